@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Whole training programs that a card was recorded with (../golden/gpu/h200, by record.py), planned on the emulated card of the same
+name: every request of PyTorch's allocator beside the recorded one.
+
+    python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only REGEX] [--causes 5]
+
+VENV: torch 2.11, transformers 4.57.1, peft 0.17.1, torchvision 0.26. Exit status 1: a peak differs, or fewer requests are equal than
+--at-least; 77: the packages are not there."""
+import argparse
+import difflib
+import glob
+import gzip
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(os.path.dirname(HERE), "golden", "gpu", "h200")
+DEVICE = "h200"
+NEEDED = {"torch": "2.11.0", "transformers": "4.57.1", "peft": "0.17.1", "torchvision": "0.26.0"}
+
+
+def lacks(python):
+    asked = "import importlib.metadata as m, json\nprint(json.dumps({n: m.version(n) for n in %r}))" % list(NEEDED)
+    done = subprocess.run([python, "-c", asked], capture_output=True, text=True)
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or ["no answer"])[-1]
+    there = json.loads(done.stdout)
+    wrong = [f"{name} {there[name]} (not {version})" for name, version in NEEDED.items() if there[name].split("+")[0] != version]
+    return ", ".join(wrong)
+
+
+def requests(snapshot):
+    """[(action, bytes)] of one device, and the allocations' entries."""
+    trace = next(trace for trace in snapshot["device_traces"] if trace)
+    told = ("alloc", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap")
+    return [(entry["action"], entry["size"]) for entry in trace if entry["action"] in told], [e for e in trace if e["action"] == "alloc"]
+
+
+def place(entry):
+    return " < ".join(f"{os.path.basename(f['filename'])}:{f['line']} {f['name']}" for f in entry.get("frames", [])[:3]) or "backward"
+
+
+def compared(name, planned_path, planned_steps, recorded_steps, causes):
+    with open(os.path.join(GOLDEN, name + ".pickle.zst"), "rb") as file:
+        recorded, recorded_allocations = requests(pickle.loads(subprocess.run(["zstd", "-dc"], stdin=file, capture_output=True).stdout))
+    with gzip.open(planned_path) as file:
+        planned, planned_allocations = requests(pickle.load(file))
+    a, b = [e["size"] for e in recorded_allocations], [e["size"] for e in planned_allocations]
+    # One list is the other's nearly: what is alike at both ends needs no search.
+    same = len(a) if a == b else sum(block.size for block in difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks())
+    peaks = [(p["peak_allocated"] - r["peak_allocated"], p["peak_reserved"] - r["peak_reserved"])
+             for p, r in zip(planned_steps, recorded_steps)]
+    worst = max(peaks, key=lambda pair: (abs(pair[0]), abs(pair[1])))
+    share = same / max(len(a), len(b), 1)
+    print(f"| {name} | {len(a):,} | {share:.2%} | {'yes' if recorded == planned else 'no'} | {worst[0]:+,} | {worst[1]:+,} |", flush=True)
+    if a != b:
+        for kind, i1, i2, j1, j2 in [o for o in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if o[0] != "equal"][:causes]:
+            print(f"    recorded {a[i1:i2][:4]}, planned {b[j1:j2][:4]}: {place((recorded_allocations[i1:i2] or planned_allocations[j1:j2])[0])}")
+    return share, worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vramscope", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--causes", type=int, default=0)
+    parser.add_argument("--at-least", type=float, default=0.995)
+    arguments = parser.parse_args()
+    problem = lacks(arguments.python)
+    if problem:
+        print("skipped:", problem)
+        return 77
+    with open(os.path.join(GOLDEN, "summary.json")) as file:
+        summary = json.load(file)
+    print("| program | requests | equal | all events in order | peak allocated | peak reserved |\n|---|---|---|---|---|---|")
+    bad = 0
+    for path in sorted(glob.glob(os.path.join(GOLDEN, "*.pickle.zst"))):
+        name = os.path.basename(path).split(".")[0]
+        if not re.search(arguments.only, name):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([arguments.vramscope, "plan", "--no-skip-init", "--steps", "0", "--device", DEVICE, "-o",
+                                   os.path.join(folder, "plan.trace"), "--", arguments.python, os.path.join(HERE, "record.py"), folder,
+                                   "--one", name], capture_output=True, text=True, timeout=900)
+            result = os.path.join(folder, name + ".result.json")
+            if done.returncode or not os.path.exists(result):
+                print(name, "could not be planned:", done.stderr[-400:])
+                bad += 1
+                continue
+            with open(result) as file:
+                steps = json.load(file)["steps"]
+            share, worst = compared(name, os.path.join(folder, name + ".pickle.gz"), steps, summary[name]["steps"], arguments.causes)
+            bad += share < arguments.at_least or worst[0] != 0
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
