@@ -23,6 +23,11 @@ class Calls(threading.local):
         self.modules = []
 
 
+# What the first step of an optimizer takes the host longer than the third (modules that PyTorch imports for it, kernels that are
+# loaded): the median of 24 training runs on an H200 (tests/golden/gpu/h200/summary.json), which were between 15 and 81 ms.
+FIRST_STEP_NS = 49_000_000
+
+
 class Hooks:
     def __init__(self, process):
         self.process = process
@@ -34,6 +39,7 @@ class Hooks:
         self.backward_depth = 0
         self.optimizer_depth = 0
         self.stepped = False  # an optimizer has, and nothing new has begun since
+        self.first_step = True  # of an optimizer, in this process
         self.steps = 0
         self.loss = process.torch.nn.modules.loss._Loss
         compiler = getattr(process.torch, "compiler", None)
@@ -220,6 +226,9 @@ class Hooks:
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
                 self.tag_optimizer(optimizer)
+                if self.first_step:
+                    self.first_step = False
+                    self.process.host_works(FIRST_STEP_NS)
             self.optimizer_depth += 1
             try:
                 return step(*args, **kwargs)
