@@ -256,7 +256,7 @@ Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
     bytes += Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
   }
-  return {bytes, chip.compute_capability == 90 && (!attention.backward || q.count == 4)};
+  return {bytes, chip.compute_capability == 90};
 }
 
 }  // namespace vramscope::emulated::cudnn

@@ -86,10 +86,11 @@ double FlopsOf(const Descriptor& operation) {
   }
 }
 
-// Attention comes as one operation (from cuDNN 9.13 on) or as the products and reductions that it
-// is made of.
+// Attention comes as one operation (its forward pass, from cuDNN 9.13 on) or as the products and
+// reductions that it is made of.
 std::optional<Attention> AttentionOf(const Descriptor& graph) {
   int products = 0;
+  Attention made;
   const auto operations = graph.links.find(kGraphOperations);
   if (operations == graph.links.end()) return std::nullopt;
   for (const Link& operation : operations->second) {
@@ -103,9 +104,16 @@ std::optional<Attention> AttentionOf(const Descriptor& graph) {
                        .value = ShapeOf(operation->Linked(first + 2))};
     }
     products += operation->type == kMatmul;
+    // Gradients of keys and values that several query heads share are sums over these.
+    if (operation->type != kReduction) continue;
+    const Shape heads = ShapeOf(operation->Linked(1610)), shared = ShapeOf(operation->Linked(1611));
+    if (heads.count != 4 || shared.count != 4 || heads.dims[1] == shared.dims[1]) continue;
+    made.query = heads;
+    (made.key.count ? made.value : made.key) = shared;
   }
   if (products < 2) return std::nullopt;
-  return Attention{.backward = products >= 4};
+  made.backward = products >= 4;
+  return made;
 }
 
 std::string NameOf(const char* what, const Workspace& workspace) {

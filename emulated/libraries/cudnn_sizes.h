@@ -45,7 +45,8 @@ Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip,
 // ---- attention
 struct Attention {
   bool backward = false;
-  Shape query, key, value;  // batch, heads, length, width; none: the graph is made of its products
+  // Batch, heads, length, width; none: not known, and then each query head has its own keys.
+  Shape query, key, value;
 };
 // Beside what cudnn-frontend, which is part of the program, requests itself.
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
