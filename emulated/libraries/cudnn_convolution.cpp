@@ -28,8 +28,10 @@ uint64_t WorkspaceOf(const ConvolutionDescriptor* convolution, ConvolutionKind k
                      const Tensor* image, const Tensor* filter, const Tensor* out) {
   if (!convolution || !image || !filter || !out) return 0;
   Convolution c{.kind = kind, .image = image->shape, .filter = filter->shape, .out = out->shape};
+  for (const int stride : convolution->stride) c.stride = std::max<int64_t>(c.stride, stride);
   constexpr int kFmaMath = 3;
-  return ConvolutionWorkspace(c, Capability(), convolution->math_type != kFmaMath);
+  return ConvolutionWorkspace(c, {Capability(), SmCount()}, convolution->math_type != kFmaMath)
+      .bytes;
 }
 const char* NameOf(ConvolutionKind kind) {
   switch (kind) {
@@ -54,7 +56,7 @@ int Find(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const T
   *count = 1;
   return kSuccess;
 }
-int Workspace(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const Tensor* image,
+int AnswerWorkspace(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const Tensor* image,
               const Tensor* filter, const Tensor* out, size_t* bytes) {
   if (!bytes) return BadParameter();
   *bytes = WorkspaceOf(convolution, kind, image, filter, out);
@@ -196,15 +198,15 @@ int cudnnFindConvolutionBackwardFilterAlgorithmEx(Handle*, T* x, P, T* dy, P, Co
 }
 int cudnnGetConvolutionForwardWorkspaceSize(Handle*, T* x, T* w, Conv* c, T* y, int,
                                             size_t* bytes) {
-  return Workspace(c, ConvolutionKind::kForward, x, w, y, bytes);
+  return AnswerWorkspace(c, ConvolutionKind::kForward, x, w, y, bytes);
 }
 int cudnnGetConvolutionBackwardDataWorkspaceSize(Handle*, T* w, T* dy, Conv* c, T* dx, int,
                                                  size_t* bytes) {
-  return Workspace(c, ConvolutionKind::kBackwardData, dx, w, dy, bytes);
+  return AnswerWorkspace(c, ConvolutionKind::kBackwardData, dx, w, dy, bytes);
 }
 int cudnnGetConvolutionBackwardFilterWorkspaceSize(Handle*, T* x, T* dy, Conv* c, T* dw, int,
                                                    size_t* bytes) {
-  return Workspace(c, ConvolutionKind::kBackwardFilter, x, dw, dy, bytes);
+  return AnswerWorkspace(c, ConvolutionKind::kBackwardFilter, x, dw, dy, bytes);
 }
 int cudnnConvolutionForward(Handle* h, P, T* xd, P, T* wd, P, Conv* c, int, void*, size_t, P, T* yd,
                             void* y) {

@@ -1,5 +1,6 @@
 // What the operations of a graph cost and which engines there are for it.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "emulated/core/platform.h"
@@ -41,6 +42,12 @@ Convolution ConvolutionOf(const Descriptor& operation) {
       c.image = ShapeOf(operation.Linked(716)), c.filter = ShapeOf(operation.Linked(715)),
       c.out = ShapeOf(operation.Linked(717));
   }
+  constexpr int kStrides = 103;
+  const int of_convolution = operation.type == kConvolutionForward        ? 702
+                             : operation.type == kConvolutionBackwardData ? 708
+                                                                          : 714;
+  if (const Descriptor* how = operation.Linked(of_convolution))
+    for (const int64_t stride : how->All<int64_t>(kStrides)) c.stride = std::max(c.stride, stride);
   return c;
 }
 bool IsConvolution(int type) {
@@ -79,28 +86,38 @@ double FlopsOf(const Descriptor& operation) {
   }
 }
 
-struct Attention {
-  bool found = false, backward = false;
-};
-// Attention comes as one operation (from cuDNN 9.13 on) or as the products and reductions that it
-// is made of.
-Attention AttentionOf(const Descriptor& graph) {
-  Attention attention;
+// Attention comes as one operation (its forward pass, from cuDNN 9.13 on) or as the products and
+// reductions that it is made of.
+std::optional<Attention> AttentionOf(const Descriptor& graph) {
   int products = 0;
+  Attention made;
   const auto operations = graph.links.find(kGraphOperations);
-  if (operations == graph.links.end()) return attention;
+  if (operations == graph.links.end()) return std::nullopt;
   for (const Link& operation : operations->second) {
     if (!operation) continue;
-    if (operation->type == kAttentionForward || operation->type == kAttentionBackward) {
-      attention.found = true;
-      attention.backward = operation->type == kAttentionBackward;
-      return attention;
+    const bool backward = operation->type == kAttentionBackward;
+    if (backward || operation->type == kAttentionForward) {
+      const int first = backward ? 2851 : 2800;
+      return Attention{.backward = backward,
+                       .query = ShapeOf(operation->Linked(first)),
+                       .key = ShapeOf(operation->Linked(first + 1)),
+                       .value = ShapeOf(operation->Linked(first + 2))};
     }
     products += operation->type == kMatmul;
+    // Gradients of keys and values that several query heads share are sums over these.
+    if (operation->type != kReduction) continue;
+    const Shape heads = ShapeOf(operation->Linked(1610)), shared = ShapeOf(operation->Linked(1611));
+    if (heads.count != 4 || shared.count != 4 || heads.dims[1] == shared.dims[1]) continue;
+    made.query = heads;
+    (made.key.count ? made.value : made.key) = shared;
   }
-  attention.found = products >= 2;
-  attention.backward = products >= 4;
-  return attention;
+  if (products < 2) return std::nullopt;
+  made.backward = products >= 4;
+  return made;
+}
+
+std::string NameOf(const char* what, const Workspace& workspace) {
+  return std::string(what) + (workspace.measured ? ", as read off an H200 with cuDNN 9.19" : "");
 }
 
 }  // namespace
@@ -133,13 +150,17 @@ Shape ShapeOf(const Descriptor* tensor) {
 }
 
 std::vector<Engine> EnginesOf(const Descriptor& graph) {
-  const int capability =
-      ThePlatform().cards.empty() ? 80 : ThePlatform().cards[CurrentDevice()].compute_capability;
-  if (const Attention attention = AttentionOf(graph); attention.found) {
-    // cudnn-frontend, which is part of the program, requests the sums of attention's backward pass
-    // itself (the gradient of the queries in fp32, the row sums). What the kernel wants beside them
-    // is not known.
-    return {{0, true, attention.backward ? "cuDNN workspace of attention's backward kernel" : ""}};
+  Chip chip{.compute_capability = 80};
+  if (!ThePlatform().cards.empty()) {
+    const Card& card = ThePlatform().cards[CurrentDevice()];
+    chip = {card.compute_capability, card.sm_count};
+  }
+  if (const std::optional<Attention> attention = AttentionOf(graph)) {
+    const Workspace workspace = AttentionWorkspace(*attention, chip);
+    return {{workspace.bytes, true,
+             NameOf(attention->backward ? "cuDNN workspace of attention's backward kernel"
+                                        : "cuDNN workspace of attention",
+                    workspace)}};
   }
   const auto operations = graph.links.find(kGraphOperations);
   if (operations != graph.links.end())
@@ -152,8 +173,9 @@ std::vector<Engine> EnginesOf(const Descriptor& graph) {
                              ? "cuDNN workspace of a convolution's input gradient"
                              : "cuDNN workspace of a convolution's filter gradient";
       // Programs sort out engines by their notes: without TF32 the plain one is left.
-      return {{ConvolutionWorkspace(convolution, capability, true), true, what},
-              {ConvolutionWorkspace(convolution, capability, false), false, what}};
+      const Workspace fast = ConvolutionWorkspace(convolution, chip, true),
+                      plain = ConvolutionWorkspace(convolution, chip, false);
+      return {{fast.bytes, true, NameOf(what, fast)}, {plain.bytes, false, NameOf(what, plain)}};
     }
   return {{0, false, "cuDNN workspace of a fused graph"}};
 }
@@ -164,9 +186,8 @@ GraphWork WorkOf(const Descriptor& graph, const Engine& engine) {
   std::set<int64_t> seen;
   const auto operations = graph.links.find(kGraphOperations);
   if (operations == graph.links.end()) return work;
-  if (AttentionOf(graph).found)
-    work.name =
-        AttentionOf(graph).backward ? "cudnn_attention_backward" : "cudnn_attention_forward";
+  if (const std::optional<Attention> attention = AttentionOf(graph))
+    work.name = attention->backward ? "cudnn_attention_backward" : "cudnn_attention_forward";
   for (const Link& operation : operations->second) {
     if (!operation) continue;
     work.flops += FlopsOf(*operation);

@@ -80,41 +80,6 @@ bool Shape::channels_last() const {
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 
-double ConvolutionFlops(const Convolution& c) {
-  double each = 2;  // w's dimensions behind the first: input channels of a group and the window
-  for (int i = 1; i < std::min(c.filter.count, kMostDims); ++i)
-    each *= static_cast<double>(Positive(c.filter.dims[i]));
-  return each * static_cast<double>(c.out.elements());
-}
-
-uint64_t ConvolutionWorkspace(const Convolution& c, int compute_capability, bool tensor_cores) {
-  const uint64_t bits = TypeBits(c.image.type);
-  const bool narrow = bits <= 16;
-  if (c.image.channels_last()) {
-    // 16-bit filter gradients are summed up in fp32 before they are narrowed.
-    return c.kind == ConvolutionKind::kBackwardFilter && narrow
-               ? Aligned(Product(c.filter.elements(), 4))
-               : 0;
-  }
-  if (!tensor_cores || bits > 32) return 0;
-  if (!narrow && compute_capability < 80) return 0;  // TF32 needs 8.0
-  bool window = false;
-  for (int i = 2; i < std::min(c.filter.count, kMostDims); ++i) window |= c.filter.dims[i] != 1;
-  if (!narrow && !window) return 0;  // a 1 x 1 convolution is a plain product in this order, too
-  const uint64_t image = Aligned(c.image.bytes()), filter = Aligned(c.filter.bytes()),
-                 out = Aligned(c.out.bytes());
-  if (narrow) return image + filter + out;
-  switch (c.kind) {  // TF32: the operands are transposed, the result is written in its place
-    case ConvolutionKind::kForward:
-      return image + filter;
-    case ConvolutionKind::kBackwardData:
-      return out + filter;
-    case ConvolutionKind::kBackwardFilter:
-      return image + out;
-  }
-  return 0;
-}
-
 uint64_t RecurrentWeightElements(const Recurrent& r) {
   uint64_t elements = 0;
   for (int layer = 0; layer < r.layers; ++layer)

@@ -27,13 +27,29 @@ enum class ConvolutionKind { kForward, kBackwardData, kBackwardFilter };
 struct Convolution {
   ConvolutionKind kind = ConvolutionKind::kForward;
   Shape image, filter, out;  // x (or dx), w (or dw), y (or dy)
+  int64_t stride = 1;        // the largest of its dimensions
 };
 double ConvolutionFlops(const Convolution& convolution);
+struct Chip {
+  int compute_capability = 0;  // 89 for 8.9
+  int sm_count = 0;
+};
+struct Workspace {
+  uint64_t bytes = 0;
+  bool measured = false;  // the law was read off a card of this generation, for shapes like this
+};
 // Of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on), of the plain one
-// else. Assumed: channels last takes none; channels first is transposed into the workspace and
-// back.
-uint64_t ConvolutionWorkspace(const Convolution& convolution, int compute_capability,
-                              bool tensor_cores);
+// else, which takes none (assumed). cudnn_convolution_sizes.cpp says which engine takes what.
+Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
+
+// ---- attention
+struct Attention {
+  bool backward = false;
+  // Batch, heads, length, width; none: not known, and then each query head has its own keys.
+  Shape query, key, value;
+};
+// Beside what cudnn-frontend, which is part of the program, requests itself.
+Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
 
 // ---- recurrent networks
 enum CellMode { kRnnRelu = 0, kRnnTanh = 1, kLstm = 2, kGru = 3 };

@@ -199,9 +199,9 @@ TEST(LibrariesAnswers, CudnnPlansAConvolution) {
   void* handle = nullptr;
   ASSERT_EQ(cudnn("cudnnCreate", &handle), 0);
   Graph graph(cudnn);
-  void* x = graph.Tensor('x', {2, 8, 10, 10}, {800, 100, 10, 1});
+  void* x = graph.Tensor('x', {2048, 8, 10, 10}, {800, 100, 10, 1});
   void* w = graph.Tensor('w', {16, 8, 3, 3}, {72, 9, 3, 1});
-  void* y = graph.Tensor('y', {2, 16, 8, 8}, {1024, 64, 8, 1});
+  void* y = graph.Tensor('y', {2048, 16, 8, 8}, {1024, 64, 8, 1});
   void* forward = graph.Make(10);
   graph.Link(forward, 703, w);
   graph.Link(forward, 704, x);
@@ -243,9 +243,8 @@ TEST(LibrariesAnswers, CudnnPlansAConvolution) {
               0);
     EXPECT_EQ(count, i == 0 ? 1 : 0);
   }
-  // Channels first on tensor cores: x (6,400 bytes) and w (4,608) in the other order, each to 256
-  // bytes.
-  EXPECT_EQ(workspaces[0], 6400 + 4608);
+  // Channels first on tensor cores: x, w and y in the other order.
+  EXPECT_EQ(workspaces[0], 4 * (2048 * 8 * 100 + 16 * 8 * 9 + 2048 * 16 * 64) + 16);
   EXPECT_EQ(workspaces[1], 0);
 
   void* pack = graph.Make(16);

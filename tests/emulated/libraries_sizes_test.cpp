@@ -46,30 +46,31 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
 
 TEST(CudnnSizes, ConvolutionsInTheirOwnOrderTakeNoWorkspace) {
   constexpr int kHalf = 2;
+  constexpr cudnn::Chip kHopper = {.compute_capability = 90, .sm_count = 132};
   cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
                        .image = Packed({2, 64, 8, 8}, kHalf, true),
                        .filter = Packed({32, 64, 3, 3}, kHalf),
                        .out = Packed({2, 32, 8, 8}, kHalf, true)};
   EXPECT_TRUE(c.image.channels_last());
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true), 0u);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, kHopper, true).bytes, 0u);
   c.kind = cudnn::ConvolutionKind::kBackwardFilter;
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true), 32u * 64 * 9 * 4);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, kHopper, true).bytes, 32u * 64 * 9 * 4);
+  c.kind = cudnn::ConvolutionKind::kForward;
   c.image = Packed({2, 64, 8, 8}, kHalf);
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true),
-            2u * (2 * 64 * 64 + 32 * 64 * 9 + 2 * 32 * 64));
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, false), 0u);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, kHopper, true).bytes,
+            2u * (2 * 64 * 64 + 32 * 64 * 9 + 2 * 32 * 64) + 16);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, kHopper, false).bytes, 0u);
 }
 
 TEST(CudnnSizes, Tf32NeedsTheCardForIt) {
   cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
-                       .image = Packed({1, 64, 8, 8}, 0),
+                       .image = Packed({32, 64, 32, 32}, 0),
                        .filter = Packed({64, 64, 3, 3}, 0),
-                       .out = Packed({1, 64, 8, 8}, 0)};
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 75, true), 0u);
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 80, true), 4u * (64 * 64 + 64 * 64 * 9));
-  c.filter = Packed({64, 64, 1, 1}, 0);
-  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 80, true), 0u);
-  EXPECT_DOUBLE_EQ(cudnn::ConvolutionFlops(c), 2.0 * 64 * 64 * 64);
+                       .out = Packed({32, 64, 32, 32}, 0)};
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, {75, 40}, true).bytes, 0u);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, {80, 108}, true).bytes,
+            4u * (2 * 32 * 64 * 1024 + 64 * 64 * 9) + 16);
+  EXPECT_DOUBLE_EQ(cudnn::ConvolutionFlops(c), 2.0 * 32 * 64 * 1024 * 64 * 9);
 }
 
 TEST(CudnnSizes, HugeShapesDoNotWrapAround) {

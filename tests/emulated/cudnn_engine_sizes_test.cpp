@@ -1,0 +1,176 @@
+// Workspaces of cuDNN's engines against what an NVIDIA H200 asked for (driver 580.159.04, cuDNN
+// 9.19, PyTorch 2.11).
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "emulated/libraries/cudnn_sizes.h"
+
+namespace vramscope::emulated::cudnn {
+namespace {
+
+constexpr int kFp32 = 0, kBf16 = 9;
+constexpr Chip kH200 = {.compute_capability = 90, .sm_count = 132};
+
+Shape Packed(std::vector<int64_t> dims, int type) {
+  Shape shape{.type = type, .count = static_cast<int>(dims.size())};
+  int64_t step = 1;
+  for (int i = shape.count - 1; i >= 0; step *= dims[i--]) {
+    shape.dims[i] = dims[i];
+    shape.strides[i] = step;
+  }
+  return shape;
+}
+
+// A square convolution: channels and filters, sides of image, window and result.
+struct Measured {
+  ConvolutionKind kind;
+  int64_t channels, filters, side, window, stride, out_side;
+  uint64_t bytes;
+  int times;  // in one step of ResNet-50
+};
+Convolution Of(const Measured& m, int64_t images, int type) {
+  return {.kind = m.kind,
+          .image = Packed({images, m.channels, m.side, m.side}, type),
+          .filter = Packed({m.filters, m.channels, m.window, m.window}, type),
+          .out = Packed({images, m.filters, m.out_side, m.out_side}, type),
+          .stride = m.stride};
+}
+std::string Text(const Measured& m) {
+  return std::to_string(static_cast<int>(m.kind)) + ": " + std::to_string(m.channels) + " -> " +
+         std::to_string(m.filters) + ", " + std::to_string(m.window) + "x" +
+         std::to_string(m.window) + "/" + std::to_string(m.stride) + ", " + std::to_string(m.side) +
+         " -> " + std::to_string(m.out_side);
+}
+
+constexpr auto kForward = ConvolutionKind::kForward;
+constexpr auto kData = ConvolutionKind::kBackwardData;
+constexpr auto kFilter = ConvolutionKind::kBackwardFilter;
+
+// torchvision's ResNet-50, 32 images of 224 x 224, fp32 with TF32, channels first.
+constexpr Measured kResNet50[] = {
+    {kForward, 3, 64, 224, 7, 2, 112, 122065680, 1},
+    {kForward, 64, 64, 56, 1, 1, 56, 400, 1},
+    {kForward, 64, 64, 56, 3, 1, 56, 25837584, 3},
+    {kForward, 64, 256, 56, 1, 1, 56, 0, 4},
+    {kForward, 128, 128, 56, 3, 2, 28, 64815120, 1},
+    {kForward, 256, 64, 56, 1, 1, 56, 400, 2},
+    {kForward, 256, 128, 56, 1, 1, 56, 400, 1},
+    {kForward, 256, 512, 56, 1, 2, 28, 103284752, 1},
+    {kForward, 128, 128, 28, 3, 1, 28, 26279952, 3},
+    {kForward, 128, 512, 28, 1, 1, 28, 0, 4},
+    {kForward, 256, 256, 28, 3, 2, 14, 34471952, 1},
+    {kForward, 512, 128, 28, 1, 1, 28, 400, 3},
+    {kForward, 512, 256, 28, 1, 1, 28, 400, 1},
+    {kForward, 512, 1024, 28, 1, 2, 14, 77070483, 1},
+    {kForward, 256, 256, 14, 3, 1, 14, 15204368, 5},
+    {kForward, 256, 1024, 14, 1, 1, 14, 400, 6},
+    {kForward, 512, 512, 14, 3, 2, 7, 32833935, 1},
+    {kForward, 1024, 256, 14, 1, 1, 14, 400, 5},
+    {kForward, 1024, 512, 14, 1, 1, 14, 0, 1},
+    {kForward, 1024, 2048, 14, 1, 2, 7, 38535184, 1},
+    {kForward, 512, 512, 7, 3, 1, 7, 15859728, 2},
+    {kForward, 512, 2048, 7, 1, 1, 7, 16056336, 3},
+    {kForward, 2048, 512, 7, 1, 1, 7, 16056336, 2},
+    {kData, 64, 64, 56, 1, 1, 56, 400, 1},
+    {kData, 64, 64, 56, 3, 1, 56, 51527696, 3},
+    {kData, 64, 256, 56, 1, 1, 56, 0, 4},
+    {kData, 128, 128, 56, 3, 2, 28, 64815251, 1},
+    {kData, 256, 64, 56, 1, 1, 56, 400, 2},
+    {kData, 256, 128, 56, 1, 1, 56, 400, 1},
+    {kData, 256, 512, 56, 1, 2, 28, 154140819, 1},
+    {kData, 128, 128, 28, 3, 1, 28, 26279952, 3},
+    {kData, 128, 512, 28, 1, 1, 28, 0, 4},
+    {kData, 256, 256, 28, 3, 2, 14, 34472083, 1},
+    {kData, 512, 128, 28, 1, 1, 28, 400, 3},
+    {kData, 512, 256, 28, 1, 1, 28, 400, 1},
+    {kData, 512, 1024, 28, 1, 2, 14, 77070483, 1},
+    {kData, 256, 256, 14, 3, 1, 14, 15204368, 5},
+    {kData, 256, 1024, 14, 1, 1, 14, 0, 6},
+    {kData, 512, 512, 14, 3, 2, 7, 25493651, 1},
+    {kData, 1024, 256, 14, 1, 1, 14, 400, 5},
+    {kData, 1024, 512, 14, 1, 1, 14, 400, 1},
+    {kData, 1024, 2048, 14, 1, 2, 7, 38535315, 1},
+    {kData, 512, 512, 7, 3, 1, 7, 15859728, 2},
+    {kData, 512, 2048, 7, 1, 1, 7, 16056336, 3},
+    {kData, 2048, 512, 7, 1, 1, 7, 16056336, 2},
+    {kFilter, 3, 64, 224, 7, 2, 112, 134522000, 1},
+    {kFilter, 64, 64, 56, 1, 1, 56, 524288, 1},
+    {kFilter, 64, 64, 56, 3, 1, 56, 53592743, 3},
+    {kFilter, 64, 256, 56, 1, 1, 56, 2097152, 4},
+    {kFilter, 128, 128, 56, 3, 2, 28, 73073319, 1},
+    {kFilter, 256, 64, 56, 1, 1, 56, 2097152, 2},
+    {kFilter, 256, 128, 56, 1, 1, 56, 4194704, 1},
+    {kFilter, 256, 512, 56, 1, 2, 28, 162529935, 1},
+    {kFilter, 128, 128, 28, 3, 1, 28, 34538151, 3},
+    {kFilter, 128, 512, 28, 1, 1, 28, 8388608, 4},
+    {kFilter, 256, 256, 28, 3, 2, 14, 41550431, 1},
+    {kFilter, 512, 128, 28, 1, 1, 28, 8388608, 3},
+    {kFilter, 512, 256, 28, 1, 1, 28, 16777216, 1},
+    {kFilter, 512, 1024, 28, 1, 2, 14, 81265071, 1},
+    {kFilter, 256, 256, 14, 3, 1, 14, 22282847, 5},
+    {kFilter, 256, 1024, 14, 1, 1, 14, 33554432, 6},
+    {kFilter, 512, 512, 14, 3, 2, 7, 30999039, 1},
+    {kFilter, 1024, 256, 14, 1, 1, 14, 33554432, 5},
+    {kFilter, 1024, 512, 14, 1, 1, 14, 46924335, 1},
+    {kFilter, 1024, 2048, 14, 1, 2, 7, 38535184, 1},
+    {kFilter, 512, 512, 7, 3, 1, 7, 21365247, 2},
+    {kFilter, 512, 2048, 7, 1, 1, 7, 16056336, 3},
+    {kFilter, 2048, 512, 7, 1, 1, 7, 16056336, 2},
+};
+
+TEST(CudnnEngineSizes, ConvolutionsOfResNet50AreThoseOfAnH200) {
+  int equal = 0, all = 0;
+  for (const Measured& m : kResNet50) {
+    const Workspace workspace = ConvolutionWorkspace(Of(m, 32, kFp32), kH200, true);
+    EXPECT_EQ(workspace.bytes, m.bytes) << Text(m);
+    EXPECT_TRUE(workspace.measured);
+    all += m.times;
+    equal += workspace.bytes == m.bytes ? m.times : 0;
+  }
+  EXPECT_EQ(equal, all);
+  EXPECT_EQ(all, 158);
+}
+
+TEST(CudnnEngineSizes, PatchesOfVitArePaddedWhereChannelsAreReadTogether) {
+  const auto patches = [](ConvolutionKind kind, int64_t images, int type) {
+    return ConvolutionWorkspace(Of({kind, 3, 1024, 224, 16, 16, 14, 0, 1}, images, type), kH200,
+                                true)
+        .bytes;
+  };
+  EXPECT_EQ(patches(kForward, 16, kFp32), 25624592u);
+  EXPECT_EQ(patches(kFilter, 16, kFp32), 29884560u);
+  EXPECT_EQ(patches(kForward, 8, kFp32), 14385168u);
+  EXPECT_EQ(patches(kFilter, 8, kFp32), 17039504u);
+  EXPECT_EQ(patches(kForward, 4, kBf16), 9011216u);
+  EXPECT_EQ(patches(kFilter, 4, kBf16), 9013392u);
+}
+
+TEST(CudnnEngineSizes, OnlyWhatWasMeasuredSaysSo) {
+  Convolution c = Of(kResNet50[0], 32, kFp32);
+  EXPECT_FALSE(ConvolutionWorkspace(c, {.compute_capability = 89, .sm_count = 142}, true).measured);
+  c.filter.dims[1] = 1;  // of as many groups as channels
+  EXPECT_FALSE(ConvolutionWorkspace(c, kH200, true).measured);
+  // Without tensor cores nothing is reordered.
+  EXPECT_EQ(ConvolutionWorkspace(c, kH200, false).bytes, 0u);
+}
+
+TEST(CudnnEngineSizes, SmallConvolutionsAreNotReordered) {
+  EXPECT_EQ(ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true)
+                .bytes,
+            0u);
+}
+
+// Batch 4, 512 positions, heads 64 wide; Qwen2-0.5B has 14 query heads for 2 of keys and values.
+TEST(CudnnEngineSizes, AttentionOfSharedKeysMakesGradientsOfEveryHead) {
+  const Shape query = Packed({4, 14, 512, 64}, kBf16), shared = Packed({4, 2, 512, 64}, kBf16);
+  EXPECT_EQ(AttentionWorkspace({false, query, shared, shared}, kH200).bytes, 256u);
+  EXPECT_EQ(AttentionWorkspace({true, query, shared, shared}, kH200).bytes, 256u + 7340032);
+  EXPECT_EQ(AttentionWorkspace({true, query, query, query}, kH200).bytes, 256u);
+  EXPECT_TRUE(AttentionWorkspace({true, query, query, query}, kH200).measured);
+  EXPECT_EQ(AttentionWorkspace({true}, {.compute_capability = 89, .sm_count = 142}).bytes, 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::emulated::cudnn
