@@ -144,7 +144,7 @@ std::vector<Finding> CheckRun(const Run& run) {
 // Every name of one list: planned as it came out.
 Finding Compare(const char* what, const char* list, const Json& planned, const Json& seen) {
   size_t same = 0, all = 0;
-  std::string first;
+  std::string others;
   const Json none = Json::object();
   const Json& theirs = seen.contains(list) ? seen[list] : none;
   const Json& ours = planned.contains(list) ? planned[list] : none;
@@ -152,12 +152,12 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     ++all;
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
-    if (!equal && first.empty())
-      first = fmt::format("; first: {}: planned {}, came {}", name,
-                          ours.contains(name) ? ours[name].dump() : "nothing", value.dump());
+    if (!equal)
+      others += fmt::format("; {}: planned {}, came {}", name,
+                            ours.contains(name) ? ours[name].dump() : "nothing", value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          fmt::format("{} of {} as planned: allocated, reserved, requests{}", same, all, first)};
+          fmt::format("{} of {} as planned: allocated, reserved, requests{}", same, all, others)};
 }
 
 }  // namespace
