@@ -46,8 +46,7 @@ def place(entry):
 
 
 def compared(name, planned_path, planned_steps, recorded_steps, causes):
-    with open(os.path.join(GOLDEN, name + ".pickle.zst"), "rb") as file:
-        recorded, recorded_allocations = requests(pickle.loads(subprocess.run(["zstd", "-dc"], stdin=file, capture_output=True).stdout))
+    recorded, recorded_allocations = requests(pickle.loads(unpacked(name + ".pickle.zst")))
     with gzip.open(planned_path) as file:
         planned, planned_allocations = requests(pickle.load(file))
     a, b = [e["size"] for e in recorded_allocations], [e["size"] for e in planned_allocations]
@@ -64,6 +63,27 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
     return share, worst
 
 
+def unpacked(name):
+    with open(os.path.join(GOLDEN, name), "rb") as file:
+        return subprocess.run(["zstd", "-dc"], stdin=file, capture_output=True).stdout
+
+
+def operators(planned_path, causes):
+    """Forward and backward of each operator case: its requests in order, without what the cache took from the driver for them."""
+    recorded = json.loads(unpacked("ops.json.zst"))["cases"]
+    with gzip.open(planned_path) as file:
+        planned = json.load(file)["cases"]
+    asked = lambda case, phase: [(e["action"], e["size"]) for e in case.get(phase, []) if not e["action"].startswith("segment")]
+    refused = [name for name in recorded if ("error" in recorded[name]) != ("error" in planned.get(name, {}))]
+    pairs = [(name, phase) for name, case in recorded.items() if "error" not in case for phase in ("forward", "backward") if phase in case]
+    other = [pair for pair in pairs if asked(recorded[pair[0]], pair[1]) != asked(planned.get(pair[0], {}), pair[1])]
+    print(f"operators: {len(pairs) - len(other)} of {len(pairs)} forward and backward passes alike; {len(refused)} refused by one alone")
+    for name, phase in other[:causes]:
+        sizes = lambda cases: [size for action, size in asked(cases.get(name, {}), phase) if action == "alloc"]
+        print(f"    {name} {phase}: recorded {sizes(recorded)}, planned {sizes(planned)}")
+    return len(other) + len(refused)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", required=True)
@@ -71,6 +91,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--causes", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.995)
+    parser.add_argument("--operators", type=int, default=3, help="passes of operators that may differ")
     arguments = parser.parse_args()
     problem = lacks(arguments.python)
     if problem:
@@ -80,8 +101,7 @@ def main():
         summary = json.load(file)
     print("| program | requests | equal | all events in order | peak allocated | peak reserved |\n|---|---|---|---|---|---|")
     bad = 0
-    for path in sorted(glob.glob(os.path.join(GOLDEN, "*.pickle.zst"))):
-        name = os.path.basename(path).split(".")[0]
+    for name in [os.path.basename(path).split(".")[0] for path in sorted(glob.glob(os.path.join(GOLDEN, "*.pickle.zst")))] + ["ops"]:
         if not re.search(arguments.only, name):
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -92,6 +112,9 @@ def main():
             if done.returncode or not os.path.exists(result):
                 print(name, "could not be planned:", done.stderr[-400:])
                 bad += 1
+                continue
+            if name == "ops":
+                bad += operators(os.path.join(folder, "ops.json.gz"), arguments.causes) > arguments.operators
                 continue
             with open(result) as file:
                 steps = json.load(file)["steps"]
