@@ -1,5 +1,5 @@
-// What a kernel's name says in C++, and words of the parameters of a launch: for the rules that know
-// PyTorch's kernels. Pure functions.
+// What a kernel's name says in C++, and words of the parameters of a launch: for the rules that
+// know PyTorch's kernels. Pure functions.
 #pragma once
 
 #include <cstddef>

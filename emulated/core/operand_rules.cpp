@@ -53,8 +53,6 @@ bool OnlyWritesWhatIsNotConst(std::string_view function) {
                      [&](std::string_view name) { return Contains(function, name); });
 }
 
-constexpr int kBlocksOfLists = 320;  // of a grid, at most
-
 void Add(uint64_t value, Use use, std::vector<Operand>* operands) {
   if (value >= kLeastAddress) operands->push_back({value, use});
 }
@@ -302,20 +300,26 @@ bool OperandRules::ReadReduction(void** parameters, std::vector<Operand>* operan
   return false;
 }
 
-bool OperandRules::ReadStrided(void** parameters, std::vector<Operand>* operands) const {
+int OperandRules::StridedTensors(void** parameters) const {
   for (int tensors = strided_; tensors > 0; --tensors) {
     const size_t first = BehindOffsetCalculator(tensors);
     bool all = true;
     for (int i = 0; i < tensors; ++i)
       all = all && WordAt(parameters, 1, first + 8 * i) >= kLeastAddress;
-    if (!all) continue;
-    for (int i = 0; i < tensors; ++i)
-      Add(WordAt(parameters, 1, first + 8 * i), i == 0 ? Use::kWritten : Use::kRead, operands);
-    for (size_t at = first + 8 * tensors; at + 8 <= sizes_[1]; at += 8)
-      Add(WordAt(parameters, 1, at), Use::kUnknown, operands);
-    return true;
+    if (all) return tensors;
   }
-  return false;
+  return 0;
+}
+
+bool OperandRules::ReadStrided(void** parameters, std::vector<Operand>* operands) const {
+  const int tensors = StridedTensors(parameters);
+  if (tensors == 0) return false;
+  const size_t first = BehindOffsetCalculator(tensors);
+  for (int i = 0; i < tensors; ++i)
+    Add(WordAt(parameters, 1, first + 8 * i), i == 0 ? Use::kWritten : Use::kRead, operands);
+  for (size_t at = first + 8 * tensors; at + 8 <= sizes_[1]; at += 8)
+    Add(WordAt(parameters, 1, at), Use::kUnknown, operands);
+  return true;
 }
 
 }  // namespace vramscope::emulated
