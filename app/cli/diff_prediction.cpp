@@ -65,7 +65,9 @@ Json ToJson(const Prediction& p, size_t top) {
                {"kernels",
                 {{"all", ToJson(p.total)},
                  {"of_both", ToJson(p.both)},
+                 {"matched_by_class", ToJson(p.by_class)},
                  {"matched_by_op", ToJson(p.by_op)},
+                 {"by_class", Json::array()},
                  {"names", p.kernels.size()},
                  {"by_name", Json::array()}}}};
   for (const auto& row : p.categories)
@@ -76,8 +78,14 @@ Json ToJson(const Prediction& p, size_t top) {
   if (p.first)
     json["first_difference"] = {{"planned", ToJson(p.first->planned)},
                                 {"measured", ToJson(p.first->measured)}};
+  for (const Prediction::Kernel& kernel : p.classes) {
+    Json row = {{"name", kernel.name}};
+    row.update(ToJson(kernel));
+    json["kernels"]["by_class"].push_back(std::move(row));
+  }
   for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) {
     Json row = {{"name", p.kernels[i].name}};
+    if (p.kernels[i].is_class) row["is_class"] = true;
     if (!p.kernels[i].measured_name.empty()) row["measured_name"] = p.kernels[i].measured_name;
     row.update(ToJson(p.kernels[i]));
     json["kernels"]["by_name"].push_back(std::move(row));
@@ -95,6 +103,13 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   if (side.stack.size() > kFrames)
     text += fmt::format("           ({} more frames)\n", side.stack.size() - kFrames);
   return text;
+}
+
+// In the middle: a template's kernels differ at the end.
+std::string Shortened(const std::string& name, size_t width) {
+  if (name.size() <= width) return name;
+  const size_t front = width / 2, back = width - front - 3;
+  return name.substr(0, front) + "..." + name.substr(name.size() - back);
 }
 
 std::string KernelsText(const Prediction& p, size_t top) {
@@ -120,18 +135,28 @@ std::string KernelsText(const Prediction& p, size_t top) {
                                                static_cast<double>(k.measured_ns)),
                name});
   };
-  for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) {
-    const Prediction::Kernel& k = p.kernels[i];
-    const std::string name = query::ReadableKernel(k.name);
+  // What takes less than a thousandth of all says nothing; whole names are in the JSON.
+  constexpr int64_t kLeast = 1000;
+  constexpr size_t kWidth = 64;
+  size_t shown = 0;
+  for (; shown < std::min(top, p.kernels.size()); ++shown) {
+    const Prediction::Kernel& k = p.kernels[shown];
+    if (std::max(k.planned_ns, k.measured_ns) <
+        std::max(p.total.planned_ns, p.total.measured_ns) / kLeast)
+      break;
+    const std::string name = k.is_class ? "other " + k.name : query::ReadableKernel(k.name);
     row(k.measured_name.empty()
-            ? name
-            : fmt::format("{}, measured as {}", name, query::ReadableKernel(k.measured_name)),
+            ? Shortened(name, kWidth)
+            : fmt::format("{}, measured as {}", Shortened(name, kWidth / 2),
+                          Shortened(query::ReadableKernel(k.measured_name), kWidth / 2)),
         k);
   }
-  if (p.kernels.size() > top)
-    table.Row({"", "", "", "", "", fmt::format("({} more names)", p.kernels.size() - top)});
-  row("those of both", p.both);
-  if (p.by_op.planned_count > 0) row("those of two names, by op and order", p.by_op);
+  if (p.kernels.size() > shown)
+    table.Row({"", "", "", "", "", fmt::format("({} more names)", p.kernels.size() - shown)});
+  table.Row({"", "", "", "", "", ""});
+  for (const Prediction::Kernel& k : p.classes) row(k.name, k);
+  row("names of both", p.both);
+  if (p.by_op.planned_count > 0) row("two names, by op and order", p.by_op);
   row("all", p.total);
   return "\n" + table.Text();
 }

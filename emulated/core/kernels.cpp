@@ -19,6 +19,7 @@
 #include "emulated/core/platform.h"
 #include "emulated/core/recorder.h"
 #include "emulated/core/work.h"
+#include "emulated/core/work_rules.h"
 
 namespace vramscope::emulated {
 namespace {
@@ -32,13 +33,14 @@ struct Kernel {
   const char* name = "";
   const void* image = nullptr;
   uint64_t launches = 0;
-  double bytes_per_thread = 0;          // once it was launched
   std::optional<MaskKernelFacts> mask;  // once it was launched
   // Of the card that it was looked up for last.
   int compute_capability = 0;
   Image* known = nullptr;
-  std::optional<OperandRules> operands;  // once they were asked for
-  const Image* operands_of = nullptr;    // by its code there
+  // Once it was launched, by its code there.
+  std::optional<OperandRules> operands;
+  WorkRules work;
+  const Image* rules_of = nullptr;
 };
 
 struct Registry {
@@ -75,16 +77,16 @@ struct Registry {
     return it == image->code.kernels.end() ? nullptr : &it->second;
   }
   // Of a kernel whose parameters could not be read there are none.
-  const OperandRules& OperandsOf(Kernel* kernel, int compute_capability) {
+  void MakeRules(Kernel* kernel, int compute_capability) {
     const Image* image = ImageOf(kernel, compute_capability);
-    if (!kernel->operands || kernel->operands_of != image) {
-      const KernelFacts* facts = Read(kernel, compute_capability);
-      kernel->operands = facts != nullptr && facts->read
-                             ? OperandRules(kernel->name, facts->parameters)
-                             : OperandRules();
-      kernel->operands_of = image;
-    }
-    return *kernel->operands;
+    if (kernel->operands && kernel->rules_of == image) return;
+    kernel->rules_of = image;
+    kernel->operands = OperandRules();
+    kernel->work = WorkRules();
+    const KernelFacts* facts = Read(kernel, compute_capability);
+    if (facts == nullptr || !facts->read) return;
+    kernel->operands = OperandRules(kernel->name, facts->parameters);
+    kernel->work = WorkRules(kernel->name, facts->parameters, *kernel->operands);
   }
   KernelFacts FactsOf(Kernel* kernel, int compute_capability) {
     const KernelFacts* read = Read(kernel, compute_capability);
@@ -269,7 +271,7 @@ Result Launch(const KernelLaunch& launch) {
   std::optional<std::vector<uint64_t>> pointers;
   std::vector<Operand> operands;
   uint64_t reach = 0;
-  double bytes_per_thread = kBytesPerThread;
+  std::optional<LaunchWork> known;
   std::optional<Counted> counted;
   {
     Registry& registry = TheRegistry();
@@ -277,8 +279,6 @@ Result Launch(const KernelLaunch& launch) {
     if (Kernel* kernel = registry.Find(launch.function)) {
       ++kernel->launches;
       name = kernel->name;
-      if (kernel->bytes_per_thread == 0) kernel->bytes_per_thread = BytesPerThread(name);
-      bytes_per_thread = kernel->bytes_per_thread;
       if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
         return Result::kNoBinaryForDevice;
       }
@@ -286,9 +286,10 @@ Result Launch(const KernelLaunch& launch) {
         kernel->mask = MaskKernelOf(kernel->name);
       }
       const bool counts = kernel->mask->kernel != MaskKernel::kNone && launch.parameters != nullptr;
-      if (wanted) {
-        registry.OperandsOf(kernel, card.compute_capability)
-            .Read(grid, launch.parameters, &operands);
+      if (launch.parameters != nullptr) {
+        registry.MakeRules(kernel, card.compute_capability);
+        known = kernel->work.Of(grid, block, launch.parameters);
+        if (wanted) kernel->operands->Read(grid, launch.parameters, &operands);
       }
       if (look || counts) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
@@ -304,14 +305,15 @@ Result Launch(const KernelLaunch& launch) {
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
   GiveTurns(platform.clock.now());
-  Node work{.kind = NodeKind::kKernel,
-            .duration_ns = KernelDuration(card, blocks, threads, bytes_per_thread),
-            .activity = {.kind = ActivityKind::kKernel,
-                         .name = name,
-                         .grid = grid,
-                         .block = block,
-                         .dynamic_shared = launch.shared_bytes,
-                         .call = launch.driver ? Call::kDriverLaunchKernel : Call::kLaunchKernel}};
+  Node work{
+      .kind = NodeKind::kKernel,
+      .duration_ns = known ? LaunchDuration(card, *known) : KernelDuration(card, blocks, threads),
+      .activity = {.kind = ActivityKind::kKernel,
+                   .name = name,
+                   .grid = grid,
+                   .block = block,
+                   .dynamic_shared = launch.shared_bytes,
+                   .call = launch.driver ? Call::kDriverLaunchKernel : Call::kLaunchKernel}};
   if (counted) {
     work.effect = [pointers = std::move(pointers).value_or(std::vector<uint64_t>()), reach,
                    counted = *counted] {

@@ -29,6 +29,13 @@ struct Written {
 
 enum class Precision { kFp32, kTf32, kBf16 };  // kBf16: all 16-bit and narrower formats
 
+// One product of matrices, or many of the same size: m x k times k x n.
+struct MatrixProduct {
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  int alignment = 16;  // bytes that all rows (columns) of its operands begin at a multiple of
+  int most_parts = 0;  // that the sum over k may be cut into; 0: as cuBLAS does
+};
+
 // A call of a library, known by what it does.
 struct LibraryWork {
   const char* name = "";
@@ -36,6 +43,7 @@ struct LibraryWork {
   double flops = 0;
   Precision precision = Precision::kFp32;
   uint64_t bytes = 0;                       // read and written
+  MatrixProduct product = {};               // that it is; m 0: it is none
   std::span<const void* const> reads = {};  // for whoever wants operands; null: none
   std::span<const Written> writes = {};     // what the host wrote there is not known any more
   int64_t duration_ns = -1;  // >= 0: takes that long, instead of the roofline of the above

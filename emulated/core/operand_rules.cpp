@@ -1,91 +1,16 @@
 #include "emulated/core/operand_rules.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "emulated/core/kernel_names.h"
+
 namespace vramscope::emulated {
 namespace {
-
-constexpr uint64_t kLeastAddress = uint64_t{1} << 32;  // no number of elements is as large
-
-std::string Demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-  return status == 0 && text != nullptr ? text.get() : "";
-}
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
-// "int, std::array<char*, 2ul>" by its outermost commas.
-std::vector<std::string> Parts(std::string_view list) {
-  std::vector<std::string> parts;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i < list.size(); ++i) {
-    const char c = list[i];
-    depth += c == '<' || c == '(' || c == '[' || c == '{';
-    depth -= c == '>' || c == ')' || c == ']' || c == '}';
-    if (c != ',' || depth != 0) continue;
-    parts.emplace_back(Trimmed(list.substr(begin, i - begin)));
-    begin = i + 1;
-  }
-  const std::string_view last = Trimmed(list.substr(begin));
-  if (!last.empty() || !parts.empty()) parts.emplace_back(last);
-  return parts;
-}
-
-// "void f<int>(A, B)": "void f<int>" and {"A", "B"}.
-std::pair<std::string, std::vector<std::string>> Signature(const std::string& text) {
-  if (!text.ends_with(')')) return {};
-  int depth = 0;
-  for (size_t i = text.size(); i-- > 0;) {
-    depth += text[i] == ')';
-    depth -= text[i] == '(';
-    if (depth != 0) continue;
-    return {text.substr(0, i), Parts(std::string_view(text).substr(i + 1, text.size() - i - 2))};
-  }
-  return {};
-}
-
-// "at::native::Functor<float, 2, 1, 1>": "Functor" and its arguments.
-struct Template {
-  std::string_view name;
-  std::vector<std::string> arguments;
-};
-Template TemplateOf(std::string_view type) {
-  const size_t open = type.find('<');
-  if (open == std::string_view::npos || !type.ends_with('>')) return {};
-  std::string_view name = type.substr(0, open);
-  if (const size_t scope = name.rfind(':'); scope != std::string_view::npos)
-    name.remove_prefix(scope + 1);
-  return {name, Parts(type.substr(open + 1, type.size() - open - 2))};
-}
-
-// -1: it is no number.
-int NumberOf(std::string_view text) {
-  int value = -1;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 bool IsNumber(std::string_view type) {
   constexpr std::string_view kTypes[] = {"bool",
@@ -128,22 +53,8 @@ bool OnlyWritesWhatIsNotConst(std::string_view function) {
                      [&](std::string_view name) { return Contains(function, name); });
 }
 
-constexpr int kBlocksOfLists = 320;  // of a grid, at most
-
-uint64_t WordAt(void** parameters, size_t parameter, size_t at) {
-  uint64_t value = 0;
-  std::memcpy(&value, static_cast<const char*>(parameters[parameter]) + at, sizeof value);
-  return value;
-}
-
 void Add(uint64_t value, Use use, std::vector<Operand>* operands) {
   if (value >= kLeastAddress) operands->push_back({value, use});
-}
-
-// at::OffsetCalculator of so many tensors, with room for 25 dimensions: numbers of four bytes.
-constexpr size_t OffsetCalculatorBytes(int tensors) { return 4 + 25 * 12 + 25 * 4 * tensors; }
-constexpr size_t BehindOffsetCalculator(int tensors) {
-  return (OffsetCalculatorBytes(tensors) + 7) / 8 * 8;
 }
 
 }  // namespace
@@ -151,7 +62,7 @@ constexpr size_t BehindOffsetCalculator(int tensors) {
 OperandRules::OperandRules(const char* mangled_name, std::vector<uint16_t> parameter_sizes)
     : sizes_(std::move(parameter_sizes)) {
   const std::string name = Demangled(mangled_name);
-  const auto [function, types] = emulated::Signature(name);
+  const auto [function, types] = SignatureOf(name);
   const bool known = types.size() == sizes_.size();
   if (known && (Elementwise(name) || Strided(name) || Index(name) || Reduction(name) ||
                 Foreach(function, types) || Concatenation(function, types)))
@@ -389,20 +300,26 @@ bool OperandRules::ReadReduction(void** parameters, std::vector<Operand>* operan
   return false;
 }
 
-bool OperandRules::ReadStrided(void** parameters, std::vector<Operand>* operands) const {
+int OperandRules::StridedTensors(void** parameters) const {
   for (int tensors = strided_; tensors > 0; --tensors) {
     const size_t first = BehindOffsetCalculator(tensors);
     bool all = true;
     for (int i = 0; i < tensors; ++i)
       all = all && WordAt(parameters, 1, first + 8 * i) >= kLeastAddress;
-    if (!all) continue;
-    for (int i = 0; i < tensors; ++i)
-      Add(WordAt(parameters, 1, first + 8 * i), i == 0 ? Use::kWritten : Use::kRead, operands);
-    for (size_t at = first + 8 * tensors; at + 8 <= sizes_[1]; at += 8)
-      Add(WordAt(parameters, 1, at), Use::kUnknown, operands);
-    return true;
+    if (all) return tensors;
   }
-  return false;
+  return 0;
+}
+
+bool OperandRules::ReadStrided(void** parameters, std::vector<Operand>* operands) const {
+  const int tensors = StridedTensors(parameters);
+  if (tensors == 0) return false;
+  const size_t first = BehindOffsetCalculator(tensors);
+  for (int i = 0; i < tensors; ++i)
+    Add(WordAt(parameters, 1, first + 8 * i), i == 0 ? Use::kWritten : Use::kRead, operands);
+  for (size_t at = first + 8 * tensors; at + 8 <= sizes_[1]; at += 8)
+    Add(WordAt(parameters, 1, at), Use::kUnknown, operands);
+  return true;
 }
 
 }  // namespace vramscope::emulated

@@ -28,12 +28,6 @@ class OperandRules {
   // as many as there are sizes.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
- private:
-  // Eight bytes at that offset of a parameter.
-  struct Word {
-    uint16_t parameter = 0, at = 0;
-    Use use = Use::kUnknown;
-  };
   // Lists of tensors, `most` of each, behind one another; which of them a launch works on is said
   // block by block of its grid.
   struct Lists {
@@ -43,7 +37,18 @@ class OperandRules {
     uint16_t blocks = 0;  // where the number of each block's tensor lies
     Use uses[8] = {};
   };
+  static constexpr int kBlocksOfLists = 320;  // of a grid, at most
+  const Lists& lists() const { return lists_; }
+  // Where the addresses of a launch with strides lie in its second parameter, behind the numbers of
+  // how many tensors; 0 tensors: there are none.
+  int StridedTensors(void** parameters) const;
 
+ private:
+  // Eight bytes at that offset of a parameter.
+  struct Word {
+    uint16_t parameter = 0, at = 0;
+    Use use = Use::kUnknown;
+  };
   bool Elementwise(const std::string& name);
   bool Strided(const std::string& name);
   bool Index(const std::string& name);

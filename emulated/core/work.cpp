@@ -110,10 +110,10 @@ Result Submit(const LibraryWork& work) {
     return result;
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
-  const int64_t duration =
-      work.duration_ns >= 0
-          ? work.duration_ns
-          : WorkDuration(platform.cards[stream.device], work.flops, work.precision, work.bytes);
+  const int64_t duration = work.duration_ns >= 0
+                               ? work.duration_ns
+                               : ProductDuration(platform.cards[stream.device], work.product,
+                                                 work.flops, work.precision, work.bytes);
   Node node{.kind = NodeKind::kKernel,
             .duration_ns = duration,
             .activity = {.kind = ActivityKind::kKernel,
@@ -190,11 +190,14 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   }
   const Place target = PlaceOf(platform.memory.Look(to));
   const Place source = PlaceOf(platform.memory.Look(from));
-  const bool over_bus = target != Place::kDevice || source != Place::kDevice;
+  const CopyPath path = target == Place::kPageable || source == Place::kPageable
+                            ? CopyPath::kPageable
+                        : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnCard
+                                                                               : CopyPath::kPinned;
   // Pageable memory of the host is staged: a copy into it returns when it is done.
   const bool waits = synchronous || target == Place::kPageable;
   Node node{.kind = NodeKind::kCopy,
-            .duration_ns = CopyDuration(platform.cards[facts.device], bytes, over_bus),
+            .duration_ns = CopyDuration(platform.cards[facts.device], bytes, path),
             .activity = {.kind = ActivityKind::kCopy,
                          .bytes = bytes,
                          .from = source,
@@ -257,7 +260,7 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
   uint64_t value = 0;
   std::memcpy(&value, pattern, pattern_bytes);
   Node node{.kind = NodeKind::kFill,
-            .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
+            .duration_ns = FillDuration(platform.cards[facts.device], bytes),
             .activity = {.kind = ActivityKind::kFill,
                          .bytes = bytes,
                          .to = target,

@@ -27,13 +27,19 @@ int Submit(Handle* handle, const Gemm& gemm) {
   const void* const reads[] = {gemm.a.address, gemm.b.address};
   const Written writes[] = {{gemm.c.address, gemm.c.extent_bytes(gemm.batch)}};
   if (!gemm.c.address) ThePlatform().host_bytes.LaunchedUnknown();
-  const Result result = emulated::Submit({.name = gemm.name,
-                                          .stream = handle->stream,
-                                          .flops = flops,
-                                          .precision = gemm.precision,
-                                          .bytes = bytes,
-                                          .reads = reads,
-                                          .writes = std::span(writes, gemm.c.address ? 1 : 0)});
+  const Result result =
+      emulated::Submit({.name = gemm.name,
+                        .stream = handle->stream,
+                        .flops = flops,
+                        .precision = gemm.precision,
+                        .bytes = bytes,
+                        .product = {.m = gemm.m,
+                                    .n = gemm.n,
+                                    .k = gemm.k,
+                                    .batch = gemm.batch,
+                                    .alignment = AlignmentOf({gemm.a, gemm.b, gemm.c})},
+                        .reads = reads,
+                        .writes = std::span(writes, gemm.c.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }
 

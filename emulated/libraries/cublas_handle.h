@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <numeric>
 #include <span>
 
 #include "emulated/core/kernels.h"
@@ -46,6 +48,14 @@ struct Matrix {
     return Product(all, type.bits) / 8;
   }
 };
+
+// The bytes, 16 at most, that all of their columns begin at a multiple of.
+inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
+  uint64_t bits = 16 * 8;
+  for (const Matrix& matrix : matrices)
+    bits = std::gcd(bits, Product(Positive(matrix.leading), matrix.type.bits));
+  return static_cast<int>(bits / 8);
+}
 
 // C = op(A) op(B): m x n x k, `batch` times.
 struct Gemm {

@@ -308,6 +308,11 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
        .flops = flops,
        .precision = ComputePrecision(store.Get<int>(matmul, kComputeType, 68), a.type, false),
        .bytes = bytes,
+       .product = {.m = out.rows,
+                   .n = out.columns,
+                   .k = inner,
+                   .batch = batch,
+                   .alignment = cublas::AlignmentOf({a, b, out})},
        .reads = reads,
        .writes = std::span(writes, count)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;

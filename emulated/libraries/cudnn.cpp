@@ -6,13 +6,14 @@
 
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cudnn_descriptors.h"
+#include "emulated/libraries/cudnn_times.h"
 #include "emulated/libraries/program_version.h"
 #include "emulated/libraries/toolkit_versions.h"
 
 namespace vramscope::emulated::cudnn {
 
 int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
-         std::initializer_list<Written> writes) {
+         std::initializer_list<Written> writes, int64_t duration_ns) {
   if (!handle) return kNotInitialized;
   Written list[8];
   size_t count = 0;
@@ -23,7 +24,8 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
                  .flops = flops,
                  .precision = precision,
                  .bytes = bytes,
-                 .writes = std::span(list, count)}) == Result::kSuccess
+                 .writes = std::span(list, count),
+                 .duration_ns = duration_ns}) == Result::kSuccess
              ? kSuccess
              : ExecutionFailed();
 }
@@ -75,6 +77,14 @@ uint64_t Bytes(const Tensor* tensor) { return tensor ? tensor->shape.bytes() : 0
 int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, void* y) {
   return Work(handle, name, static_cast<double>(Bytes(in)), Precision::kFp32,
               Bytes(in) + Bytes(out), {{y, Extent(out)}});
+}
+
+// Both moments, then the result: forwards x is read twice, backwards x and the gradient are.
+int64_t BatchNorm(const Tensor* tensor, int passes) {
+  const Platform& platform = ThePlatform();
+  return platform.cards.empty()
+             ? -1
+             : BatchNormDuration(platform.cards[CurrentDevice()], Bytes(tensor), passes);
 }
 
 }  // namespace
@@ -280,7 +290,8 @@ int cudnnBatchNormalizationForwardTrainingEx(Handle* h, int, int, P, P, T* xd, P
                {mean, Bytes(bd)},
                {variance, Bytes(bd)},
                {saved_mean, Bytes(bd)},
-               {saved_variance, Bytes(bd)}});
+               {saved_variance, Bytes(bd)}},
+              BatchNorm(xd, 3));
 }
 int cudnnBatchNormalizationForwardTraining(Handle* h, int m, P a, P b, T* xd, P x, T* yd, void* y,
                                            T* bd, P s, P bias, double f, void* mean, void* variance,
@@ -298,13 +309,13 @@ int cudnnBatchNormalizationBackwardEx(Handle* h, int, int, P, P, P, P, T* xd, P,
                                       void* bias, double, P, P, P, void*, size_t, void*, size_t) {
   return Work(h, "cudnn_batch_norm_backward", 12.0 * static_cast<double>(Bytes(xd)),
               Precision::kFp32, 2 * (Bytes(xd) + Bytes(dyd)),
-              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}});
+              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}}, BatchNorm(xd, 5));
 }
 int cudnnBatchNormalizationBackward(Handle* h, int, P, P, P, P, T* xd, P, T* dyd, P, T* dxd,
                                     void* dx, T* bd, P, void* scale, void* bias, double, P, P) {
   return Work(h, "cudnn_batch_norm_backward", 12.0 * static_cast<double>(Bytes(xd)),
               Precision::kFp32, 2 * (Bytes(xd) + Bytes(dyd)),
-              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}});
+              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}}, BatchNorm(xd, 5));
 }
 
 // ---- dropout

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "emulated/core/assumptions.h"
+#include "emulated/core/platform.h"
 #include "emulated/libraries/cudnn_descriptors.h"
+#include "emulated/libraries/cudnn_times.h"
 
 namespace vramscope::emulated::cudnn {
 namespace {
@@ -74,8 +76,12 @@ int Convolve(Handle* handle, const char* name, ConvolutionKind kind,
   const Precision precision = narrow                               ? Precision::kBf16
                               : convolution->math_type == kFmaMath ? Precision::kFp32
                                                                    : Precision::kTf32;
+  const Platform& platform = ThePlatform();
+  const int64_t duration = platform.cards.empty()
+                               ? -1
+                               : ConvolutionDuration(platform.cards[CurrentDevice()], c, precision);
   return Work(handle, name, ConvolutionFlops(c), precision,
-              c.image.bytes() + c.filter.bytes() + c.out.bytes(), {written});
+              c.image.bytes() + c.filter.bytes() + c.out.bytes(), {written}, duration);
 }
 uint64_t Extent(const Tensor* tensor) {
   return tensor ? std::max(tensor->shape.extent_bytes(), tensor->shape.bytes()) : 0;

@@ -47,9 +47,10 @@ int Capability();  // compute capability, 89 for 8.9
 // False: more dimensions than cuDNN has, or none. Without strides the tensor is packed.
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
 
-// One work on the handle's stream; writes without an address are left out.
+// One work on the handle's stream; writes without an address are left out. `duration_ns` >= 0: it
+// takes that long.
 int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
-         std::initializer_list<Written> writes);
+         std::initializer_list<Written> writes, int64_t duration_ns = -1);
 
 // A size that is a guess: answered, and said in the result.
 int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* bytes);

@@ -5,6 +5,7 @@
 
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cudnn_graph.h"
+#include "emulated/libraries/cudnn_times.h"
 #include "emulated/libraries/data_type.h"
 
 namespace vramscope::emulated::cudnn {
@@ -120,6 +121,39 @@ std::string NameOf(const char* what, const Workspace& workspace) {
   return std::string(what) + (workspace.measured ? ", as read off an H200 with cuDNN 9.19" : "");
 }
 
+// The first product (or the operation itself) says how many queries and keys there are. A causal
+// mask is a comparison of the numbers of rows and columns.
+AttentionWork DescribeAttention(const Descriptor& graph, const GraphWork& work) {
+  constexpr int kPointwiseMode = 0, kComparesOrder = 303, kNumbers = 501, kRandom = 33;
+  AttentionWork attention{.flops = work.flops, .precision = work.precision, .bytes = work.bytes};
+  bool numbers = false, compares = false;
+  for (const Link& operation : graph.links.at(kGraphOperations)) {
+    if (!operation) continue;
+    Shape scores;
+    if (operation->type == kMatmul) scores = ShapeOf(operation->Linked(1522));
+    if (operation->type == kAttentionForward || operation->type == kAttentionBackward) {
+      const bool forward = operation->type == kAttentionForward;
+      scores = ShapeOf(operation->Linked(forward ? 2800 : 2851));
+      const Shape keys = ShapeOf(operation->Linked(forward ? 2801 : 2852));
+      if (scores.count >= 2 && keys.count >= 2)
+        scores.dims[scores.count - 1] = keys.dims[keys.count - 2];
+    }
+    if (attention.heads == 0 && scores.count >= 2) {
+      attention.queries = static_cast<double>(scores.dims[scores.count - 2]);
+      attention.keys = static_cast<double>(scores.dims[scores.count - 1]);
+      attention.heads = static_cast<double>(scores.elements()) /
+                        std::max(attention.queries * attention.keys, 1.0);
+    }
+    if (const Descriptor* mode = operation->type == kPointwise ? operation->Linked(750) : nullptr) {
+      numbers |= mode->Number(kPointwiseMode, -1) == kNumbers;
+      compares |= mode->Number(kPointwiseMode, -1) == kComparesOrder;
+    }
+    attention.dropout |= operation->type == kRandom;
+  }
+  attention.causal = numbers && compares;
+  return attention;
+}
+
 }  // namespace
 
 int64_t Descriptor::Number(int attribute, int64_t otherwise) const {
@@ -207,6 +241,13 @@ GraphWork WorkOf(const Descriptor& graph, const Engine& engine) {
       }
   }
   if (work.precision == Precision::kFp32 && engine.tensor_cores) work.precision = Precision::kTf32;
+  if (ThePlatform().cards.empty()) return work;
+  const Card& card = ThePlatform().cards[CurrentDevice()];
+  if (AttentionOf(graph))
+    work.duration_ns = AttentionDuration(card, DescribeAttention(graph, work));
+  for (const Link& operation : operations->second)
+    if (operation && IsConvolution(operation->type))
+      work.duration_ns = ConvolutionDuration(card, ConvolutionOf(*operation), work.precision);
   return work;
 }
 

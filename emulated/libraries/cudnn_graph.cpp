@@ -324,7 +324,8 @@ int cudnnBackendExecute(Handle* handle, void* plan_handle, void* pack_handle) {
                  .precision = work.precision,
                  .bytes = work.bytes,
                  .reads = reads,
-                 .writes = writes}) == Result::kSuccess
+                 .writes = writes,
+                 .duration_ns = work.duration_ns}) == Result::kSuccess
              ? kSuccess
              : ExecutionFailed();
 }

@@ -201,7 +201,7 @@ Error cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_
 Error cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* after, size_t count, void* to,
                                const void* from, size_t bytes, int) {
   Node work{.kind = NodeKind::kCopy};
-  work.duration_ns = CopyDuration(ThePlatform().cards[CurrentDevice()], bytes, false);
+  work.duration_ns = CopyDuration(ThePlatform().cards[CurrentDevice()], bytes, CopyPath::kOnCard);
   work.activity.kind = ActivityKind::kCopy;
   work.activity.bytes = bytes;
   work.effect = [=] { CopyBytes(to, from, bytes); };
@@ -216,7 +216,7 @@ Error cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, size_
   work.activity.kind = ActivityKind::kFill;
   work.activity.bytes = p->width * p->height * p->elementSize;
   work.duration_ns =
-      WorkDuration(ThePlatform().cards[CurrentDevice()], 0, Precision::kFp32, work.activity.bytes);
+      FillDuration(ThePlatform().cards[CurrentDevice()], work.activity.bytes);
   work.effect = [at = reinterpret_cast<uint64_t>(p->dst), bytes = work.activity.bytes] {
     ThePlatform().host_bytes.Overwritten(at, bytes);
   };

@@ -1,6 +1,7 @@
 #include "profiler/explain/prediction.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/ascii.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,8 +76,45 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   return launches;
 }
 
-// Those of one name are matched. Of the others, the first of an op on one side is the first of that
-// op on the other, and so on: a library's kernel has a name of its own on each card.
+// What libraries have kernels for, under names of their own on each card, several for one call.
+// Empty: none of these.
+std::string_view ClassOf(std::string_view name, std::string_view op) {
+  constexpr std::string_view kAttention = "attention", kConvolutions = "convolutions",
+                             kBatchNorms = "batch norms", kProducts = "matrix products";
+  constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+      {"fmha_", kAttention},
+      {"flash_fwd", kAttention},
+      {"flash_bwd", kAttention},
+      {"sdpa", kAttention},
+      {"attention", kAttention},
+      {"implicit_gemm", kConvolutions},
+      {"implicitgemm", kConvolutions},
+      {"convol", kConvolutions},
+      {"dgrad", kConvolutions},
+      {"wgrad", kConvolutions},
+      {"fprop", kConvolutions},
+      {"nchwtonhwc", kConvolutions},
+      {"nhwctonchw", kConvolutions},
+      {"winograd", kConvolutions},
+      {"batch_norm", kBatchNorms},
+      {"::bn_", kBatchNorms},
+      {"gemm", kProducts},
+      {"gemv", kProducts},
+      {"nvjet", kProducts},
+      {"cutlass::kernel2", kProducts},
+      {"splitk", kProducts},
+      {"cublas", kProducts},
+  };
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(name.data(), name.size()));
+  for (const auto& [part, of] : kParts)
+    if (lower.find(part) != std::string::npos)
+      return of == kProducts && op.find("conv") != std::string_view::npos ? kConvolutions : of;
+  return {};
+}
+
+// Those of one name are matched. Of the others, those of a class are one. Of the rest, the first of
+// an op on one side is the first of that op on the other, and so on: a library's kernel has a name
+// of its own on each card.
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
                                        LaunchesOf(measured, SpanOf(measured, out.step))};
@@ -85,6 +123,11 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
     for (const Launch& launch : sides[side]) names[side].insert(launch.name);
 
   std::map<std::pair<std::string_view, std::string_view>, Prediction::Kernel> rows;
+  std::map<std::string_view, Prediction::Kernel> classes, of_one_side;
+  const auto add_to = [](Prediction::Kernel& row, int side, const Launch& launch) {
+    ++(side == 0 ? row.planned_count : row.measured_count);
+    (side == 0 ? row.planned_ns : row.measured_ns) += launch.ns;
+  };
   const auto count = [&rows](const Launch* plan, const Launch* measure) {
     const auto name = [](const Launch* launch) {
       return launch == nullptr ? std::string_view() : launch->name;
@@ -96,10 +139,12 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   std::map<std::string_view, std::vector<const Launch*>> of_op[2];
   for (const int side : {0, 1}) {
     for (const Launch& launch : sides[side]) {
+      const std::string_view of = ClassOf(launch.name, launch.op);
+      add_to(classes[of.empty() ? "others" : of], side, launch);
       if (names[1 - side].contains(launch.name)) {
-        Prediction::Kernel& row = rows[{launch.name, launch.name}];
-        ++(side == 0 ? row.planned_count : row.measured_count);
-        (side == 0 ? row.planned_ns : row.measured_ns) += launch.ns;
+        add_to(rows[{launch.name, launch.name}], side, launch);
+      } else if (!of.empty()) {
+        add_to(of_one_side[of], side, launch);
       } else if (launch.op.empty()) {
         side == 0 ? count(&launch, nullptr) : count(nullptr, &launch);
       } else {
@@ -120,6 +165,17 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
     to.planned_ns += kernel.planned_ns;
     to.measured_ns += kernel.measured_ns;
   };
+  for (auto& [name, kernel] : of_one_side) {
+    kernel.name = name;
+    kernel.is_class = true;
+    add(out.total, kernel);
+    if (kernel.planned_count > 0 && kernel.measured_count > 0) add(out.by_class, kernel);
+    out.kernels.push_back(std::move(kernel));
+  }
+  for (auto& [name, kernel] : classes) {
+    kernel.name = name;
+    out.classes.push_back(std::move(kernel));
+  }
   for (auto& [name, kernel] : rows) {
     kernel.name = name.first.empty() ? name.second : name.first;
     const bool on_both = kernel.planned_count > 0 && kernel.measured_count > 0;
@@ -128,9 +184,10 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
     if (on_both) add(kernel.measured_name.empty() ? out.both : out.by_op, kernel);
     out.kernels.push_back(std::move(kernel));
   }
-  std::stable_sort(out.kernels.begin(), out.kernels.end(), [](const auto& x, const auto& y) {
-    return std::max(x.planned_ns, x.measured_ns) > std::max(y.planned_ns, y.measured_ns);
-  });
+  for (std::vector<Prediction::Kernel>* kernels : {&out.kernels, &out.classes})
+    std::stable_sort(kernels->begin(), kernels->end(), [](const auto& x, const auto& y) {
+      return std::max(x.planned_ns, x.measured_ns) > std::max(y.planned_ns, y.measured_ns);
+    });
 }
 
 void AddPhases(const Trace& planned, const Trace& measured, Prediction& out) {

@@ -61,12 +61,16 @@ struct Prediction {
     // The planned one has another name (a library's kernel is modelled under one of our own): the
     // two are the same by their op and their order in it. "": one name, or one side alone.
     std::string measured_name;
+    bool is_class = false;  // `name` is a class of libraries' kernels, of which no name is on both
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
   };
   std::vector<Kernel> kernels;  // of the step's launches; those that took longest first
+  // All launches, each in one: matrix products, attention, convolutions, batch norms, others.
+  std::vector<Kernel> classes;  // likewise
   Kernel total;                 // of all
   Kernel both;                  // of those whose name both have
+  Kernel by_class;              // of classes that both have, their names of one side alone
   Kernel by_op;                 // of those that have two names
 };
 

@@ -19,12 +19,30 @@ Card A100() {
   return card;
 }
 
+Card H200() {
+  Card card = A100();
+  card.sm_count = 132;
+  card.compute_capability = 90;
+  card.l2_bytes = 50 << 20;
+  card.bandwidth_bytes_per_s = 4.8e12;
+  card.fp32_flops = 66.9e12;
+  card.tf32_flops = 494.7e12;
+  card.bf16_flops = 989.4e12;
+  card.boost_mhz = 1980;
+  return card;
+}
+
+constexpr double kMicrosecond = 1000;
+
 TEST(Durations, TheSlowerOfArithmeticAndMemory) {
   const Card card = A100();
-  EXPECT_EQ(WorkDuration(card, 312e12, Precision::kBf16, 0), 1'000'000'000);
-  EXPECT_EQ(WorkDuration(card, 156e12, Precision::kTf32, 0), 1'000'000'000);
-  EXPECT_EQ(WorkDuration(card, 1, Precision::kFp32, uint64_t{2'000'000'000}), 1'000'000);
-  EXPECT_GT(CopyDuration(card, 1 << 30, true), CopyDuration(card, 1 << 30, false));
+  EXPECT_NEAR(WorkDuration(card, 312e12, Precision::kBf16, 0), 1'000'001'000, 1);
+  EXPECT_NEAR(WorkDuration(card, 156e12, Precision::kTf32, 0), 1'000'001'000, 1);
+  EXPECT_NEAR(WorkDuration(card, 1, Precision::kFp32, uint64_t{1'800'000'000}), 1'001'000, 1);
+  EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPageable),
+            CopyDuration(card, 1 << 30, CopyPath::kPinned));
+  EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPinned),
+            CopyDuration(card, 1 << 30, CopyPath::kOnCard));
 }
 
 TEST(Durations, NothingTakesNoTimeOrForEver) {
@@ -32,18 +50,68 @@ TEST(Durations, NothingTakesNoTimeOrForEver) {
   EXPECT_GE(WorkDuration(card, 0, Precision::kFp32, 0), 1000);
   EXPECT_GE(KernelDuration(card, 1, 1), 1000);
   EXPECT_LE(WorkDuration(card, 1e300, Precision::kFp32, ~uint64_t{0}), 3'600'000'000'000);
+  EXPECT_LE(ProductDuration(card, {.m = INT64_MAX, .n = INT64_MAX, .k = INT64_MAX}, 1e300,
+                            Precision::kBf16, ~uint64_t{0}),
+            3'600'000'000'000);
+  EXPECT_GE(LaunchDuration(Card{}, {.bytes = 1, .clocks = 1}), 1000);
 }
 
-// A block of a foreach kernel takes a chunk of every list.
-TEST(Durations, KernelsOverListsMoveWhatTheirListsHold) {
-  EXPECT_EQ(BytesPerThread("vectorized_elementwise_kernel"), kBytesPerThread);
-  EXPECT_EQ(BytesPerThread("multi_tensor_apply_kernel"), kBytesPerThread);
-  EXPECT_EQ(BytesPerThread("_Z25multi_tensor_apply_kernelI18TensorListMetadataILi2EEfE"),
-            128 * 4 * 3);
-  EXPECT_EQ(
-      BytesPerThread("_Z25multi_tensor_apply_kernelI18TensorListMetadataILi1EEN3c108BFloat16"),
-      128 * 2 * 2);
-  EXPECT_EQ(BytesPerThread("multi_tensor_apply_kernelTensorListMetadataILi999999E"), 128 * 4 * 9);
+// What an H200 took (driver 580.159.04, PyTorch 2.11 of CUDA 13.0), events around many calls.
+TEST(Durations, ProductsAsMeasured) {
+  struct Case {
+    int64_t m, n, k;
+    Precision precision;
+    double microseconds;
+    int64_t batch = 1;
+    int alignment = 16;
+  };
+  const Case cases[] = {{8192, 8192, 8192, Precision::kFp32, 21682},
+                        {2048, 2048, 2048, Precision::kFp32, 342},
+                        {4864, 1024, 896, Precision::kFp32, 249},
+                        {896, 1024, 4864, Precision::kFp32, 221},
+                        {1024, 512, 1024, Precision::kFp32, 32.9},
+                        {64, 512, 512, Precision::kFp32, 31.2, 28},
+                        {4096, 4096, 4096, Precision::kTf32, 362},
+                        {8192, 8192, 8192, Precision::kTf32, 2737},
+                        {8192, 8192, 8192, Precision::kBf16, 1415},
+                        {4096, 4096, 4096, Precision::kBf16, 176},
+                        {2048, 2048, 2048, Precision::kBf16, 25.6},
+                        {3072, 4096, 768, Precision::kBf16, 30.1},
+                        {768, 2048, 768, Precision::kBf16, 6.7},
+                        {768, 4096, 50257, Precision::kBf16, 2369, 1, 2}};
+  for (const Case& c : cases) {
+    const double flops = 2.0 * static_cast<double>(c.m * c.n * c.batch) * static_cast<double>(c.k);
+    const int64_t ns = ProductDuration(
+        H200(), {.m = c.m, .n = c.n, .k = c.k, .batch = c.batch, .alignment = c.alignment}, flops,
+        c.precision, 0);
+    EXPECT_NEAR(static_cast<double>(ns) / kMicrosecond / c.microseconds, 1, 0.12)
+        << c.m << " x " << c.n << " x " << c.k;
+  }
+}
+
+// A tile more than multiprocessors is a round more.
+TEST(Durations, ProductsTakeWholeRounds) {
+  const auto duration = [](int64_t columns) {
+    return ProductDuration(H200(), {.m = 256, .n = columns, .k = 4096},
+                           2.0 * 256 * static_cast<double>(columns) * 4096, Precision::kFp32, 0);
+  };
+  EXPECT_EQ(duration(132 * 128), duration(131 * 128 + 1));
+  EXPECT_GT(duration(132 * 128 + 1), duration(132 * 128));
+}
+
+TEST(Durations, MemoryAsMeasured) {
+  const auto us = [](const LaunchWork& work) {
+    return static_cast<double>(LaunchDuration(H200(), work)) / kMicrosecond;
+  };
+  EXPECT_NEAR(us({.bytes = 2.0 * (1 << 29)}), 255, 25);     // a copy of 512 MiB
+  EXPECT_NEAR(us({.bytes = 12.0 * (2 << 20)}), 5.25, 0.7);  // a sum of 8 MiB, in the cache
+  EXPECT_LT(us({}), 1.5);
+  // 24 blocks of 1,024 threads that go through 2,048 rows of 768 of two tensors.
+  EXPECT_NEAR(us({.bytes = 2.0 * 2048 * 768 * 4, .threads_in_turn = 24 * 1024}), 7.6, 2);
+  // Lists: 320 blocks of 65,536 elements, one list, read and written.
+  EXPECT_NEAR(us({.bytes = 320.0 * 65536 * 8, .blocks = 320}), 44.3, 4);
+  EXPECT_NEAR(us({.bytes = 195.0 * 65536 * 8, .blocks = 195}), 30.3, 3);
+  EXPECT_NEAR(static_cast<double>(CopyDuration(H200(), 64 << 20, CopyPath::kPinned)), 1.213e6, 5e4);
 }
 
 KernelFacts Using(int registers, int shared = 0) {

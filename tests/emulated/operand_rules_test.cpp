@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/emulated/launched.h"
+
 namespace vramscope::emulated {
 namespace {
 
@@ -43,41 +45,19 @@ constexpr char kDropout[] =
     "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
     "15PhiloxCudaStateE";
 
-// Addresses of a card are whatever is large; a is 1 << 40 and so on.
-uint64_t At(char name) { return uint64_t{1} << 40 | static_cast<uint64_t>(name) << 20; }
-
-// A launch's parameters, each of so many bytes, filled with what a launch before left over.
-class Launched {
+// A launch's parameters: "ar": a is read; "bw" written, "cb" both, "d?" not known.
+class Launched : public LaunchedWith<Launched> {
  public:
-  explicit Launched(std::vector<uint16_t> sizes) : sizes_(std::move(sizes)) {
-    for (const uint16_t size : sizes_) {
-      std::vector<uint64_t>& words = held_.emplace_back((size + 7) / 8, 0);
-      if (size > 8)
-        for (uint64_t& word : words) word = At('?');
-    }
-    for (std::vector<uint64_t>& words : held_) parameters_.push_back(words.data());
-  }
-  template <class T>
-  Launched& Put(size_t parameter, size_t at, T value) {
-    std::memcpy(reinterpret_cast<char*>(held_[parameter].data()) + at, &value, sizeof value);
-    return *this;
-  }
-  Launched& Put(size_t parameter, size_t at, char name) { return Put(parameter, at, At(name)); }
-  // "ar": a is read; "bw" written, "cb" both, "d?" not known.
+  using LaunchedWith::LaunchedWith;
   std::vector<std::string> Operands(const char* name, Dim grid = {}) {
     std::vector<Operand> operands;
-    OperandRules(name, sizes_).Read(grid, parameters_.data(), &operands);
+    OperandRules(name, sizes()).Read(grid, parameters(), &operands);
     std::vector<std::string> texts;
     for (const Operand& operand : operands)
       texts.push_back(std::string(1, static_cast<char>(operand.address >> 20)) +
                       "?rwb"[static_cast<int>(operand.use)]);
     return texts;
   }
-
- private:
-  std::vector<uint16_t> sizes_;
-  std::vector<std::vector<uint64_t>> held_;
-  std::vector<void*> parameters_;
 };
 
 TEST(OperandRules, PointersToConstAreRead) {

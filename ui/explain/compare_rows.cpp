@@ -278,7 +278,7 @@ Table KernelsOf(const explain::Prediction& p) {
       ratio.tone = Cell::Tone::kPlain;
     }
     Row row;
-    Cell name = TextCell(query::ReadableKernel(k.name));
+    Cell name = TextCell(k.is_class ? "other " + k.name : query::ReadableKernel(k.name));
     name.exact = k.name;
     if (!k.measured_name.empty()) {
       name.text += " (shown: " + query::ReadableKernel(k.measured_name) + ")";

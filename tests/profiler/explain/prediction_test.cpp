@@ -250,12 +250,56 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->both.planned_count, 2u);
   EXPECT_EQ(p->both.planned_ns, 200);
   EXPECT_EQ(p->both.measured_ns, 500);
-  ASSERT_EQ(p->kernels.size(), 3u);
+  ASSERT_EQ(p->kernels.size(), 2u);
   EXPECT_EQ(p->kernels[0].name, "add");
-  EXPECT_EQ(p->kernels[1].name, "ampere_sgemm_128x64_nn");
-  EXPECT_EQ(p->kernels[1].planned_count, 0u);
-  EXPECT_EQ(p->kernels[2].name, "sgemm (modelled)");
+  EXPECT_EQ(p->kernels[1].name, "matrix products") << "under two names";
+  EXPECT_TRUE(p->kernels[1].is_class);
+  EXPECT_EQ(p->kernels[1].planned_ns, 100);
+  EXPECT_EQ(p->kernels[1].measured_ns, 250);
+  EXPECT_EQ(p->by_class.planned_count, 1u);
   EXPECT_EQ(p->by_op.planned_count, 0u) << "nobody said their op";
+}
+
+// A library's call may be several kernels, and a convolution may be a product: its op says so.
+TEST(Prediction, KernelsOfLibrariesByClass) {
+  const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
+    TraceMaker t;
+    t.BeginStep(0);
+    t.Add({.kind = trace::EventKind::kMarker});
+    for (const auto& [op, name] : launches)
+      t.Work({.kind = ActivityKind::kKernel, .name = t.String(name), .op = t.String(op)}, 0, 10);
+    t.Add({.kind = trace::EventKind::kMarker});
+    t.EndStep();
+    return t.Finish();
+  };
+  const auto p =
+      HoldAgainst(*make({{"aten::mm", "cublasGemmEx (modelled)"},
+                         {"aten::sdpa", "cudnn_attention_forward (modelled)"},
+                         {"aten::conv2d", "cudnn_convolution_forward (modelled)"},
+                         {"aten::add", "add"}}),
+                  *make({{"aten::mm", "nvjet_sm90_tst_128x160"},
+                         {"aten::mm", "void cublasLt::splitKreduce_kernel<32>()"},
+                         {"aten::sdpa", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop"},
+                         {"aten::conv2d", "void cudnn::nchwToNhwcKernel<float>()"},
+                         {"aten::conv2d", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm>()"},
+                         {"aten::add", "add"}}),
+                  std::nullopt);
+  ASSERT_TRUE(p.ok()) << p.status();
+  const auto counts = [](const std::vector<Prediction::Kernel>& kernels) {
+    std::map<std::string, std::pair<uint64_t, uint64_t>> rows;
+    for (const Prediction::Kernel& k : kernels) rows[k.name] = {k.planned_count, k.measured_count};
+    return rows;
+  };
+  const std::map<std::string, std::pair<uint64_t, uint64_t>> expected = {
+      {"matrix products", {1, 2}}, {"attention", {1, 1}}, {"convolutions", {1, 2}}};
+  auto rows = counts(p->kernels), classes = counts(p->classes);
+  EXPECT_EQ(rows["add"], std::pair(uint64_t{1}, uint64_t{1}));
+  EXPECT_EQ(classes["others"], std::pair(uint64_t{1}, uint64_t{1}));
+  rows.erase("add");
+  classes.erase("others");
+  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(classes, expected);
+  EXPECT_EQ(p->by_class.measured_ns, 50);
 }
 
 // Of an op that launches some under other names: the first is the first, and no op has another's.
@@ -271,18 +315,18 @@ TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
     t.EndStep();
     return t.Finish();
   };
-  const auto p = HoldAgainst(*make({{"aten::mm", "gemm (modelled)"},
+  const auto p = HoldAgainst(*make({{"aten::fft", "fft (modelled)"},
                                     {"aten::add", "add"},
-                                    {"aten::mm", "splitK (modelled)"},
-                                    {"aten::mm", "gemm (modelled)"},
-                                    {"aten::conv2d", "conv (modelled)"}},
+                                    {"aten::fft", "twiddles (modelled)"},
+                                    {"aten::fft", "fft (modelled)"},
+                                    {"aten::rnn", "rnn (modelled)"}},
                                    10),
                              *make({{"aten::add", "add"},
-                                    {"aten::mm", "ampere_sgemm"},
-                                    {"aten::mm", "splitKreduce"},
-                                    {"aten::bmm", "bmm_kernel"},
-                                    {"aten::mm", "ampere_sgemm"},
-                                    {"aten::mm", "extra"}},
+                                    {"aten::fft", "vector_fft"},
+                                    {"aten::fft", "twiddle_kernel"},
+                                    {"aten::svd", "svd_kernel"},
+                                    {"aten::fft", "vector_fft"},
+                                    {"aten::fft", "extra"}},
                                    30),
                              std::nullopt);
   ASSERT_TRUE(p.ok()) << p.status();
@@ -295,11 +339,11 @@ TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
   for (const Prediction::Kernel& k : p->kernels)
     rows[k.name] = {k.measured_name, k.planned_count + k.measured_count};
   const std::map<std::string, std::pair<std::string, uint64_t>> expected = {
-      {"gemm (modelled)", {"ampere_sgemm", 4}},
-      {"splitK (modelled)", {"splitKreduce", 2}},
+      {"fft (modelled)", {"vector_fft", 4}},
+      {"twiddles (modelled)", {"twiddle_kernel", 2}},
       {"add", {"", 2}},
-      {"conv (modelled)", {"", 1}},
-      {"bmm_kernel", {"", 1}},
+      {"rnn (modelled)", {"", 1}},
+      {"svd_kernel", {"", 1}},
       {"extra", {"", 1}}};
   EXPECT_EQ(rows, expected);
 }

@@ -1,0 +1,30 @@
+// How long cuDNN's work takes, by the model of ../core/durations.h. Pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "emulated/core/durations.h"
+#include "emulated/libraries/cudnn_sizes.h"
+
+namespace vramscope::emulated::cudnn {
+
+// A convolution is a product of matrices that are never written down: pixels times window and
+// channels. Assumed: tensor cores want channels last; what lies otherwise is transposed before and
+// after, but for a window of one element.
+int64_t ConvolutionDuration(const Card& card, const Convolution& convolution, Precision precision);
+
+struct AttentionWork {
+  double heads = 0;  // of all batches
+  double queries = 0, keys = 0;
+  double flops = 0;     // of whole products
+  bool causal = false;  // half of it is skipped
+  bool dropout = false;
+  Precision precision = Precision::kBf16;
+  uint64_t bytes = 0;
+};
+int64_t AttentionDuration(const Card& card, const AttentionWork& attention);
+
+// `passes` over a tensor of so many bytes.
+int64_t BatchNormDuration(const Card& card, uint64_t bytes, int passes);
+
+}  // namespace vramscope::emulated::cudnn
