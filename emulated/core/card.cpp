@@ -52,6 +52,7 @@ Architecture ArchitectureOf(const Card& card) {
 
 std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   Card card;
+  uint64_t bare = 0;
   while (!line.empty()) {
     const std::string_view pair = line.substr(0, line.find(';'));
     line.remove_prefix(std::min(pair.size() + 1, line.size()));
@@ -99,7 +100,22 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
       integer(&card.boost_mhz);
     } else if (key == "bus_bits") {
       integer(&card.bus_bits);
+    } else if (uint64_t* const bytes = key == "bare_context_bytes"       ? &bare
+                                       : key == "kernels_context_bytes"  ? &card.growth.kernels
+                                       : key == "cublas_context_bytes"   ? &card.growth.cublas
+                                       : key == "cudnn_context_bytes"    ? &card.growth.cudnn
+                                       : key == "cusolver_context_bytes" ? &card.growth.cusolver
+                                       : key == "cufft_context_bytes"    ? &card.growth.cufft
+                                       : key == "nccl_context_bytes"     ? &card.growth.nccl
+                                       : key == "idle_bytes"             ? &card.idle_bytes
+                                                                         : nullptr) {
+      *bytes = static_cast<uint64_t>(value);
     }  // a key of a later version says nothing here
+  }
+  if (bare > 0) {
+    card.context_bytes = bare;
+  } else {
+    card.growth = {};
   }
   const auto needs = [&](bool there, const char* what) {
     if (!there && problem->empty()) {
@@ -109,7 +125,9 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   problem->clear();
   needs(!card.name.empty(), "name");
   needs(card.memory_bytes > 0 && card.memory_bytes <= kMostMemory, "memory_bytes up to 4 TiB");
-  needs(card.context_bytes < card.memory_bytes, "context_bytes below memory_bytes");
+  needs(card.context_bytes < card.memory_bytes && card.idle_bytes < card.memory_bytes &&
+            card.context_bytes + card.idle_bytes < card.memory_bytes,
+        "context_bytes below memory_bytes");
   needs(card.sm_count > 0, "sm_count");
   needs(card.max_threads_per_sm >= 512, "max_threads_per_sm");
   needs(card.compute_capability >= 35 && card.compute_capability <= 999, "compute_capability");

@@ -18,10 +18,24 @@
 
 namespace vramscope::emulated {
 
+// By how much what a process holds of the card beside what it asks for grows, in bytes (context.h).
+struct ContextGrowth {
+  uint64_t kernels = 0;   // with the first kernel
+  uint64_t cublas = 0;    // with each handle
+  uint64_t cudnn = 0;     // likewise
+  uint64_t cusolver = 0;  // likewise
+  uint64_t cufft = 0;     // with the first plan
+  uint64_t nccl = 0;      // with the first communicator, beside its buffers
+};
+
 struct Card {
   std::string name;
-  uint64_t memory_bytes = 0;   // as cudaDeviceProp::totalGlobalMem
-  uint64_t context_bytes = 0;  // what the driver keeps of it for a process
+  uint64_t memory_bytes = 0;  // as cudaDeviceProp::totalGlobalMem
+  // What the driver keeps of it for a process: from the start, where `growth` is said; all that
+  // there is of it, else.
+  uint64_t context_bytes = 0;
+  ContextGrowth growth = {};
+  uint64_t idle_bytes = 0;  // in use on a card that nobody uses
   int sm_count = 0;
   int max_threads_per_sm = 0;
   int compute_capability = 0;  // 89 for 8.9

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/core/context.h"
 #include "emulated/core/device_code.h"
 #include "emulated/core/durations.h"
 #include "emulated/core/masks.h"
@@ -304,6 +305,7 @@ Result Launch(const KernelLaunch& launch) {
     }
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
+  GrowContext(stream.device, ContextPart::kKernels);
   GiveTurns(platform.clock.now());
   Node work{
       .kind = NodeKind::kKernel,

@@ -84,8 +84,7 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
   uint64_t wanted = kFirstAddress;
   for (const Card& card : cards) {
     Device device;
-    device.total = card.memory_bytes;
-    device.limit = card.memory_bytes - card.context_bytes;
+    device.Set(card);
     // Many times the memory: fragmentation of addresses is no reason to be out of memory.
     const uint64_t span = SpanOf(card);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
@@ -428,9 +427,36 @@ void Memory::SetCard(int device, const Card& card) {
   if (!Known(device)) {
     return;
   }
-  devices_[device].total = card.memory_bytes;
-  devices_[device].limit =
-      devices_[device].mapped == 0 ? 0 : card.memory_bytes - card.context_bytes;
+  devices_[device].Set(card);
+  if (devices_[device].mapped == 0) {
+    devices_[device].limit = 0;
+  }
+}
+
+void Memory::Device::Set(const Card& card) {
+  total = card.memory_bytes;
+  context = card.context_bytes;
+  limit = card.memory_bytes - card.context_bytes - card.idle_bytes;
+}
+
+void Memory::GrowContext(int device, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (Known(device)) {
+    Device& d = devices_[device];
+    bytes = std::min(bytes, d.limit);
+    d.limit -= bytes;
+    d.context += bytes;
+  }
+}
+
+void Memory::ShrinkContext(int device, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (Known(device)) {
+    Device& d = devices_[device];
+    bytes = std::min(bytes, d.context);
+    d.limit += bytes;
+    d.context -= bytes;
+  }
 }
 
 void Memory::Reset(int device) {
@@ -515,6 +541,11 @@ uint64_t Memory::free(int device) const {
 uint64_t Memory::used(int device) const {
   std::lock_guard lock(mutex_);
   return Known(device) ? devices_[device].used : 0;
+}
+
+uint64_t Memory::context(int device) const {
+  std::lock_guard lock(mutex_);
+  return Known(device) ? devices_[device].context : 0;
 }
 
 uint64_t Memory::most_used(int device) const {

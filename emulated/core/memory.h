@@ -68,6 +68,10 @@ class VRAMSCOPE_EMULATED_API Memory {
   // cudaMallocManaged: the host's memory, which every card may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
+  // What the process holds beside what it asked for; beyond what is left it takes that.
+  void GrowContext(int device, uint64_t bytes);
+  void ShrinkContext(int device, uint64_t bytes);
+
   // Before the device's first use, or after Reset: it is another card from now on.
   void SetCard(int device, const Card& card);
   // Everything of the device is freed, addresses are given out as in a fresh process.
@@ -86,11 +90,13 @@ class VRAMSCOPE_EMULATED_API Memory {
   uint64_t free(int device) const;
   uint64_t used(int device) const;  // given out: without the context
   uint64_t most_used(int device) const;
+  uint64_t context(int device) const;
 
  private:
   struct Device {
     uint64_t mapped = 0, mapped_bytes = 0;  // what the system gave for its addresses; 0: nothing
-    uint64_t total = 0, limit = 0, used = 0, most_used = 0;
+    uint64_t total = 0, limit = 0, used = 0, most_used = 0, context = 0;
+    void Set(const Card& card);
     std::unique_ptr<AddressSpace> addresses;
     std::map<uint64_t, uint64_t> blocks;  // address -> bytes
   };

@@ -88,7 +88,7 @@ std::string ReportOf(const Platform& platform) {
     out += i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ";
     AppendString(&out, platform.cards[i].name);
     out += ", \"memory_bytes\": " + std::to_string(platform.cards[i].memory_bytes);
-    out += ", \"context_bytes\": " + std::to_string(platform.cards[i].context_bytes);
+    out += ", \"context_bytes\": " + std::to_string(platform.memory.context(device));
     out += ", \"used_bytes\": " + std::to_string(platform.memory.used(device));
     out += ", \"most_used_bytes\": " + std::to_string(platform.memory.most_used(device)) + "}";
   }

@@ -4,6 +4,7 @@
 // gives it a workspace of its own.
 #include <cstring>
 
+#include "emulated/core/context.h"
 #include "emulated/core/memory.h"
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cublas_handle.h"
@@ -119,11 +120,14 @@ int cublasCreate_v2(Handle** handle) {
   *handle = nullptr;
   if (ThePlatform().cards.empty()) return cublas::kNotInitialized;
   *handle = new Handle;
+  (*handle)->device = CurrentDevice();
+  GrowContext((*handle)->device, ContextPart::kCublas);
   return cublas::kSuccess;
 }
 int cublasDestroy_v2(Handle* handle) {
   if (!handle) return cublas::kNotInitialized;
   ThePlatform().streams.SynchronizeDevice(CurrentDevice());  // documented: as cudaDeviceSynchronize
+  ShrinkContext(handle->device, ContextPart::kCublas);
   delete handle;
   return cublas::kSuccess;
 }

@@ -21,6 +21,7 @@ enum Status : int {
 };
 
 struct Handle {
+  int device = 0;  // that it was made for
   void* stream = nullptr;
   int pointer_mode = 0;  // 0: scalars lie in the host's memory
   int atomics_mode = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulated/core/context.h"
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cudnn_descriptors.h"
 #include "emulated/libraries/cudnn_times.h"
@@ -133,6 +134,7 @@ int cudnnCreate(Handle** handle) {
   *handle = nullptr;
   if (ThePlatform().cards.empty()) return kNotInitialized;
   *handle = new Handle;
+  GrowContext(CurrentDevice(), ContextPart::kCudnn);
   return kSuccess;
 }
 int cudnnDestroy(Handle* handle) {

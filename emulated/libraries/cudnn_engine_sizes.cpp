@@ -20,8 +20,11 @@ struct Problem {
   bool strided, grouped, plane;
 
   bool pointwise() const { return window == 1; }
-  uint64_t multiplications() const {
-    return Product(Product(images, out_pixels), Product(Product(channels, filters), window));
+  // Small ones run where no order matters; what filter gradients of them take is not known.
+  bool small() const {
+    constexpr uint64_t kMultiplications = uint64_t{1} << 25;
+    return Product(Product(images, out_pixels), Product(Product(channels, filters), window)) <
+           kMultiplications;
   }
 };
 uint64_t Spatial(const Shape& shape) {
@@ -54,12 +57,12 @@ constexpr uint64_t kHead = 16, kAligned = 127;
 constexpr uint64_t kBatchParameters = 400;
 
 enum class Engine {
-  kProduct,             // of matrices in the order in which they are
-  kProductOfBatch,      // the same, with parameters of the batch in the workspace
-  kReordered,           // image, result and filter in channels last, a 1 x 1 filter being so already
-  kReorderedCounted,    // with a counter of tiles
-  kReorderedOperands,   // image and filter alone: the result is written in its own order
-  kSegmented,           // reordered; tiles that fill the card less than half are computed in segments
+  kProduct,            // of matrices in the order in which they are
+  kProductOfBatch,     // the same, with parameters of the batch in the workspace
+  kReordered,          // image, result and filter in channels last, a 1 x 1 filter being so already
+  kReorderedCounted,   // with a counter of tiles
+  kReorderedOperands,  // image and filter alone: the result is written in its own order
+  kSegmented,  // reordered; tiles that fill the card less than half are computed in segments
 };
 struct Choice {
   Engine engine;
@@ -105,8 +108,8 @@ uint64_t SegmentBytes(const Segments& segments, const Choice& tile, const Chip& 
   const uint64_t partial = segments.tiles * segments.of_each;
   const auto sms = static_cast<uint64_t>(std::max(chip.sm_count, 1));
   // A counter for each segment that another one waits for; a last, shorter one counts, too.
-  const bool shorter = 2 * (sms % segments.tiles) > segments.tiles ||
-                       segments.of_each < sms / segments.tiles;
+  const bool shorter =
+      2 * (sms % segments.tiles) > segments.tiles || segments.of_each < sms / segments.tiles;
   const uint64_t counters = shorter ? partial : partial - segments.tiles;
   return partial * tile.tile_rows * tile.tile_columns * sizeof(float) +
          (counters + 8) * sizeof(int) + kAligned;
@@ -128,18 +131,16 @@ Choice ChoiceOf(const Problem& p, const Chip& chip) {
       return seen.choice;
   // Four pixels at a time are read: a plane that does not divide into them is reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
-  const uint64_t operands = Product(
-      Product(p.images, p.bytes_each),
-      Product(p.channels, p.pixels) + Product(p.filters, p.out_pixels));
+  const uint64_t operands =
+      Product(Product(p.images, p.bytes_each),
+              Product(p.channels, p.pixels) + Product(p.filters, p.out_pixels));
   const uint64_t filter = Product(Product(p.channels, p.filters), p.window * p.bytes_each);
   switch (p.kind) {
     case ConvolutionKind::kForward:
-      if (product)
-        return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
+      if (product) return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
       return {Engine::kReordered};
     case ConvolutionKind::kBackwardData:
-      if (product)
-        return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
+      if (product) return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
       return {p.strided ? Engine::kReorderedCounted : Engine::kReordered};
     case ConvolutionKind::kBackwardFilter:
       // A product for each image, of which the sum is taken, while that takes not much more.
@@ -152,9 +153,7 @@ Choice ChoiceOf(const Problem& p, const Chip& chip) {
 
 // TF32, channels first.
 uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
-  // Small ones run where no order matters.
-  constexpr uint64_t kSmall = uint64_t{1} << 25;
-  if (p.kind != ConvolutionKind::kBackwardFilter && p.multiplications() < kSmall) return 0;
+  if (p.small() && p.kind != ConvolutionKind::kBackwardFilter) return 0;
 
   uint64_t channels = p.channels;
   const bool gradient = p.kind != ConvolutionKind::kForward;
@@ -163,19 +162,18 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   const uint64_t of_images = Product(p.images, p.bytes_each);
   const uint64_t image = Product(of_images, Product(channels, p.pixels));
   const uint64_t out = Product(of_images, Product(p.filters, p.out_pixels));
-  const uint64_t filter =
-      Product(Product(channels, p.filters), Product(p.window, p.bytes_each));
+  const uint64_t filter = Product(Product(channels, p.filters), Product(p.window, p.bytes_each));
   if (padded && p.kind == ConvolutionKind::kBackwardFilter) {
     // Sums of parts of the image, as many as tiles of 64 x 128 leave room for.
     constexpr uint64_t kBlocks = 240;
-    const uint64_t tiles =
-        Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 128));
+    const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 128));
     const uint64_t parts = kBlocks / std::max<uint64_t>(tiles, 1);
     return image + out + filter + (parts > 1 ? Product(parts, filter) : 0) + kAligned + 1 + kHead;
   }
   const uint64_t reordered_filter = p.pointwise() ? 0 : filter;
   const uint64_t reordered = image + out + reordered_filter + kHead;
-  const Choice choice = padded || p.grouped ? Choice{Engine::kReordered} : ChoiceOf(p, chip);
+  const Choice choice =
+      padded || p.grouped || p.small() ? Choice{Engine::kReordered} : ChoiceOf(p, chip);
   switch (choice.engine) {
     case Engine::kProduct:
     case Engine::kProductOfBatch:
@@ -194,9 +192,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
       const bool of_filter = p.kind == ConvolutionKind::kBackwardFilter;
       const uint64_t positions = Product(p.images, p.out_pixels);
       const uint64_t elements = Product(p.channels, p.window);
-      const Segments segments =
-          SegmentsOf(p.filters, of_filter ? elements : positions, of_filter ? positions : elements,
-                     choice, chip);
+      const Segments segments = SegmentsOf(p.filters, of_filter ? elements : positions,
+                                           of_filter ? positions : elements, choice, chip);
       return reordered + SegmentBytes(segments, choice, chip);
     }
   }
@@ -239,7 +236,8 @@ Workspace ConvolutionWorkspace(const Convolution& c, const Chip& chip, bool tens
   if (!narrow && chip.compute_capability < 80) return {};  // TF32 needs 8.0
   const Problem p = ProblemOf(c);
   const bool measured = chip.compute_capability == 90 && p.plane && !p.grouped &&
-                        (!narrow || c.kind != ConvolutionKind::kBackwardData);
+                        (narrow ? c.kind != ConvolutionKind::kBackwardData
+                                : !p.small() || c.kind != ConvolutionKind::kBackwardFilter);
   return {narrow ? NarrowWorkspace(p) : Tf32Workspace(p, chip), measured};
 }
 
@@ -254,7 +252,8 @@ Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
     // Query heads that share keys and values each make gradients of them, summed up afterwards.
     const uint64_t rows =
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
-    bytes += Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
+    bytes +=
+        Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
   }
   return {bytes, chip.compute_capability == 90};
 }

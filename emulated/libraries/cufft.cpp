@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "emulated/core/context.h"
 #include "emulated/core/memory.h"
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cufft_sizes.h"
@@ -107,6 +108,7 @@ int Make(int handle, Transform t, int rank, const I* n, int64_t batch, size_t* w
     plan.transform = t;
     plan.work_bytes = WorkArea(t);
     plan.made = true;
+    GrowContext(CurrentDevice(), ContextPart::kCufft);
     Assume("cuFFT work area", "cufftMakePlan", plan.work_bytes);
     if (work) *work = plan.work_bytes;
     if (plan.automatic && plan.work_bytes && !plan.own_area &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "emulated/core/context.h"
 #include "emulated/core/platform.h"
 #include "emulated/libraries/cusolver_sizes.h"
 #include "emulated/libraries/data_type.h"
@@ -79,6 +80,7 @@ extern "C" {
 int cusolverDnCreate(Handle** handle) {
   if (!handle) return kInvalidValue;
   *handle = new Handle;
+  GrowContext(CurrentDevice(), ContextPart::kCusolver);
   return kSuccess;
 }
 int cusolverDnDestroy(Handle* handle) { delete handle; return kSuccess; }

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "emulated/core/context.h"
 #include "emulated/core/kernels.h"
 #include "emulated/core/platform.h"
 #include "emulated/core/recorder.h"
@@ -439,6 +440,18 @@ void TellBuffers(const Comm& comm, bool taken) {
                       .caller = reinterpret_cast<const void*>(&TellBuffers)});
 }
 
+// A card of its own for each rank: NCCL_BUFFSIZE is documented (4 MiB a connection); that there are
+// 16 channels with two neighbours each is assumed.
+uint64_t BufferBytes() {
+  const char* text = std::getenv("NCCL_BUFFSIZE");
+  const uint64_t given = text ? std::strtoull(text, nullptr, 10) : 0;
+  const uint64_t buffer = given > 0 && given <= (uint64_t{1} << 30) ? given : uint64_t{4} << 20;
+  return buffer * 16 * 2;
+}
+// Three pieces for each of 64 channels and two more, each of which takes 2 MiB: read off an H200
+// (driver 580.159.04, NCCL 2.28.9).
+constexpr uint64_t kBytesOfOneRank = (64 * 3 + 2) * (uint64_t{2} << 20);
+
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (!comm) return kInvalidArgument;
   *comm = nullptr;
@@ -457,22 +470,22 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
       return kSystemError;
     }
   }
+  // Outside every framework's allocator.
+  const uint64_t bytes = ranks > 1 ? BufferBytes() : kBytesOfOneRank;
+  GrowContext(made->device, ContextPart::kNccl);
+  if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
+    t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
+                   " MiB of the card";
+    return kUnhandledCudaError;
+  }
+  made->buffer_bytes = bytes;
+  TellBuffers(*made, true);
   if (ranks > 1) {
-    // Outside every framework's allocator. NCCL_BUFFSIZE is documented (4 MiB a connection); that
-    // there are 16 channels with two neighbours each is assumed.
-    const char* text = std::getenv("NCCL_BUFFSIZE");
-    const uint64_t given = text ? std::strtoull(text, nullptr, 10) : 0;
-    const uint64_t buffer = given > 0 && given <= (uint64_t{1} << 30) ? given : uint64_t{4} << 20;
-    const uint64_t bytes = buffer * 16 * 2;
-    if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
-      t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
-                     " MiB of the card";
-      return kUnhandledCudaError;
-    }
-    made->buffer_bytes = bytes;
-    TellBuffers(*made, true);
     Assume("NCCL buffers of a communicator", "ncclCommInitRank", bytes);
     Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
+  } else {
+    Assume("NCCL memory of a communicator of one rank, as read off an H200 with NCCL 2.28",
+           "ncclCommInitRank", bytes);
   }
   *comm = made.release();
   return Enqueue({.kind = Kind::kMeet, .comm = *comm});

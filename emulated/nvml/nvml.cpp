@@ -33,7 +33,7 @@ const Card* CardOf(const void* handle) {
 unsigned long long UsedOf(int device) {
   Platform& platform = ThePlatform();
   const bool used = platform.IsUsed(device);
-  return platform.memory.used(device) + (used ? platform.cards[device].context_bytes : 0);
+  return platform.memory.used(device) + (used ? platform.memory.context(device) : 0);
 }
 
 int CopyText(char* to, unsigned length, const char* text) {
@@ -221,7 +221,7 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
     return kInvalidArgument;
   }
   memory->total = card->memory_bytes;
-  memory->used = UsedOf(DeviceOf(handle));
+  memory->used = UsedOf(DeviceOf(handle)) + card->idle_bytes;
   memory->free = memory->total - std::min(memory->used, memory->total);
   return 0;
 }

@@ -79,7 +79,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   if (!o.planned) return e;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
-  e["VRAMSCOPE_EMULATED_CARD"] = run::EmulatedCard(o.device);
+  e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingCard(o.device);
   e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
                                                    : o.as_rank >= 0 ? 1
                                                                     : o.ranks);

@@ -186,6 +186,10 @@ void AddPlatformReport(const std::string& folder, About& about) {
   const json report = PlatformReport(fmt::format("{}/platform-{}.json", folder, about.pid));
   if (!report.is_object()) return;
   Assumptions(report, about.assumptions);
+  if (const auto devices = report.find("devices"); devices != report.end() && devices->is_array())
+    for (const json& device : *devices)
+      if (device.is_object() && NumberOf(device, "most_used_bytes") > 0)
+        about.context_bytes = std::max(about.context_bytes, NumberOf(device, "context_bytes"));
   const auto lacking = report.find("unknown_functions");
   if (lacking == report.end() || !lacking->is_array()) return;
   for (const json& row : *lacking)
@@ -278,7 +282,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     bool ended, const ActivityFile* activities) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
-  const run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
+  run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
+  if (options.planned && about.context_bytes > 0) device.context_bytes = about.context_bytes;
   recording::Labels labels;
   if (about.torch.empty() && marks.rows.empty()) {  // nobody said what anything is for
     const uint32_t rows = history->allocations.size();

@@ -47,6 +47,7 @@ struct About {
   run::Card card;        // that it used first
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
+  uint64_t context_bytes = 0;  // on the emulated platform, when it ended; 0: not known
 };
 
 struct ProcessRun {

@@ -232,9 +232,16 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption ContextAssumption(const DeviceProfile& device) {
-  return {
-      fmt::format("CUDA context and libraries take what the device table says of {}", device.name),
-      "device table: " + device.key, device.context_bytes};
+  // A trace's device has no more than its key.
+  const absl::StatusOr<DeviceProfile> entry = FindDevice(device.key);
+  const std::string driver = entry.ok() ? entry->growth.driver : "";
+  return {driver.empty()
+              ? fmt::format("CUDA context and libraries take what the device table says of {}",
+                            device.name)
+              : fmt::format("CUDA context and libraries take what was read off such a card "
+                            "(driver {}, {}): {}",
+                            driver, entry->growth.with, device.name),
+          "device table: " + device.key, device.context_bytes};
 }
 
 }  // namespace vramscope::run

@@ -21,6 +21,19 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   d.name = row.at("name");
   d.memory_bytes = row.at("memory_bytes");
   d.context_bytes = row.at("context_mib").get<uint64_t>() << 20;
+  if (const auto growth = row.find("context_growth"); growth != row.end()) {
+    const auto mib = [&](const char* key) { return growth->at(key).get<uint64_t>() << 20; };
+    d.growth = {.driver = growth->at("driver"),
+                .with = growth->at("with"),
+                .bare = mib("bare_mib"),
+                .kernels = mib("kernels_mib"),
+                .cublas = mib("cublas_mib"),
+                .cudnn = mib("cudnn_mib"),
+                .cusolver = mib("cusolver_mib"),
+                .cufft = mib("cufft_mib"),
+                .nccl = mib("nccl_mib"),
+                .idle = growth->at("idle_bytes")};
+  }
   d.sm_count = row.at("sm_count");
   d.max_threads_per_sm = row.at("max_threads_per_sm");
   d.compute_capability = row.at("compute_capability");

@@ -32,4 +32,15 @@ std::string EmulatedCard(const DeviceProfile& d) {
       d.bf16_flops, d.boost_mhz, d.bus_bits);
 }
 
+std::string GrowingCard(const DeviceProfile& d) {
+  const ContextGrowth& g = d.growth;
+  if (g.bare == 0) return EmulatedCard(d);
+  return EmulatedCard(d) +
+         fmt::format(
+             ";bare_context_bytes={};kernels_context_bytes={};cublas_context_bytes={};"
+             "cudnn_context_bytes={};cusolver_context_bytes={};cufft_context_bytes={};"
+             "nccl_context_bytes={};idle_bytes={}",
+             g.bare, g.kernels, g.cublas, g.cudnn, g.cusolver, g.cufft, g.nccl, g.idle);
+}
+
 }  // namespace vramscope::run

@@ -13,6 +13,9 @@ namespace vramscope::run {
 
 // "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without its end.
 std::string EmulatedCard(const DeviceProfile& device);
+// Likewise, of a process of its own: the context grows with what the program uses, where the table
+// says by how much.
+std::string GrowingCard(const DeviceProfile& device);
 
 // As CUDA calls the card; the table's names tell variants apart that it does not: "NVIDIA H200
 // (SXM)", "NVIDIA GeForce RTX 3060 12GB".

@@ -63,5 +63,20 @@ TEST(Cards, ALineACardAndTheLastOneAgain) {
   EXPECT_THAT(problem, HasSubstr("line 3"));
 }
 
+// What the context grows by counts from a bare one alone: else all of it is there from the start.
+TEST(Card, ContextGrowsFromABareOne) {
+  std::string problem;
+  const std::string line = std::string(kCard) + ";cublas_context_bytes=66;idle_bytes=9";
+  const std::optional<Card> whole = ParseCard(line, &problem);
+  ASSERT_TRUE(whole) << problem;
+  EXPECT_EQ(whole->context_bytes, 702545920u);
+  EXPECT_EQ(whole->growth.cublas, 0u);
+  const std::optional<Card> bare = ParseCard(line + ";bare_context_bytes=518", &problem);
+  ASSERT_TRUE(bare) << problem;
+  EXPECT_EQ(bare->context_bytes, 518u);
+  EXPECT_EQ(bare->growth.cublas, 66u);
+  EXPECT_EQ(bare->idle_bytes, 9u);
+}
+
 }  // namespace
 }  // namespace vramscope::emulated

@@ -239,5 +239,20 @@ TEST(Memory, ResetAndAnotherCard) {
   EXPECT_EQ(again, first);
 }
 
+TEST(Memory, AContextThatGrowsTakesWhatIsFree) {
+  Card card = Small(kGiB, 256 * kMiB);
+  card.idle_bytes = 8 * kMiB;
+  Memory memory(std::span(&card, 1), Placement::kDescending);
+  EXPECT_EQ(memory.free(0), 760 * kMiB);
+  memory.GrowContext(0, 66 * kMiB);
+  EXPECT_EQ(memory.context(0), 322 * kMiB);
+  EXPECT_EQ(memory.free(0), 694 * kMiB);
+  EXPECT_EQ(memory.used(0), 0u);
+  memory.ShrinkContext(0, 66 * kMiB);
+  EXPECT_EQ(memory.free(0), 760 * kMiB);
+  memory.GrowContext(0, 2 * kGiB);
+  EXPECT_EQ(memory.free(0), 0u);
+}
+
 }  // namespace
 }  // namespace vramscope::emulated

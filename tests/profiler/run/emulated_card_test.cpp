@@ -39,5 +39,16 @@ TEST(EmulatedCard, SaysAllOfEveryCard) {
   }
 }
 
+// A program's context grows where it was read off a card by how much.
+TEST(EmulatedCard, GrowsWhereThatWasMeasured) {
+  const DeviceProfile h200 = FindDevice("h200").value(), ada = FindDevice("rtx-4090").value();
+  EXPECT_EQ(GrowingCard(ada), EmulatedCard(ada));
+  EXPECT_EQ(GrowingCard(h200).rfind(EmulatedCard(h200), 0), 0u);
+  EXPECT_NE(GrowingCard(h200).find(";bare_context_bytes=543162368;"), std::string::npos);
+  // With the first kernel and the handles of the forward and the backward thread.
+  const ContextGrowth& g = h200.growth;
+  EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
+}
+
 }  // namespace
 }  // namespace vramscope::run
