@@ -105,10 +105,11 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// In the middle: a template's kernels differ at the end.
+// Behind the middle: what a kernel does with an element stands there, how it goes through them
+// before and after.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
-  const size_t front = width / 2, back = width - front - 3;
+  const size_t front = width * 3 / 4, back = width - front - 3;
   return name.substr(0, front) + "..." + name.substr(name.size() - back);
 }
 
@@ -137,7 +138,7 @@ std::string KernelsText(const Prediction& p, size_t top) {
   };
   // What takes less than a thousandth of all says nothing; whole names are in the JSON.
   constexpr int64_t kLeast = 1000;
-  constexpr size_t kWidth = 64;
+  constexpr size_t kWidth = 76;
   size_t shown = 0;
   for (; shown < std::min(top, p.kernels.size()); ++shown) {
     const Prediction::Kernel& k = p.kernels[shown];

@@ -54,13 +54,12 @@ double ShareOfUnaligned(Precision precision, int alignment) {
 
 int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
   const double multiprocessors = std::max(card.sm_count, 1);
-  double seconds = Moving(card, work.bytes);
-  seconds = std::max(seconds, work.clocks / (multiprocessors * ClocksPerSecond(card)));
+  double moving = Moving(card, work.bytes);
   if (work.blocks > 0) {
     // One multiprocessor gets little more than its part of the memory's bandwidth.
     constexpr double kMost = 1.15;
     const double rounds = std::ceil(work.blocks / multiprocessors);
-    seconds *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
+    moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
   }
   if (work.threads_in_turn > 0) {
     // What one thread has under way at a time: measured of column sums that one block's threads
@@ -68,13 +67,15 @@ int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
     constexpr double kBytesPerSecond = 64e6;
     const double threads =
         std::min(work.threads_in_turn, multiprocessors * std::max(card.max_threads_per_sm, 1));
-    seconds = std::max(seconds, work.bytes / (threads * kBytesPerSecond));
+    moving = std::max(moving, work.bytes / (threads * kBytesPerSecond));
   }
+  // Memory works beside the multiprocessors; those issue one instruction after the other.
+  double computing = work.clocks / (multiprocessors * ClocksPerSecond(card));
   if (work.tiles > 0) {
     const double rate = RateOf(card, work.precision) / multiprocessors * work.share;
-    seconds = std::max(seconds, std::ceil(work.tiles / multiprocessors) * work.tile_flops / rate);
+    computing += std::ceil(work.tiles / multiprocessors) * work.tile_flops / rate;
   }
-  return Nanoseconds(kShortest + work.in_turn_s + seconds);
+  return Nanoseconds(kShortest + work.in_turn_s + std::max(moving, computing));
 }
 
 int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads) {

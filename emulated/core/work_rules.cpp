@@ -323,10 +323,10 @@ WorkRules::Work WorkRules::OfElementwise(void** parameters) const {
 WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   constexpr int kMostDimensions = 25;
   const int tensors = tensors_ > 0 ? tensors_ : operands_.StridedTensors(parameters);
-  const auto dimensions = static_cast<int>(HalfWordAt(parameters, 1, 0));
-  if (tensors == 0 || dimensions < 0 || dimensions > kMostDimensions ||
-      OffsetCalculatorBytes(tensors) > sizes_[1])
+  if (tensors == 0 || sizes_.size() != 2 || OffsetCalculatorBytes(tensors) > sizes_[1])
     return std::nullopt;
+  const auto dimensions = static_cast<int>(HalfWordAt(parameters, 1, 0));
+  if (dimensions < 0 || dimensions > kMostDimensions) return std::nullopt;
   LaunchWork work{.clocks = kClocksOfIndex * Number(parameters, 0)};
   for (int tensor = 0; tensor < tensors; ++tensor) {
     // What lies in a dimension without a stride is the same: it is moved once. Neighbours of the

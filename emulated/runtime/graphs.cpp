@@ -215,8 +215,7 @@ Error cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, size_
   Node work{.kind = NodeKind::kFill};
   work.activity.kind = ActivityKind::kFill;
   work.activity.bytes = p->width * p->height * p->elementSize;
-  work.duration_ns =
-      FillDuration(ThePlatform().cards[CurrentDevice()], work.activity.bytes);
+  work.duration_ns = FillDuration(ThePlatform().cards[CurrentDevice()], work.activity.bytes);
   work.effect = [at = reinterpret_cast<uint64_t>(p->dst), bytes = work.activity.bytes] {
     ThePlatform().host_bytes.Overwritten(at, bytes);
   };
