@@ -2,10 +2,13 @@
 //
 // Read off an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
 // requests and names of kernels of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
-// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16) and of
-// attention in bf16 and fp16. How large an engine's workspace is follows from its shapes; which
-// engine the heuristics take does not: rules, and kSeen where they took another one.
+// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), of attention
+// in bf16 and fp16, and requests of 74 convolutions of 8 images (fp32 in both orders and without
+// TF32, bf16). How large an engine's workspace is follows from its shapes; which engine the
+// heuristics take does not: rules, and kSeen where they took another one.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "emulated/libraries/cudnn_sizes.h"
 #include "emulated/libraries/data_type.h"
@@ -17,15 +20,28 @@ namespace {
 struct Problem {
   ConvolutionKind kind;
   uint64_t images, channels, filters, window, pixels, out_pixels, bytes_each;
-  bool strided, grouped, plane;
+  uint64_t of_group;  // channels that a filter reads
+  int64_t stride;
+  bool strided, grouped, plane, last, narrow;
+  uint64_t longest;  // side of the image
+  uint64_t tiles, larger_tiles;  // of 4 x 4 and of 9 x 9 results
 
   bool pointwise() const { return window == 1; }
-  // Small ones run where no order matters; what filter gradients of them take is not known.
-  bool small() const {
-    constexpr uint64_t kMultiplications = uint64_t{1} << 25;
-    return Product(Product(images, out_pixels), Product(Product(channels, filters), window)) <
-           kMultiplications;
+  uint64_t multiplications() const {
+    return Product(Product(images, out_pixels), Product(Product(channels, filters), window));
   }
+  uint64_t positions() const { return Product(images, out_pixels); }
+  uint64_t image(uint64_t of_channels) const {
+    return Product(Product(images, bytes_each), Product(of_channels, pixels));
+  }
+  uint64_t out(uint64_t of_filters) const {
+    return Product(Product(images, bytes_each), Product(of_filters, out_pixels));
+  }
+  uint64_t filter(uint64_t of_channels, uint64_t of_filters) const {
+    return Product(Product(of_channels, of_filters), Product(window, bytes_each));
+  }
+  // Windows that lie beside each other: the patches of a vision transformer.
+  bool patches() const { return stride > 1 && Product(stride, stride) == window; }
 };
 uint64_t Spatial(const Shape& shape) {
   uint64_t product = 1;
@@ -34,6 +50,12 @@ uint64_t Spatial(const Shape& shape) {
   return product;
 }
 Problem ProblemOf(const Convolution& c) {
+  uint64_t longest = 1, tiles = Positive(c.image.dims[0]), larger_tiles = tiles;
+  for (int i = 2; i < std::min(c.image.count, kMostDims); ++i) {
+    longest = std::max(longest, Positive(c.image.dims[i]));
+    tiles = Product(tiles, (Positive(c.out.dims[i]) + 3) / 4);
+    larger_tiles = Product(larger_tiles, (Positive(c.out.dims[i]) + 8) / 9);
+  }
   return {.kind = c.kind,
           .images = Positive(c.image.dims[0]),
           .channels = Positive(c.image.dims[1]),
@@ -42,9 +64,16 @@ Problem ProblemOf(const Convolution& c) {
           .pixels = Spatial(c.image),
           .out_pixels = Spatial(c.out),
           .bytes_each = std::max<uint64_t>(TypeBits(c.image.type) / 8, 1),
+          .of_group = Positive(c.filter.dims[1]),
+          .stride = c.stride,
           .strided = c.stride > 1,
           .grouped = c.filter.dims[1] != c.image.dims[1],
-          .plane = c.image.count == 4};
+          .plane = c.image.count == 4,
+          .last = c.image.channels_last(),
+          .narrow = TypeBits(c.image.type) <= 16,
+          .longest = longest,
+          .tiles = tiles,
+          .larger_tiles = larger_tiles};
 }
 
 uint64_t Ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -57,128 +86,223 @@ constexpr uint64_t kHead = 16, kAligned = 127;
 constexpr uint64_t kBatchParameters = 400;
 
 enum class Engine {
+  kNone,
   kProduct,            // of matrices in the order in which they are
   kProductOfBatch,     // the same, with parameters of the batch in the workspace
   kReordered,          // image, result and filter in channels last, a 1 x 1 filter being so already
   kReorderedCounted,   // with a counter of tiles
   kReorderedOperands,  // image and filter alone: the result is written in its own order
-  kSegmented,  // reordered; tiles that fill the card less than half are computed in segments
+  kSegmented,          // tiles that fill the card less than half are computed in segments
+  kSegmentedShared,    // the same; a tile's last segment needs no sums of its own
+  kParts,              // reordered, padded; sums of the filter for parts of the image
+  kWinograd,           // filter gradients of 3 x 3 in tiles of 4 x 4, in fp32
 };
 struct Choice {
   Engine engine;
   uint64_t tile_rows = 0, tile_columns = 0;  // of a segmented one
+  uint64_t pieces = 0;                       // segments of a tile, or parts; none: by rule
 };
 
-// Where the heuristics took another engine than the rules say. Pixels are the image's.
+// Where the heuristics took another engine than the rules say, or split it otherwise. Pixels are the
+// image's; of no images: of whatever batch. Measured on an H200 with cuDNN 9.19.
+enum class Seen { kTf32, kTf32Last, kNarrow };
 struct SeenChoice {
+  Seen as;
   ConvolutionKind kind;
-  uint64_t channels, filters, window, pixels;
+  uint64_t images, channels, filters, window, pixels;
   bool strided;
   Choice choice;
 };
+constexpr auto kForward = ConvolutionKind::kForward, kData = ConvolutionKind::kBackwardData,
+               kFilter = ConvolutionKind::kBackwardFilter;
+constexpr auto kTf32 = Seen::kTf32, kTf32Last = Seen::kTf32Last, kNarrow = Seen::kNarrow;
 constexpr SeenChoice kSeen[] = {
-    {ConvolutionKind::kForward, 64, 64, 9, 56 * 56, false, {Engine::kReorderedOperands}},
-    {ConvolutionKind::kForward, 256, 512, 1, 56 * 56, true, {Engine::kReorderedOperands}},
-    {ConvolutionKind::kForward, 512, 1024, 1, 28 * 28, true, {Engine::kReorderedCounted}},
-    {ConvolutionKind::kForward, 512, 512, 9, 14 * 14, true, {Engine::kSegmented, 64, 256}},
-    {ConvolutionKind::kForward, 256, 1024, 1, 14 * 14, false, {Engine::kProductOfBatch}},
-    {ConvolutionKind::kForward, 1024, 512, 1, 14 * 14, false, {Engine::kProduct}},
-    {ConvolutionKind::kBackwardFilter, 256, 128, 1, 56 * 56, false, {Engine::kProductOfBatch}},
-    {ConvolutionKind::kBackwardFilter, 512, 1024, 1, 28 * 28, true, {Engine::kSegmented, 128, 64}},
+    {kTf32, kForward, 0, 64, 64, 9, 56 * 56, false, {Engine::kReorderedOperands}},
+    {kTf32, kForward, 32, 256, 512, 1, 56 * 56, true, {Engine::kReorderedOperands}},
+    {kTf32, kForward, 0, 512, 1024, 1, 28 * 28, true, {Engine::kReorderedCounted}},
+    {kTf32, kForward, 0, 512, 512, 9, 14 * 14, true, {Engine::kSegmented, 64, 256}},
+    {kTf32, kForward, 0, 256, 1024, 1, 14 * 14, false, {Engine::kProductOfBatch}},
+    {kTf32, kForward, 0, 1024, 512, 1, 14 * 14, false, {Engine::kProduct}},
+    {kTf32, kForward, 0, 3, 768, 256, 224 * 224, true, {Engine::kNone}},
+    {kTf32, kData, 8, 512, 512, 9, 7 * 7, false, {Engine::kSegmented, 128, 48}},
+    {kTf32, kData, 8, 8, 16, 9, 32 * 32, false, {Engine::kReordered}},
+    {kTf32, kData, 8, 64, 64, 1, 56 * 56, false, {Engine::kProduct}},
+    {kTf32, kFilter, 0, 256, 128, 1, 56 * 56, false, {Engine::kProductOfBatch}},
+    {kTf32, kFilter, 0, 512, 1024, 1, 28 * 28, true, {Engine::kSegmented, 128, 64}},
+    {kTf32, kFilter, 8, 512, 512, 9, 7 * 7, false, {Engine::kReordered}},
+    {kTf32, kFilter, 8, 320, 320, 9, 64 * 64, false, {Engine::kWinograd}},
+    {kTf32, kFilter, 8, 128, 128, 9, 56 * 56, true, {Engine::kParts, 0, 0, 7}},
+    {kTf32, kFilter, 8, 256, 512, 1, 56 * 56, true, {Engine::kParts, 0, 0, 7}},
+    {kTf32, kFilter, 8, 4, 320, 9, 64 * 64, false, {Engine::kParts, 0, 0, 86}},
+    // Known to 512 bytes.
+    {kTf32, kFilter, 8, 32, 32, 9, 32 * 32, false, {Engine::kSegmentedShared, 64, 256, 21}},
+    {kTf32, kFilter, 8, 1, 32, 9, 28 * 28, false, {Engine::kSegmentedShared, 32, 16, 10}},
+    {kTf32, kFilter, 8, 5, 7, 9, 33 * 33, false, {Engine::kSegmentedShared, 32, 16, 4}},
+    {kTf32, kFilter, 0, 8, 16, 9, 32 * 32, false, {Engine::kSegmentedShared, 16, 64, 8}},
+    {kTf32Last, kData, 8, 512, 512, 9, 7 * 7, false, {Engine::kSegmented, 128, 48}},
+    {kTf32Last, kFilter, 8, 128, 128, 9, 28 * 28, false, {Engine::kSegmentedShared, 64, 64, 2}},
+    {kTf32Last, kFilter, 8, 4, 320, 9, 64 * 64, false, {Engine::kParts, 0, 0, 86}},
+    {kTf32Last, kFilter, 8, 3, 32, 9, 32 * 32, false, {Engine::kParts, 0, 0, 17}},
+    {kTf32Last, kFilter, 8, 5, 7, 9, 33 * 33, false, {Engine::kSegmentedShared, 32, 16, 5}},
+    {kTf32Last, kFilter, 8, 8, 16, 9, 32 * 32, false, {Engine::kSegmentedShared, 32, 16, 5}},
+    {kNarrow, kFilter, 8, 3, 64, 49, 224 * 224, true, {Engine::kParts, 0, 0, 58}},
+    {kNarrow, kFilter, 8, 4, 320, 9, 64 * 64, false, {Engine::kParts, 0, 0, 20}},
+    {kNarrow, kFilter, 8, 1, 32, 9, 28 * 28, false, {Engine::kParts, 0, 0, 23}},
+    {kNarrow, kFilter, 8, 3, 32, 9, 32 * 32, false, {Engine::kSegmentedShared, 32, 128, 24}},
+    {kNarrow, kFilter, 0, 8, 16, 9, 32 * 32, false, {Engine::kNone}},
+    {kNarrow, kFilter, 0, 3, 768, 256, 224 * 224, true, {Engine::kReordered}},
+    {kNarrow, kData, 0, 3, 1024, 196, 224 * 224, true, {Engine::kNone}},
 };
+const Choice* SeenFor(const Problem& p) {
+  const Seen as = p.narrow ? kNarrow : p.last ? kTf32Last : kTf32;
+  if (p.narrow && p.last) return nullptr;
+  for (const SeenChoice& seen : kSeen)
+    if (seen.as == as && seen.kind == p.kind && (seen.images == 0 || seen.images == p.images) &&
+        seen.channels == p.channels && seen.filters == p.filters && seen.window == p.window &&
+        seen.pixels == p.pixels && seen.strided == p.strided)
+      return &seen.choice;
+  return nullptr;
+}
+
+uint64_t Multiprocessors(const Chip& chip) {
+  return static_cast<uint64_t>(std::max(chip.sm_count, 1));
+}
 
 // Partial sums of tiles: where few tiles are left for many multiprocessors, each is computed in as
 // many segments as find a multiprocessor.
-struct Segments {
-  uint64_t tiles = 0, of_each = 1;
-};
-Segments SegmentsOf(uint64_t rows, uint64_t columns, uint64_t depth, const Choice& tile,
-                    const Chip& chip) {
+constexpr uint64_t kCounters = 8;  // beside those of the segments
+uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
-  const uint64_t all = Product(Ceil(rows, tile.tile_rows), Ceil(columns, tile.tile_columns));
-  const auto sms = static_cast<uint64_t>(std::max(chip.sm_count, 1));
-  Segments segments{.tiles = all % sms};
-  if (segments.tiles == 0) return segments;
-  segments.of_each = std::min(sms / segments.tiles,
-                              std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
-  return segments;
-}
-uint64_t SegmentBytes(const Segments& segments, const Choice& tile, const Chip& chip) {
-  if (segments.of_each < 2) return 0;
-  const uint64_t partial = segments.tiles * segments.of_each;
-  const auto sms = static_cast<uint64_t>(std::max(chip.sm_count, 1));
-  // A counter for each segment that another one waits for; a last, shorter one counts, too.
-  const bool shorter =
-      2 * (sms % segments.tiles) > segments.tiles || segments.of_each < sms / segments.tiles;
-  const uint64_t counters = shorter ? partial : partial - segments.tiles;
-  return partial * tile.tile_rows * tile.tile_columns * sizeof(float) +
-         (counters + 8) * sizeof(int) + kAligned;
+  const bool of_filter = p.kind == kFilter;
+  const uint64_t elements = Product(p.of_group, p.window);
+  const uint64_t positions = p.kind == kData ? Product(p.images, p.pixels) : p.positions();
+  const uint64_t rows = Ceil(p.kind == kData ? p.channels : p.filters, tile.tile_rows);
+  uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
+  bool paired = false;
+  if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
+    // Tiles of this kind hold one place of the window; the larger ones go in pairs.
+    columns = Product(Ceil(p.of_group, 64), p.window);
+    paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
+    columns += paired ? 1 : 0;
+  }
+  const uint64_t sms = Multiprocessors(chip);
+  const uint64_t bytes_of_tile = Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
+  if (tile.pieces) {  // of each tile, the last of which needs no sums
+    const uint64_t tiles = Product(rows, columns);
+    return tiles * (tile.pieces - 1) * bytes_of_tile +
+           (tiles * tile.pieces + kCounters) * sizeof(int) + kAligned;
+  }
+  const uint64_t tiles = Product(rows, columns) % sms;
+  if (tiles == 0) return 0;
+  const uint64_t depth = of_filter       ? p.positions()
+                         : p.kind == kData ? Product(p.filters, p.window)
+                                           : elements;
+  uint64_t of_each = std::min(
+      sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
+  if (of_each < 2) return 0;
+  // A counter for each segment that another one waits for; why tiles in eights need fewer is not known.
+  const uint64_t counters =
+      tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
+  if (tile.engine == Engine::kSegmentedShared) --of_each;
+  return tiles * of_each * bytes_of_tile + (counters + kCounters) * sizeof(int) + kAligned;
 }
 
 Choice TileOfFilterGradient(const Problem& p, const Chip& chip) {
   if (p.filters <= 64 && p.channels <= 64) return {Engine::kSegmented, 64, 64};
-  const auto sms = static_cast<uint64_t>(std::max(chip.sm_count, 1));
+  if (p.channels <= 64) return {Engine::kSegmented, 128, 64};
+  const uint64_t sms = Multiprocessors(chip);
   const uint64_t narrow = Product(Ceil(p.filters, 128), Ceil(p.channels, 64));
   // Narrower tiles where they just fill the card.
   if (p.pointwise() && narrow <= sms && narrow > sms * 3 / 4) return {Engine::kSegmented, 128, 64};
   return {Engine::kSegmented, 128, 128};
 }
 
-Choice ChoiceOf(const Problem& p, const Chip& chip) {
-  for (const SeenChoice& seen : kSeen)
-    if (seen.kind == p.kind && seen.channels == p.channels && seen.filters == p.filters &&
-        seen.window == p.window && seen.pixels == p.pixels && seen.strided == p.strided)
-      return seen.choice;
+// Few channels: where a reordered image would mostly be padding.
+constexpr uint64_t kFew = 8;
+// Larger ones go by tiles that the multiprocessors fetch by a counter.
+constexpr uint64_t kLarge = uint64_t{1} << 34;
+// Small ones run where no order matters.
+constexpr uint64_t kSmall = uint64_t{1} << 27;
+
+Choice Tf32Choice(const Problem& p, const Chip& chip) {
+  const bool counted = p.strided || p.multiplications() >= kLarge;
+  if (p.grouped)
+    return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
+  if (const Choice* seen = SeenFor(p)) return *seen;
   // Four pixels at a time are read: a plane that does not divide into them is reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
-  const uint64_t operands =
-      Product(Product(p.images, p.bytes_each),
-              Product(p.channels, p.pixels) + Product(p.filters, p.out_pixels));
-  const uint64_t filter = Product(Product(p.channels, p.filters), p.window * p.bytes_each);
+  const Choice as_product = {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
+  const uint64_t operands = p.image(p.channels) + p.out(p.filters);
   switch (p.kind) {
-    case ConvolutionKind::kForward:
-      if (product) return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
-      return {Engine::kReordered};
-    case ConvolutionKind::kBackwardData:
-      if (product) return {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
-      return {p.strided ? Engine::kReorderedCounted : Engine::kReordered};
-    case ConvolutionKind::kBackwardFilter:
+    case kForward:
+      if (product) return as_product;
+      if (p.multiplications() < kSmall) return {Engine::kNone};
+      if (p.channels == 4 && !p.strided) return {Engine::kReorderedOperands};
+      return {p.multiplications() >= kLarge ? Engine::kReorderedCounted : Engine::kReordered};
+    case kData:
+      if (product) return as_product;
+      if (p.patches()) return {Engine::kReordered};
+      if (p.channels < kFew || p.multiplications() < kSmall) return {Engine::kNone};
+      return {counted ? Engine::kReorderedCounted : Engine::kReordered};
+    case kFilter:
       // A product for each image, of which the sum is taken, while that takes not much more.
-      if (product && Product(p.images, filter) <= operands + operands / 2)
+      if (product && Product(p.images, p.filter(p.channels, p.filters)) <= operands + operands / 2)
         return {Engine::kProduct};
+      if (p.channels % 4 != 0 || p.channels == 4) return {Engine::kParts};
       return TileOfFilterGradient(p, chip);
   }
   return {Engine::kReordered};
 }
 
+// Sums of the filter for parts of the image: as many as tiles of 64 x 128 leave room for, and the more
+// the more positions there are. The curve goes through 8,192 (13 parts), 100,352 (54) and 401,408 (120).
+uint64_t PartsOf(const Problem& p, uint64_t channels) {
+  constexpr uint64_t kBlocks = 240, kLeastPositions = 4096;
+  if (p.positions() < kLeastPositions) return 1;
+  const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 128));
+  const double curve = 0.077 * std::pow(static_cast<double>(p.positions()), 0.57);
+  return std::min(kBlocks / std::max<uint64_t>(tiles, 1), static_cast<uint64_t>(curve));
+}
+
+uint64_t PartsBytes(const Problem& p, const Choice& choice, bool with_filter) {
+  const uint64_t unit = p.narrow ? 8 : 4;
+  const uint64_t channels = RoundedUp(p.channels, unit);
+  const uint64_t filters = p.narrow ? RoundedUp(p.filters, unit) : p.filters;
+  const uint64_t filter = p.filter(channels, filters);
+  const uint64_t sums = Product(filter, sizeof(float) / p.bytes_each);
+  const uint64_t parts = choice.pieces ? choice.pieces : PartsOf(p, channels);
+  const bool reordered = with_filter && !p.pointwise();
+  return p.image(channels) + p.out(filters) + (reordered ? filter : 0) +
+         (parts > 1 ? Product(parts, sums) : 0) + kAligned + 1 + kHead;
+}
+
+// What 36 transformed places of a tile of 4 x 4 results take, of every filter, channel and result.
+uint64_t WinogradBytes(const Problem& p) {
+  if (p.window == 25)  // 169 places of tiles of 9 x 9 results; one measurement
+    return Product(169 * sizeof(float), Product(p.channels, p.filters) +
+                                            Product(2 * p.larger_tiles, p.channels + p.filters));
+  return Product(36 * sizeof(float), Product(p.channels, p.filters) +
+                                         Product(p.tiles, p.channels + p.filters));
+}
+// The halves of spectra of 32 x 32: of all filters, and of 16 tiles at a time.
+uint64_t FourierBytes(const Problem& p) {
+  constexpr uint64_t kSpectrum = 32 * 17 * 2 * sizeof(float), kTilesAtATime = 16;
+  return Product(kSpectrum, Product(p.channels, p.filters) +
+                                Product(kTilesAtATime, p.channels + p.filters));
+}
+
 // TF32, channels first.
 uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
-  if (p.small() && p.kind != ConvolutionKind::kBackwardFilter) return 0;
-
-  uint64_t channels = p.channels;
-  const bool gradient = p.kind != ConvolutionKind::kForward;
-  const bool padded = gradient && channels % 4 != 0;  // four channels are read at a time
-  if (padded) channels = RoundedUp(channels, 4);
-  const uint64_t of_images = Product(p.images, p.bytes_each);
-  const uint64_t image = Product(of_images, Product(channels, p.pixels));
-  const uint64_t out = Product(of_images, Product(p.filters, p.out_pixels));
-  const uint64_t filter = Product(Product(channels, p.filters), Product(p.window, p.bytes_each));
-  if (padded && p.kind == ConvolutionKind::kBackwardFilter) {
-    // Sums of parts of the image, as many as tiles of 64 x 128 leave room for.
-    constexpr uint64_t kBlocks = 240;
-    const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 128));
-    const uint64_t parts = kBlocks / std::max<uint64_t>(tiles, 1);
-    return image + out + filter + (parts > 1 ? Product(parts, filter) : 0) + kAligned + 1 + kHead;
-  }
-  const uint64_t reordered_filter = p.pointwise() ? 0 : filter;
-  const uint64_t reordered = image + out + reordered_filter + kHead;
-  const Choice choice =
-      padded || p.grouped || p.small() ? Choice{Engine::kReordered} : ChoiceOf(p, chip);
+  const Choice choice = Tf32Choice(p, chip);
+  const uint64_t image = p.image(p.channels), out = p.out(p.filters);
+  const uint64_t filter = RoundedUp(p.filter(p.of_group, p.filters), 16);
+  const uint64_t reordered = image + out + (p.pointwise() ? 0 : filter) + kHead;
   switch (choice.engine) {
+    case Engine::kNone:
+      return 0;
     case Engine::kProduct:
     case Engine::kProductOfBatch:
-      return (gradient && p.kind == ConvolutionKind::kBackwardFilter ? Product(p.images, filter)
-                                                                     : 0) +
+      return (p.kind == kFilter ? Product(p.images, filter) : 0) +
              (choice.engine == Engine::kProductOfBatch ? kBatchParameters : 0);
     case Engine::kReordered:
       return reordered;
@@ -186,33 +310,114 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
       return reordered + kAligned + sizeof(int);
     case Engine::kReorderedOperands:
       return image + filter + kHead;
-    case Engine::kSegmented: {
+    case Engine::kSegmented:
+    case Engine::kSegmentedShared:
       // Segments are what Hopper's engines do.
-      if (chip.compute_capability < 90) return reordered;
-      const bool of_filter = p.kind == ConvolutionKind::kBackwardFilter;
-      const uint64_t positions = Product(p.images, p.out_pixels);
-      const uint64_t elements = Product(p.channels, p.window);
-      const Segments segments = SegmentsOf(p.filters, of_filter ? elements : positions,
-                                           of_filter ? positions : elements, choice, chip);
-      return reordered + SegmentBytes(segments, choice, chip);
-    }
+      return chip.compute_capability < 90 ? reordered : reordered + SegmentBytes(p, choice, chip);
+    case Engine::kParts:
+      return PartsBytes(p, choice, true);
+    case Engine::kWinograd:
+      return WinogradBytes(p);
   }
   return reordered;
 }
 
+// TF32, channels last: operands lie as the engines read them, but for channels that do not divide
+// by what is read together.
+uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
+  constexpr uint64_t kCounter = kAligned + sizeof(int);
+  const uint64_t image = p.image(p.channels), out = p.out(p.filters);
+  const uint64_t filter = p.filter(p.of_group, p.filters);
+  const bool product = p.pointwise() && !p.strided;
+  const uint64_t sms = Multiprocessors(chip);
+  const Choice* seen = SeenFor(p);
+  if (p.kind == kForward) {
+    if (p.grouped) return 0;
+    if (p.channels <= 4) return p.multiplications() < kSmall ? 0 : image + filter + kHead;
+    if (product) return p.filters > p.channels ? kBatchParameters : 0;
+    const uint64_t tiles = Product(Ceil(p.filters, 128), Ceil(p.positions(), 128));
+    return !p.pointwise() && !p.strided && tiles >= sms ? kCounter : 0;
+  }
+  if (p.kind == kData) {
+    if (seen && !p.grouped) return SegmentBytes(p, *seen, chip);
+    if (p.grouped || product) return 0;
+    if (p.patches() || (p.strided && p.channels < 4)) return image + out + filter + kHead;
+    if (p.strided || p.channels == 4 || p.multiplications() >= kLarge) return kCounter;
+    if (p.channels % 4 != 0) {
+      const uint64_t channels = RoundedUp(p.channels, 4), filters = RoundedUp(p.filters, 4);
+      return p.image(channels) + (filters == p.filters ? 0 : p.out(filters)) +
+             p.filter(channels, filters) + kHead;
+    }
+    return p.channels % 32 == 0 ? 0 : out + filter + kHead;
+  }
+  if (product && !p.grouped)  // sums of all multiprocessors but one
+    return Product(sms - 1, Product(p.channels, p.filters) * sizeof(float)) + 256;
+  if (seen && seen->engine == Engine::kSegmentedShared)
+    return image + out + kHead + SegmentBytes(p, *seen, chip);
+  if (p.grouped) return 0;
+  if (seen || p.channels <= 4 || p.channels % 4 != 0)
+    return PartsBytes(p, seen ? *seen : Choice{Engine::kParts}, p.channels % 4 != 0);
+  if (chip.compute_capability < 90) return 0;
+  if (p.filters <= 64 && p.channels <= 64)
+    return SegmentBytes(p, {Engine::kSegmented, 64, 64}, chip);
+  const uint64_t tiles =
+      Product(Ceil(p.filters, 128), Ceil(Product(p.channels, p.window), 128));
+  return SegmentBytes(p, {Engine::kSegmented, 128, tiles < sms ? 64u : 128u}, chip);
+}
+
+// fp32 without tensor cores, channels first: transforms for gradients of 3 x 3.
+uint64_t PlainWorkspace(const Problem& p) {
+  constexpr uint64_t kSpectrumSide = 32, kLeastChannels = 32;
+  if (p.last || !p.plane || p.grouped || p.strided) return 0;
+  if (p.window != 9 && !(p.window == 25 && p.kind == kFilter)) return 0;
+  if (p.kind == kFilter) return p.channels % 8 == 0 ? WinogradBytes(p) : 0;
+  return p.kind == kData && p.longest > kSpectrumSide && p.channels >= kLeastChannels
+             ? FourierBytes(p)
+             : 0;
+}
+
 // 16 bits, channels first: eight channels are read at a time.
-uint64_t NarrowWorkspace(const Problem& p) {
+uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
+  const Choice* seen = SeenFor(p);
+  if (seen && seen->engine == Engine::kNone) return 0;
+  if (p.grouped) {
+    if (p.kind == kFilter || p.of_group == 1) return 0;
+    return p.image(p.channels) + p.out(p.filters) + p.filter(p.of_group, p.filters) + kHead;
+  }
   const uint64_t channels = RoundedUp(p.channels, 8), filters = RoundedUp(p.filters, 8);
-  const uint64_t of_images = Product(p.images, p.bytes_each);
-  const uint64_t image = Product(of_images, Product(channels, p.pixels));
-  const uint64_t out = Product(of_images, Product(filters, p.out_pixels));
-  const uint64_t filter = p.pointwise() && channels == p.channels && filters == p.filters
-                              ? 0
-                              : Product(Product(channels, filters), p.window * p.bytes_each);
-  // What the last 2 KiB are for is not known.
-  constexpr uint64_t kOfFilterGradient = 2048;
-  return image + out + filter + kHead +
-         (p.kind == ConvolutionKind::kBackwardFilter ? kAligned + 1 + kOfFilterGradient : 0);
+  const uint64_t filter = p.filter(channels, filters);
+  const bool padded = channels != p.channels || filters != p.filters;
+  const uint64_t operands = p.image(channels) + p.out(filters);
+  const uint64_t reordered = operands + (p.pointwise() && !padded ? 0 : filter) + kHead;
+  const bool product = p.pointwise() && !p.strided && p.pixels % 8 == 0 && !padded;
+  constexpr uint64_t kNarrowBatchParameters = 272;
+  const bool counted = p.multiplications() >= kLarge;
+  switch (p.kind) {
+    case kForward:
+      if (product || (p.channels < kFew && p.multiplications() < kSmall)) return 0;
+      return reordered + (counted ? kAligned + sizeof(int) : 0);
+    case kData:
+      if (product) return p.filters > p.channels ? kNarrowBatchParameters : 0;
+      if (p.patches()) return p.image(p.channels) + p.out(p.filters) +
+                              p.filter(p.channels, p.filters) + kHead;
+      return reordered + (counted || (p.strided && !padded) ? kAligned + sizeof(int) : 0);
+    case kFilter:
+      break;
+  }
+  const uint64_t sums = Product(filter, sizeof(float) / p.bytes_each);
+  if (product && Product(p.images, sums) <= operands + operands / 2)
+    return Product(p.images, sums);
+  if (p.patches()) {  // with counters of tiles of 64 x 64
+    const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 64));
+    const bool plain = seen && seen->engine == Engine::kReordered;
+    return reordered + (plain ? 0 : kAligned + 1 + tiles * sizeof(int));
+  }
+  if (seen && seen->engine == Engine::kSegmentedShared)
+    return reordered + SegmentBytes(p, *seen, chip);
+  if (p.channels < kFew) return PartsBytes(p, seen ? *seen : Choice{Engine::kParts}, true);
+  if (!p.pointwise() && p.filters <= 64 && p.channels <= 64 && chip.compute_capability >= 90)
+    return reordered + SegmentBytes(p, {Engine::kSegmentedShared, 64, 64}, chip);
+  return reordered;
 }
 
 }  // namespace
@@ -226,19 +431,18 @@ double ConvolutionFlops(const Convolution& c) {
 
 Workspace ConvolutionWorkspace(const Convolution& c, const Chip& chip, bool tensor_cores) {
   const uint64_t bits = TypeBits(c.image.type);
-  const bool narrow = bits <= 16;
-  if (c.image.channels_last()) {
-    // 16-bit filter gradients are summed up in fp32 before they are narrowed.
-    return {c.kind == ConvolutionKind::kBackwardFilter && narrow ? Product(c.filter.elements(), 4)
-                                                                 : 0};
-  }
-  if (!tensor_cores || bits > 32 || bits < 16) return {};
-  if (!narrow && chip.compute_capability < 80) return {};  // TF32 needs 8.0
+  if (bits > 32 || bits < 16) return {};
   const Problem p = ProblemOf(c);
-  const bool measured = chip.compute_capability == 90 && p.plane && !p.grouped &&
-                        (narrow ? c.kind != ConvolutionKind::kBackwardData
-                                : !p.small() || c.kind != ConvolutionKind::kBackwardFilter);
-  return {narrow ? NarrowWorkspace(p) : Tf32Workspace(p, chip), measured};
+  const bool measured = chip.compute_capability == 90 && p.plane && !p.grouped;
+  if (p.narrow) {
+    if (!tensor_cores) return {};
+    // 16-bit filter gradients in channels last are summed up in fp32 before they are narrowed.
+    if (p.last) return {c.kind == ConvolutionKind::kBackwardFilter ? Product(c.filter.elements(), 4) : 0};
+    return {NarrowWorkspace(p, chip), measured};
+  }
+  if (!tensor_cores) return {PlainWorkspace(p), measured && !p.last};
+  if (chip.compute_capability < 80) return {};  // TF32 needs 8.0
+  return {p.last ? Tf32LastWorkspace(p, chip) : Tf32Workspace(p, chip), measured};
 }
 
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
@@ -252,8 +456,7 @@ Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
     // Query heads that share keys and values each make gradients of them, summed up afterwards.
     const uint64_t rows =
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
-    bytes +=
-        Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
+    bytes += Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
   }
   return {bytes, chip.compute_capability == 90};
 }

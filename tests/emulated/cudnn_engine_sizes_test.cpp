@@ -2,6 +2,10 @@
 // 9.19, PyTorch 2.11).
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -156,10 +160,105 @@ TEST(CudnnEngineSizes, OnlyWhatWasMeasuredSaysSo) {
   EXPECT_EQ(ConvolutionWorkspace(c, kH200, false).bytes, 0u);
 }
 
+// The programs of `vramscope doctor`: a convolution without workspaces but for its filter gradient,
+// and a second layer of 32 channels, of which the peak says the filter gradient's to 512 bytes.
+TEST(CudnnEngineSizes, TheDoctorsConvolutions) {
+  const auto bytes = [](const Measured& m, int64_t images) {
+    return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;
+  };
+  EXPECT_EQ(bytes({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4), 0u);
+  EXPECT_EQ(bytes({kData, 8, 16, 32, 3, 1, 30, 0, 1}, 4), 0u);
+  EXPECT_EQ((bytes({kFilter, 8, 16, 32, 3, 1, 30, 0, 1}, 4) + 511) / 512 * 512, 423936u);
+  EXPECT_EQ(bytes({kForward, 32, 32, 32, 3, 1, 32, 0, 1}, 8), 0u);
+  EXPECT_EQ(bytes({kData, 32, 32, 32, 3, 1, 32, 0, 1}, 8), 0u);
+  EXPECT_EQ((bytes({kFilter, 32, 32, 32, 3, 1, 32, 0, 1}, 8) + 511) / 512 * 512, 4755968u);
+}
+
 TEST(CudnnEngineSizes, SmallConvolutionsAreNotReordered) {
   EXPECT_EQ(ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true)
                 .bytes,
             0u);
+}
+
+struct TableCase {
+  std::string group;  // everything before the shape
+  int64_t n, c, k, window, stride, padding, side, groups;
+};
+TableCase Parsed(const std::string& name) {
+  TableCase t;
+  t.group = name.substr(0, name.find(" ("));
+  long long v[8] = {};
+  std::sscanf(name.c_str() + name.find('('), "(%lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld)", &v[0],
+              &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+  t.n = v[0], t.c = v[1], t.k = v[2], t.window = v[3], t.stride = v[4], t.padding = v[5];
+  t.side = v[6], t.groups = v[7];
+  return t;
+}
+Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
+  Shape shape = Packed(dims, type);
+  if (!last || dims[1] == 1) return shape;  // of one channel both orders are the same
+  shape.strides = {dims[1] * dims[2] * dims[3], 1, dims[3] * dims[1], dims[1]};
+  return shape;
+}
+
+// The workspace requested after that many results. Results of a forward pass stay; those of a
+// backward pass are given back at its end, behind the last workspace.
+uint64_t WorkspaceAsked(const nlohmann::json& pass, int results, bool forward) {
+  const size_t end = forward ? pass.size() : pass.size() - 2;
+  int seen = 0;
+  for (size_t i = 0; i < end; ++i) {
+    if (pass[i][0] != "alloc") continue;
+    const bool given_back = i + 1 < end && pass[i + 1][0] == "free_completed";
+    if (!given_back)
+      ++seen;
+    else if (seen == results)
+      return pass[i][1];
+  }
+  return 0;
+}
+
+// Every workspace that the H200 was asked for in the table of cudnn_sizes.py, by order, precision
+// and pass. Which ones are not the law's is said.
+TEST(CudnnEngineSizes, TheTableOfAnH200) {
+  std::ifstream file(VRAMSCOPE_GOLDEN "/gpu/h200/cudnn_sizes.json");
+  ASSERT_TRUE(file.good());
+  const nlohmann::json cases = nlohmann::json::parse(file)["cases"];
+  std::map<std::string, std::pair<int, int>> groups;  // equal, all
+  int equal = 0, all = 0;
+  for (const auto& [name, requests] : cases.items()) {
+    if (name.rfind("conv2d ", 0) != 0) continue;
+    const TableCase t = Parsed(name);
+    const int type = t.group.find("bfloat16") != std::string::npos ? kBf16 : kFp32;
+    const bool last = t.group.find("last=True") != std::string::npos,
+               tf32 = t.group.find("tf32=True") != std::string::npos;
+    if (!last && t.groups == t.c) continue;  // PyTorch's own kernels
+    const int64_t out_side = (t.side + 2 * t.padding - t.window) / t.stride + 1;
+    for (const ConvolutionKind kind : {kForward, kData, kFilter}) {
+      const Convolution c = {
+          .kind = kind,
+          .image = Ordered({t.n, t.c, t.side, t.side}, type, last),
+          .filter = Ordered({t.k, t.c / t.groups, t.window, t.window}, type, last),
+          .out = Ordered({t.n, t.k, out_side, out_side}, type, last && t.c > 1),
+          .stride = t.stride};
+      const bool forward = kind == kForward;
+      const uint64_t asked = WorkspaceAsked(requests[forward ? "forward" : "backward"],
+                                            kind == kFilter ? 2 : 1, forward);
+      const uint64_t answered = ConvolutionWorkspace(c, kH200, tf32).bytes;
+      const std::string group = t.group + (forward ? " forward" : kind == kData ? " data" : " filter");
+      const bool same = answered == asked;
+      groups[group].first += same, ++groups[group].second;
+      equal += same, ++all;
+      if (!same)
+        std::printf("%s (%s): asked %llu, law %llu\n", name.c_str(), group.c_str(),
+                    static_cast<unsigned long long>(asked),
+                    static_cast<unsigned long long>(answered));
+    }
+  }
+  for (const auto& [group, count] : groups)
+    std::printf("%-50s %d of %d\n", group.c_str(), count.first, count.second);
+  std::printf("%d of %d\n", equal, all);
+  EXPECT_GE(equal, 199);
+  EXPECT_EQ(all, 204);
 }
 
 // Batch 4, 512 positions, heads 64 wide; Qwen2-0.5B has 14 query heads for 2 of keys and values.
