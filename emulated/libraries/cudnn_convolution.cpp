@@ -58,8 +58,8 @@ int Find(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const T
   *count = 1;
   return kSuccess;
 }
-int AnswerWorkspace(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const Tensor* image,
-              const Tensor* filter, const Tensor* out, size_t* bytes) {
+int AnswerWorkspace(const ConvolutionDescriptor* convolution, ConvolutionKind kind,
+                    const Tensor* image, const Tensor* filter, const Tensor* out, size_t* bytes) {
   if (!bytes) return BadParameter();
   *bytes = WorkspaceOf(convolution, kind, image, filter, out);
   Assume(NameOf(kind), "cudnnGetConvolutionWorkspaceSize", *bytes);

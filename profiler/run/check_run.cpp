@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/run/catalogue.h"
+#include "profiler/run/context_growth.h"
 #include "profiler/run/facts.h"
 #include "profiler/run/toggles.h"
 
@@ -232,15 +233,13 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption ContextAssumption(const DeviceProfile& device) {
-  // A trace's device has no more than its key.
-  const absl::StatusOr<DeviceProfile> entry = FindDevice(device.key);
-  const std::string driver = entry.ok() ? entry->growth.driver : "";
-  return {driver.empty()
+  const ContextGrowth& growth = GrowthOf(device.key);
+  return {growth.driver.empty()
               ? fmt::format("CUDA context and libraries take what the device table says of {}",
                             device.name)
               : fmt::format("CUDA context and libraries take what was read off such a card "
                             "(driver {}, {}): {}",
-                            driver, entry->growth.with, device.name),
+                            growth.driver, growth.with, device.name),
           "device table: " + device.key, device.context_bytes};
 }
 

@@ -4,8 +4,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "profiler/run/context_growth.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/run_config.h"
@@ -21,19 +24,6 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   d.name = row.at("name");
   d.memory_bytes = row.at("memory_bytes");
   d.context_bytes = row.at("context_mib").get<uint64_t>() << 20;
-  if (const auto growth = row.find("context_growth"); growth != row.end()) {
-    const auto mib = [&](const char* key) { return growth->at(key).get<uint64_t>() << 20; };
-    d.growth = {.driver = growth->at("driver"),
-                .with = growth->at("with"),
-                .bare = mib("bare_mib"),
-                .kernels = mib("kernels_mib"),
-                .cublas = mib("cublas_mib"),
-                .cudnn = mib("cudnn_mib"),
-                .cusolver = mib("cusolver_mib"),
-                .cufft = mib("cufft_mib"),
-                .nccl = mib("nccl_mib"),
-                .idle = growth->at("idle_bytes")};
-  }
   d.sm_count = row.at("sm_count");
   d.max_threads_per_sm = row.at("max_threads_per_sm");
   d.compute_capability = row.at("compute_capability");
@@ -52,27 +42,56 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   return d;
 }
 
-std::vector<DeviceProfile> LoadTable() {
+ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
+  const auto mib = [&](const char* key) { return growth.at(key).get<uint64_t>() << 20; };
+  return {.driver = growth.at("driver"),
+          .with = growth.at("with"),
+          .bare = mib("bare_mib"),
+          .kernels = mib("kernels_mib"),
+          .cublas = mib("cublas_mib"),
+          .cudnn = mib("cudnn_mib"),
+          .cusolver = mib("cusolver_mib"),
+          .cufft = mib("cufft_mib"),
+          .nccl = mib("nccl_mib"),
+          .idle = growth.at("idle_bytes")};
+}
+
+struct Table {
   std::vector<DeviceProfile> devices;
+  std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, of those that have one
+};
+
+Table LoadTable() {
+  Table table;
   for (const resources::EmbeddedFile& file : resources::DeviceFiles()) {
     try {
       for (const nlohmann::json& row : nlohmann::json::parse(file.content)) {
-        devices.push_back(FromJson(row));
+        table.devices.push_back(FromJson(row));
+        if (const auto growth = row.find("context_growth"); growth != row.end())
+          table.growth[table.devices.back().key] = GrowthFromJson(*growth);
       }
     } catch (const nlohmann::json::exception& error) {
-      fmt::print(stderr, "resources/devices/{}.json, entry {}: {}\n", file.name, devices.size(),
-                 error.what());
+      fmt::print(stderr, "resources/devices/{}.json, entry {}: {}\n", file.name,
+                 table.devices.size(), error.what());
       std::abort();
     }
   }
-  return devices;
+  return table;
+}
+
+const Table& TheTable() {
+  static const auto* table = new Table(LoadTable());
+  return *table;
 }
 
 }  // namespace
 
-const std::vector<DeviceProfile>& Devices() {
-  static const std::vector<DeviceProfile>* devices = new std::vector<DeviceProfile>(LoadTable());
-  return *devices;
+const std::vector<DeviceProfile>& Devices() { return TheTable().devices; }
+
+const ContextGrowth& GrowthOf(std::string_view device) {
+  static const ContextGrowth none;
+  const auto found = TheTable().growth.find(device);
+  return found == TheTable().growth.end() ? none : found->second;
 }
 
 absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {

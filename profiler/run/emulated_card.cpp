@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "profiler/run/context_growth.h"
+
 namespace vramscope::run {
 
 std::string CudaName(std::string_view name) {
@@ -33,7 +35,7 @@ std::string EmulatedCard(const DeviceProfile& d) {
 }
 
 std::string GrowingCard(const DeviceProfile& d) {
-  const ContextGrowth& g = d.growth;
+  const ContextGrowth& g = GrowthOf(d.key);
   if (g.bare == 0) return EmulatedCard(d);
   return EmulatedCard(d) +
          fmt::format(

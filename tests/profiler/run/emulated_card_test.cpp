@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "profiler/run/context_growth.h"
+
 namespace vramscope::run {
 namespace {
 
@@ -46,7 +48,7 @@ TEST(EmulatedCard, GrowsWhereThatWasMeasured) {
   EXPECT_EQ(GrowingCard(h200).rfind(EmulatedCard(h200), 0), 0u);
   EXPECT_NE(GrowingCard(h200).find(";bare_context_bytes=543162368;"), std::string::npos);
   // With the first kernel and the handles of the forward and the backward thread.
-  const ContextGrowth& g = h200.growth;
+  const ContextGrowth& g = GrowthOf("h200");
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 

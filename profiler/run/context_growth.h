@@ -1,0 +1,29 @@
+// How a process's CUDA context comes to be what the device table says of it, where that was read
+// off such a card.
+//
+//   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::run {
+
+// In bytes: all zero where nobody has.
+struct ContextGrowth {
+  std::string driver;                            // "580.159.04"; empty: not measured
+  std::string with;                              // "PyTorch 2.11, CUDA 13.0"
+  uint64_t bare = 0;                             // a context in which nothing was launched
+  uint64_t kernels = 0;                          // with the first kernel
+  uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // with each handle
+  uint64_t cufft = 0, nccl = 0;                  // with the first plan, the first communicator
+  uint64_t idle = 0;                             // in use on a card that nobody uses
+};
+
+// By the device table's key; of an unknown one nothing.
+const ContextGrowth& GrowthOf(std::string_view device);
+
+}  // namespace vramscope::run
