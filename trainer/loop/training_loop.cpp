@@ -14,6 +14,7 @@
 
 #include "profiler/run/check_run.h"
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/host_work.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/loop/data.h"
@@ -223,6 +224,7 @@ class Loop {
     }
     if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kOptimizer);
+      if (step == 0) HostWorks(kFirstOptimizerStepNs);
       for (auto& technique : techniques_) technique->BeforeStep(context_, trained_);
       optimizer_step_(*optimizer_);
       FinishPhase();
