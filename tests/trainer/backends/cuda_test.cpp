@@ -395,7 +395,8 @@ TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {
   CudaBackend().FinishWork();
   const double product = 2.0 * 4096 * 4096 * 4096 / Ada().fp32_flops * 1e9;
   EXPECT_GE(static_cast<double>(clock() - start), product);
-  EXPECT_LT(static_cast<double>(clock() - start), product * 1.05);
+  // Whole tiles on whole rounds of SMs, at the share of the rate that cards reach.
+  EXPECT_LT(static_cast<double>(clock() - start), product * 1.4);
 }
 
 TEST(EmulatedCuda, BadDevicesAreRefused) {
