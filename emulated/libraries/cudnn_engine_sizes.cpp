@@ -23,7 +23,7 @@ struct Problem {
   uint64_t of_group;  // channels that a filter reads
   int64_t stride;
   bool strided, grouped, plane, last, narrow;
-  uint64_t longest;  // side of the image
+  uint64_t longest;              // side of the image
   uint64_t tiles, larger_tiles;  // of 4 x 4 and of 9 x 9 results
 
   bool pointwise() const { return window == 1; }
@@ -103,8 +103,8 @@ struct Choice {
   uint64_t pieces = 0;                       // segments of a tile, or parts; none: by rule
 };
 
-// Where the heuristics took another engine than the rules say, or split it otherwise. Pixels are the
-// image's; of no images: of whatever batch. Measured on an H200 with cuDNN 9.19.
+// Where the heuristics took another engine than the rules say, or split it otherwise. Pixels are
+// the image's; of no images: of whatever batch. Measured on an H200 with cuDNN 9.19.
 enum class Seen { kTf32, kTf32Last, kNarrow };
 struct SeenChoice {
   Seen as;
@@ -186,7 +186,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
     columns += paired ? 1 : 0;
   }
   const uint64_t sms = Multiprocessors(chip);
-  const uint64_t bytes_of_tile = Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
+  const uint64_t bytes_of_tile =
+      Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
   if (tile.pieces) {  // of each tile, the last of which needs no sums
     const uint64_t tiles = Product(rows, columns);
     return tiles * (tile.pieces - 1) * bytes_of_tile +
@@ -194,15 +195,15 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   }
   const uint64_t tiles = Product(rows, columns) % sms;
   if (tiles == 0) return 0;
-  const uint64_t depth = of_filter       ? p.positions()
+  const uint64_t depth = of_filter         ? p.positions()
                          : p.kind == kData ? Product(p.filters, p.window)
                                            : elements;
-  uint64_t of_each = std::min(
-      sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
+  uint64_t of_each =
+      std::min(sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
   if (of_each < 2) return 0;
-  // A counter for each segment that another one waits for; why tiles in eights need fewer is not known.
-  const uint64_t counters =
-      tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
+  // A counter for each segment that another one waits for; why tiles in eights need fewer is not
+  // known.
+  const uint64_t counters = tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
   if (tile.engine == Engine::kSegmentedShared) --of_each;
   return tiles * of_each * bytes_of_tile + (counters + kCounters) * sizeof(int) + kAligned;
 }
@@ -226,8 +227,7 @@ constexpr uint64_t kSmall = uint64_t{1} << 27;
 
 Choice Tf32Choice(const Problem& p, const Chip& chip) {
   const bool counted = p.strided || p.multiplications() >= kLarge;
-  if (p.grouped)
-    return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
+  if (p.grouped) return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
   if (const Choice* seen = SeenFor(p)) return *seen;
   // Four pixels at a time are read: a plane that does not divide into them is reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
@@ -254,8 +254,9 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
   return {Engine::kReordered};
 }
 
-// Sums of the filter for parts of the image: as many as tiles of 64 x 128 leave room for, and the more
-// the more positions there are. The curve goes through 8,192 (13 parts), 100,352 (54) and 401,408 (120).
+// Sums of the filter for parts of the image: as many as tiles of 64 x 128 leave room for, and the
+// more the more positions there are. The curve goes through 8,192 (13 parts), 100,352 (54) and
+// 401,408 (120).
 uint64_t PartsOf(const Problem& p, uint64_t channels) {
   constexpr uint64_t kBlocks = 240, kLeastPositions = 4096;
   if (p.positions() < kLeastPositions) return 1;
@@ -281,14 +282,14 @@ uint64_t WinogradBytes(const Problem& p) {
   if (p.window == 25)  // 169 places of tiles of 9 x 9 results; one measurement
     return Product(169 * sizeof(float), Product(p.channels, p.filters) +
                                             Product(2 * p.larger_tiles, p.channels + p.filters));
-  return Product(36 * sizeof(float), Product(p.channels, p.filters) +
-                                         Product(p.tiles, p.channels + p.filters));
+  return Product(36 * sizeof(float),
+                 Product(p.channels, p.filters) + Product(p.tiles, p.channels + p.filters));
 }
 // The halves of spectra of 32 x 32: of all filters, and of 16 tiles at a time.
 uint64_t FourierBytes(const Problem& p) {
   constexpr uint64_t kSpectrum = 32 * 17 * 2 * sizeof(float), kTilesAtATime = 16;
-  return Product(kSpectrum, Product(p.channels, p.filters) +
-                                Product(kTilesAtATime, p.channels + p.filters));
+  return Product(kSpectrum,
+                 Product(p.channels, p.filters) + Product(kTilesAtATime, p.channels + p.filters));
 }
 
 // TF32, channels first.
@@ -360,8 +361,7 @@ uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   if (chip.compute_capability < 90) return 0;
   if (p.filters <= 64 && p.channels <= 64)
     return SegmentBytes(p, {Engine::kSegmented, 64, 64}, chip);
-  const uint64_t tiles =
-      Product(Ceil(p.filters, 128), Ceil(Product(p.channels, p.window), 128));
+  const uint64_t tiles = Product(Ceil(p.filters, 128), Ceil(Product(p.channels, p.window), 128));
   return SegmentBytes(p, {Engine::kSegmented, 128, tiles < sms ? 64u : 128u}, chip);
 }
 
@@ -398,15 +398,14 @@ uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
       return reordered + (counted ? kAligned + sizeof(int) : 0);
     case kData:
       if (product) return p.filters > p.channels ? kNarrowBatchParameters : 0;
-      if (p.patches()) return p.image(p.channels) + p.out(p.filters) +
-                              p.filter(p.channels, p.filters) + kHead;
+      if (p.patches())
+        return p.image(p.channels) + p.out(p.filters) + p.filter(p.channels, p.filters) + kHead;
       return reordered + (counted || (p.strided && !padded) ? kAligned + sizeof(int) : 0);
     case kFilter:
       break;
   }
   const uint64_t sums = Product(filter, sizeof(float) / p.bytes_each);
-  if (product && Product(p.images, sums) <= operands + operands / 2)
-    return Product(p.images, sums);
+  if (product && Product(p.images, sums) <= operands + operands / 2) return Product(p.images, sums);
   if (p.patches()) {  // with counters of tiles of 64 x 64
     const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 64));
     const bool plain = seen && seen->engine == Engine::kReordered;
@@ -437,7 +436,8 @@ Workspace ConvolutionWorkspace(const Convolution& c, const Chip& chip, bool tens
   if (p.narrow) {
     if (!tensor_cores) return {};
     // 16-bit filter gradients in channels last are summed up in fp32 before they are narrowed.
-    if (p.last) return {c.kind == ConvolutionKind::kBackwardFilter ? Product(c.filter.elements(), 4) : 0};
+    if (p.last)
+      return {c.kind == ConvolutionKind::kBackwardFilter ? Product(c.filter.elements(), 4) : 0};
     return {NarrowWorkspace(p, chip), measured};
   }
   if (!tensor_cores) return {PlainWorkspace(p), measured && !p.last};
@@ -456,7 +456,8 @@ Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
     // Query heads that share keys and values each make gradients of them, summed up afterwards.
     const uint64_t rows =
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
-    bytes += Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
+    bytes +=
+        Product(Product(rows, Positive(k.dims[3]) + Positive(v.dims[3])), TypeBits(k.type)) / 8;
   }
   return {bytes, chip.compute_capability == 90};
 }

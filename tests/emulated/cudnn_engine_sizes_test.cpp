@@ -175,9 +175,9 @@ TEST(CudnnEngineSizes, TheDoctorsConvolutions) {
 }
 
 TEST(CudnnEngineSizes, SmallConvolutionsAreNotReordered) {
-  EXPECT_EQ(ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true)
-                .bytes,
-            0u);
+  EXPECT_EQ(
+      ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true).bytes,
+      0u);
 }
 
 struct TableCase {
@@ -188,8 +188,8 @@ TableCase Parsed(const std::string& name) {
   TableCase t;
   t.group = name.substr(0, name.find(" ("));
   long long v[8] = {};
-  std::sscanf(name.c_str() + name.find('('), "(%lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld)", &v[0],
-              &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+  std::sscanf(name.c_str() + name.find('('), "(%lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld)",
+              &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
   t.n = v[0], t.c = v[1], t.k = v[2], t.window = v[3], t.stride = v[4], t.padding = v[5];
   t.side = v[6], t.groups = v[7];
   return t;
@@ -244,7 +244,9 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
       const uint64_t asked = WorkspaceAsked(requests[forward ? "forward" : "backward"],
                                             kind == kFilter ? 2 : 1, forward);
       const uint64_t answered = ConvolutionWorkspace(c, kH200, tf32).bytes;
-      const std::string group = t.group + (forward ? " forward" : kind == kData ? " data" : " filter");
+      const std::string group = t.group + (forward         ? " forward"
+                                           : kind == kData ? " data"
+                                                           : " filter");
       const bool same = answered == asked;
       groups[group].first += same, ++groups[group].second;
       equal += same, ++all;
