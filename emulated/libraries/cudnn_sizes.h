@@ -39,7 +39,7 @@ struct Workspace {
   bool measured = false;  // the law was read off a card of this generation, for shapes like this
 };
 // Of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on), of the plain one
-// else, which takes none (assumed). cudnn_convolution_sizes.cpp says which engine takes what.
+// else. cudnn_engine_sizes.cpp says which engine takes what.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention
