@@ -118,7 +118,8 @@ std::optional<Attention> AttentionOf(const Descriptor& graph) {
 }
 
 std::string NameOf(const char* what, const Workspace& workspace) {
-  return std::string(what) + (workspace.measured ? ", by rules made of an H200's (cuDNN 9.19)" : "");
+  return std::string(what) +
+         (workspace.measured ? ", by rules made of an H200's (cuDNN 9.19)" : "");
 }
 
 // The first product (or the operation itself) says how many queries and keys there are. A causal
