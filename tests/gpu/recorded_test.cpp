@@ -36,6 +36,7 @@ const std::vector<Recorded>& Runs() {
        0,
        0},
       {"run_gpt2_offload", {"gpt2", "batch=4", "seq=512", "offload.activations=cpu"}, 0, 0},
+      {"run_vit-l-16", {"vit-l-16", "batch=8"}, 0, 0},
       {"run_bert-base-uncased", {"bert-base-uncased", "precision=amp-bf16"}, 3 * kMiB, 8 * kMiB},
       {"run_handmade-transformer-512", {"handmade-transformer-512"}, 6 * kMiB, 20 * kMiB},
   };
