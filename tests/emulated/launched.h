@@ -11,6 +11,22 @@ namespace vramscope::emulated {
 // Addresses of a card are whatever is large; a is 1 << 40 and so on.
 inline uint64_t At(char name) { return uint64_t{1} << 40 | static_cast<uint64_t>(name) << 20; }
 
+// Names as torch 2.11 registers them.
+inline constexpr char kLayerNorm[] =
+    "_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_layer_norm_"
+    "kernelIN3c104HalfEfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_";
+inline constexpr char kReduce[] =
+    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIbZZZNS0_14or_"
+    "kernel_"
+    "cudaERNS_14TensorIteratorEENKUlvE_clEvENKUlvE5_clEvEUlffE_EEjbLi4ELi4EEEEEvT1_";
+inline constexpr char kGather[] =
+    "_ZN2at6native24vectorized_gather_kernelILi16EiEEvPcS2_PT0_illllb";
+inline constexpr char kDropout[] =
+    "_ZN2at6native43_GLOBAL__N__50f1b6c4_10_Dropout_cu_0e96ed3824fused_dropout_kernel_"
+    "vecIN3c104Half"
+    "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
+    "15PhiloxCudaStateE";
+
 // Each of so many bytes, filled with what a launch before left over.
 template <class Self>
 class LaunchedWith {

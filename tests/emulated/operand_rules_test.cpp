@@ -19,16 +19,9 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 // Names as torch 2.11 registers them.
-constexpr char kLayerNorm[] =
-    "_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_layer_norm_"
-    "kernelIN3c104HalfEfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_";
 constexpr char kLayerNormGradient[] =
     "_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28layer_norm_grad_input_"
     "kernelIN3c104HalfEfLb0EEEvPKT_S7_PKT0_SA_S7_PS5_i";
-constexpr char kReduce[] =
-    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIbZZZNS0_14or_"
-    "kernel_"
-    "cudaERNS_14TensorIteratorEENKUlvE_clEvENKUlvE5_clEvEUlffE_EEjbLi4ELi4EEEEEvT1_";
 constexpr char kStrided[] =
     "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastIN48_GLOBAL__N__"
     "70991ef6_15_IGammaKernel_cu_cb51a28d10CalcIgammaIdEEEEvRNS_18TensorIteratorBaseERKT_EUliE_"
@@ -38,12 +31,6 @@ constexpr char kConcatenation[] =
     "10OpaqueTypeILj16EEEjLi1ELi128ELi1EEEvPT_NS1_25CatArrInputTensorMetadataIS5_T0_XT2_EXT3_"
     "EEENS1_"
     "16TensorSizeStrideIS8_Lj4EEEiS8_";
-constexpr char kGather[] = "_ZN2at6native24vectorized_gather_kernelILi16EiEEvPcS2_PT0_illllb";
-constexpr char kDropout[] =
-    "_ZN2at6native43_GLOBAL__N__50f1b6c4_10_Dropout_cu_0e96ed3824fused_dropout_kernel_"
-    "vecIN3c104Half"
-    "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
-    "15PhiloxCudaStateE";
 
 // A launch's parameters: "ar": a is read; "bw" written, "cb" both, "d?" not known.
 class Launched : public LaunchedWith<Launched> {

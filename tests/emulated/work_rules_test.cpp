@@ -17,23 +17,10 @@ constexpr char kAdd[] =
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
     "addIfEESt5arrayIPcLm3EEEEviT0_"
     "T1_";
-constexpr char kLayerNorm[] =
-    "_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_layer_norm_"
-    "kernelIN3c104HalfEfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_";
-constexpr char kReduce[] =
-    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIbZZZNS0_14or_"
-    "kernel_"
-    "cudaERNS_14TensorIteratorEENKUlvE_clEvENKUlvE5_clEvEUlffE_EEjbLi4ELi4EEEEEvT1_";
 constexpr char kMultiply[] =
     "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastINS0_"
     "13BinaryFunctorIfff"
     "NS0_15binary_internal10MulFunctorIfEEEEEEvRNS_18TensorIteratorBaseERKT_EUliE_EEviT1_";
-constexpr char kGather[] = "_ZN2at6native24vectorized_gather_kernelILi16EiEEvPcS2_PT0_illllb";
-constexpr char kDropout[] =
-    "_ZN2at6native43_GLOBAL__N__50f1b6c4_10_Dropout_cu_0e96ed3824fused_dropout_kernel_"
-    "vecIN3c104Half"
-    "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
-    "15PhiloxCudaStateE";
 
 class Launched : public LaunchedWith<Launched> {
  public:
