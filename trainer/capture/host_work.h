@@ -1,7 +1,7 @@
 // Time that the host would compute for, in a plan, where nothing is computed: it passes on the
 // clock of the emulated platform.
 //
-//   SetHostTime(&PassOnTheClock);       // the backend, once; null: time is the computer's own
+//   SetHostTime(&PassOnTheClock, ...);  // the backend, once; null: time is the computer's own
 //   HostWorks(bytes / bytes_per_ns);    // a technique that leaves the host's part out
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace vramscope::trainer {
 
-// What a process's first step of a Python optimizer takes longer than the others (imports, kernels
-// that are loaded): median of 24 training runs on an H200. emulated/python has the same.
-inline constexpr int64_t kFirstOptimizerStepNs = 49'000'000;
-
 using PassHostTime = void (*)(int64_t ns);
-void SetHostTime(PassHostTime pass);
+using PassFirstStep = void (*)();
+void SetHostTime(PassHostTime pass, PassFirstStep first_step);
 void HostWorks(int64_t ns);
+// A run's first step of the optimizer begins: how much longer it takes the platform says
+// (emulated/core/host_work.cpp), to programs as to the loop.
+void FirstOptimizerStep();
 
 }  // namespace vramscope::trainer

@@ -224,7 +224,7 @@ class Loop {
     }
     if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kOptimizer);
-      if (step == 0) HostWorks(kFirstOptimizerStepNs);
+      if (step == 0) FirstOptimizerStep();
       for (auto& technique : techniques_) technique->BeforeStep(context_, trained_);
       optimizer_step_(*optimizer_);
       FinishPhase();

@@ -23,11 +23,6 @@ class Calls(threading.local):
         self.modules = []
 
 
-# What the first step of an optimizer takes the host longer than the third (modules that PyTorch imports for it, kernels that are
-# loaded): the median of 24 training runs on an H200 (tests/golden/gpu/h200/summary.json), which were between 15 and 81 ms.
-FIRST_STEP_NS = 49_000_000
-
-
 class Hooks:
     def __init__(self, process):
         self.process = process
@@ -228,7 +223,7 @@ class Hooks:
                 self.tag_optimizer(optimizer)
                 if self.first_step:
                     self.first_step = False
-                    self.process.host_works(FIRST_STEP_NS)
+                    self.process.first_optimizer_step()
             self.optimizer_depth += 1
             try:
                 return step(*args, **kwargs)

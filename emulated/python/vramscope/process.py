@@ -43,7 +43,7 @@ class Process:
         self.pid = os.getpid()
         self.recorder = None
         self.loaded = lambda value: None  # called with what a checkpoint brought
-        self.host_works = lambda ns: None  # of a plan: the host is busy so long, putting nothing on the card
+        self.first_optimizer_step = lambda: None  # of a plan: it takes the host longer
         self.assumptions = {}  # (what, where): bytes
         self.folders = {}  # of assumptions about files
         self.about = {

@@ -36,15 +36,17 @@ const EmulatedPlatform& Emulated() {
           reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));
       return function != nullptr;
     };
-    const bool whole = look_up(found.set_card, "vramscope_emulated_set_card") &&
-                       look_up(found.overcommit, "vramscope_emulated_overcommit") &&
-                       look_up(found.reset, "vramscope_emulated_reset") &&
-                       look_up(found.observe, "vramscope_emulated_observe") &&
-                       look_up(found.repeat, "vramscope_emulated_repeat") &&
-                       look_up(found.listen, "vramscope_emulated_listen") &&
-                       look_up(found.call_name, "vramscope_emulated_call_name") &&
-                       look_up(found.host_works, "vramscope_emulated_host_works") &&
-                       look_up(found.now_ns, "vramscope_emulated_now_ns");
+    const bool whole =
+        look_up(found.set_card, "vramscope_emulated_set_card") &&
+        look_up(found.overcommit, "vramscope_emulated_overcommit") &&
+        look_up(found.reset, "vramscope_emulated_reset") &&
+        look_up(found.observe, "vramscope_emulated_observe") &&
+        look_up(found.repeat, "vramscope_emulated_repeat") &&
+        look_up(found.listen, "vramscope_emulated_listen") &&
+        look_up(found.call_name, "vramscope_emulated_call_name") &&
+        look_up(found.host_works, "vramscope_emulated_host_works") &&
+        look_up(found.first_optimizer_step, "vramscope_emulated_first_optimizer_step") &&
+        look_up(found.now_ns, "vramscope_emulated_now_ns");
     return whole ? found : EmulatedPlatform{};
   }();
   return platform;
@@ -221,7 +223,8 @@ class Cuda final : public Backend {
     }
     (*library)->attach(&Track);
     library_ = *library;
-    SetHostTime(Emulated().host_works);  // null on a card that is there
+    SetHostTime(Emulated().host_works,
+                Emulated().first_optimizer_step);  // null on a card that is there
     return absl::OkStatus();
   }
 

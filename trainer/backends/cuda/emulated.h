@@ -23,6 +23,7 @@ struct EmulatedPlatform {
   const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;
   void (*host_works)(int64_t ns) = nullptr;
+  void (*first_optimizer_step)() = nullptr;
 
   bool there() const { return now_ns != nullptr; }
 };
