@@ -65,6 +65,11 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
+// A frame of its own up to Python 3.11, and none from 3.12 on (PEP 709).
+bool IsInlined(std::string_view function) {
+  return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
+}
+
 // Frames that every stack has, whoever asked.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
@@ -166,17 +171,28 @@ std::string SiteNames::Operator(trace::StackId stack) const {
   return "";
 }
 
+std::string_view SiteNames::ScriptOf(trace::StackId stack) const {
+  std::string_view script;
+  for (const uint32_t frame : trace_.stacks.Frames(stack))
+    if (Function(frame) == "<module>" && KindOf(frame) == Frame::kProgram) script = File(frame);
+  return script;
+}
+
 std::string SiteNames::Key(trace::StackId stack, bool portable) const {
   std::string key;
   bool python = false;
   std::string_view node;
+  const std::string_view script = portable ? ScriptOf(stack) : std::string_view();
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kNode && node.empty()) node = NodeOf(Function(frame));
     if (kind != Frame::kProgram && kind != Frame::kLibrary) continue;
     python = true;
     std::string_view file = File(frame);
-    if (portable) {
+    if (portable && IsInlined(Function(frame))) continue;
+    if (portable && file == script) {
+      key += fmt::format("\n{}\n", Function(frame));
+    } else if (portable) {
       const std::string_view base = BaseName(file);
       const std::string_view folder =
           BaseName(file.substr(0, file.size() - std::min(file.size(), base.size() + 1)));

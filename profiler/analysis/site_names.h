@@ -49,14 +49,16 @@ class SiteNames {
   // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
   std::string Operator(trace::StackId stack) const;
   // Equal for stacks that are the same call site: Python frames, node and operator alike. With
-  // `portable` also across recordings of changed programs: lines and all but the last two parts of
-  // paths do not count.
+  // `portable` also across recordings of changed programs: lines, all but the last two parts of
+  // paths, what the script is called and comprehensions do not count.
   std::string Key(trace::StackId stack, bool portable) const;
 
  private:
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
+  // The file that was started: the outermost of the program's modules; "" when the stack has none.
+  std::string_view ScriptOf(trace::StackId stack) const;
   std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }
 
   const trace::Trace& trace_;

@@ -55,7 +55,7 @@ class Packer {
 // What is mapped of one expandable segment at a moment, as strips that go on.
 class OpenStrips {
  public:
-  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the trace
+  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the picture
 
   // `offset_of` an address on the packed axis.
   template <class OffsetOf>
@@ -154,7 +154,7 @@ class AddressAxis::Builder {
                  .bytes = segments_.bytes[id],
                  .address = segments_.address[id],
                  .begin_ns = events_.time_ns[i],
-                 .end_ns = freed == trace::kNoEvent ? trace_.end_ns() : events_.time_ns[freed]});
+                 .end_ns = freed == trace::kNoEvent ? axis_.end_ns_ : events_.time_ns[freed]});
           }
           break;
         case trace::EventKind::kSegmentFree:
@@ -236,7 +236,7 @@ class AddressAxis::Builder {
   }
 
   OpenStrips& Open(uint32_t segment) {
-    return open_.try_emplace(segment, trace_.end_ns()).first->second;
+    return open_.try_emplace(segment, axis_.end_ns_).first->second;
   }
 
   AddressAxis& axis_;
@@ -247,7 +247,9 @@ class AddressAxis::Builder {
   std::map<uint32_t, OpenStrips> open_;  // of expandable segments
 };
 
-AddressAxis::AddressAxis(std::shared_ptr<const trace::Trace> trace) : trace_(std::move(trace)) {
+AddressAxis::AddressAxis(std::shared_ptr<const trace::Trace> trace, std::optional<int64_t> end_ns)
+    : trace_(std::move(trace)),
+      end_ns_(std::max(trace_->end_ns(), end_ns.value_or(trace_->end_ns()))) {
   Builder(*this).Build();
 }
 

@@ -31,7 +31,11 @@ struct Strip {
 
 class AddressAxis {
  public:
-  explicit AddressAxis(std::shared_ptr<const trace::Trace> trace);
+  // What is in memory at the trace's end stays there up to `end_ns`: of a picture that goes on, as
+  // for kernels that end after the host's last event. Not before the trace's end.
+  explicit AddressAxis(std::shared_ptr<const trace::Trace> trace,
+                       std::optional<int64_t> end_ns = std::nullopt);
+  int64_t end_ns() const { return end_ns_; }
   uint64_t size() const { return size_; }  // all offsets are below
   uint64_t OffsetOf(trace::AllocationId id) const;
   // By begin.
@@ -56,6 +60,7 @@ class AddressAxis {
   }
 
   std::shared_ptr<const trace::Trace> trace_;
+  int64_t end_ns_ = 0;
   uint64_t size_ = 0;
   std::vector<Strip> strips_;
   std::vector<uint32_t> first_piece_;  // by segment

@@ -323,7 +323,8 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
 struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
-  uint64_t top = 0;  // all offsets are below
+  uint64_t top = 0;    // all offsets are below
+  int64_t end_ns = 0;  // of the picture: what is in memory at the trace's end stays up to here
   OccupancyMap occupancy;
 
   // The whole plane, every block spread over cells. Wide and flat cells for windows that are narrow
@@ -331,11 +332,11 @@ struct BlockIndex::Impl {
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();
-    if (blocks < kFewBlocks || top == 0 || trace->begin_ns() >= trace->end_ns()) return queries;
+    if (blocks < kFewBlocks || top == 0 || trace->begin_ns() >= end_ns) return queries;
     const int bits = std::min(kOccupancyBits, static_cast<int>(std::bit_width(blocks)) + 2);
     for (int row_bits : {7, 9, 11})
       queries.emplace_back(
-          trace->begin_ns(), trace->end_ns(), 0, top, 1 << (bits - row_bits), 1 << row_bits,
+          trace->begin_ns(), end_ns, 0, top, 1 << (bits - row_bits), 1 << row_bits,
           BlockIndex::Options{.min_rect_px = std::numeric_limits<double>::infinity(),
                               .cell_px = 1});
     return queries;
@@ -359,18 +360,22 @@ struct BlockIndex::Impl {
 BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressAxis& axis)
     : impl_(std::make_unique<Impl>()) {
   impl_->trace = std::move(trace);
+  impl_->end_ns = axis.end_ns();
   const trace::Trace& t = *impl_->trace;
   const trace::AllocationTable& a = t.allocations;
   const double begin = static_cast<double>(t.begin_ns());
   const double per_ns =
-      kKeyMax / std::max(1.0, static_cast<double>(Duration(t.begin_ns(), t.end_ns())));
+      kKeyMax / std::max(1.0, static_cast<double>(Duration(t.begin_ns(), impl_->end_ns)));
   const double per_byte = kKeyMax / std::max(1.0, static_cast<double>(axis.size()));
+  const auto end_of = [&](uint32_t row) {
+    return a.free_event[row] == trace::kNoEvent ? impl_->end_ns : a.end_ns[row];
+  };
   const auto key_part = [](double v) { return static_cast<uint64_t>(std::clamp(v, 0.0, kKeyMax)); };
 
   std::map<std::pair<int, int>, std::vector<Keyed>> by_shape;
   for (uint32_t row = 0; row < a.size(); ++row) {
     const uint64_t offset = axis.OffsetOf({row});
-    const uint64_t duration = Duration(a.begin_ns[row], a.end_ns[row]);
+    const uint64_t duration = Duration(a.begin_ns[row], end_of(row));
     const uint64_t key = Spread(key_part((static_cast<double>(a.begin_ns[row]) - begin) * per_ns)) |
                          Spread(key_part(static_cast<double>(offset) * per_byte)) << 1;
     by_shape[{ClassOf(duration), ClassOf(a.bytes_rounded[row])}].push_back({key, row});
@@ -382,7 +387,7 @@ BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressA
     Group g;
     g.plain.reserve(rows.size());
     for (const Keyed& k : rows) {
-      g.plain.push_back({a.begin_ns[k.row], a.end_ns[k.row], axis.OffsetOf({k.row}),
+      g.plain.push_back({a.begin_ns[k.row], end_of(k.row), axis.OffsetOf({k.row}),
                          a.bytes_rounded[k.row], k.row});
     }
     std::vector<Keyed>().swap(rows);
@@ -410,7 +415,7 @@ BlockView BlockIndex::Query(int64_t begin_ns, int64_t end_ns, uint64_t offset_be
   bool far = false;
   if (!impl_->occupancy.empty()) {
     const double begin = static_cast<double>(t.begin_ns());
-    const double span = static_cast<double>(Duration(t.begin_ns(), t.end_ns()));
+    const double span = static_cast<double>(Duration(t.begin_ns(), impl_->end_ns));
     const double top = static_cast<double>(impl_->top);
     window = {.left = (static_cast<double>(begin_ns) - begin) / span,
               .right = (static_cast<double>(end_ns) - begin) / span,

@@ -15,8 +15,9 @@
 namespace vramscope::ui {
 namespace {
 
-// Of a trace without times a nanosecond is an entry.
+// Of a trace without times a nanosecond is an entry. What takes nothing at all never ran.
 Cell Milliseconds(double ms, bool times) {
+  if (ms == 0) return {.text = "\u2013", .sort = 0};
   return {.text = times ? FormatMs(ms) : timeline::FormatLength(std::llround(ms * 1e6), false),
           .sort = ms};
 }

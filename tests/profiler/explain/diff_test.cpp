@@ -51,6 +51,32 @@ TEST(TraceDiff, StacksMatchWhereOnlyLinesAndFoldersDiffer) {
   EXPECT_EQ(std::abs(diff->sites[0].delta()), static_cast<int64_t>(4 * kMiB));
 }
 
+// People keep variants of a script beside each other, and Python 3.12 has no frame for what 3.11
+// runs in one.
+TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
+  const auto script = [](const std::string& name, bool comprehension, uint64_t bytes) {
+    TraceMaker m;
+    std::vector<TraceMaker::Frame> frames = {{"at::_ops::mm::call()", "", 0},
+                                             {"forward", "/w/src/model.py", 4}};
+    if (comprehension) frames.push_back({"<listcomp>", "/w/" + name, 8});
+    frames.push_back({"train", "/w/" + name, 8});
+    frames.push_back({"<module>", "/w/" + name, 20});
+    m.BeginStep(0);
+    m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
+    frames[1].function = name;  // of the model: another function stays another site
+    m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
+    m.EndStep();
+    return m.Finish();
+  };
+  const auto diff = DiffTraces(*script("train.py", true, kMiB),
+                               *script("train_flash.py", false, 3 * kMiB), std::nullopt);
+  ASSERT_TRUE(diff.ok()) << diff.status();
+  ASSERT_EQ(diff->sites.size(), 3u);
+  EXPECT_EQ(Find(*diff, "forward")->change, Change::kGrown);
+  EXPECT_EQ(Find(*diff, "model.py:4 train.py")->change, Change::kRemoved);
+  EXPECT_EQ(Find(*diff, "model.py:4 train_flash.py")->change, Change::kAdded);
+}
+
 TEST(TraceDiff, WithoutStacksSitesAreModuleAndOp) {
   const auto a = Program("/home/a", 0, false);
   TraceMaker m;

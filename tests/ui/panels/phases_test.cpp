@@ -56,6 +56,15 @@ TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
+TEST(PhaseRowsTest, APhaseThatNeverRanTakesNoTime) {
+  auto digest = std::make_shared<Digest>(
+      *MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2})));
+  digest->summary.steps[1].backward_ms = 0;
+  const Table table = PhaseTable(*digest);
+  EXPECT_EQ(table.rows[0].cells[2].text, FormatMs(digest->summary.steps[0].backward_ms));
+  EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
+}
+
 // As the command line has it: three columns of zeros say nothing of a run that only generates.
 TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
   auto trace = std::make_shared<trace::Trace>(

@@ -110,6 +110,30 @@ TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
   EXPECT_GT(counts_.activities, 10u);
 }
 
+TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
+  // A card that is slower than the host ends after the last event.
+  Show(testing::MakeSyntheticTrace(
+      {.layers = 3, .steps = 2, .activities = {.streams = 1, .speed = 1.6}}));
+  const auto end = static_cast<int64_t>(data_->duration_ns());
+  ASSERT_GT(end, data_->FromTrace(trace_->end_ns()));
+  const trace::AllocationTable& a = trace_->allocations;
+  const auto alive = static_cast<uint32_t>(
+      std::find(a.free_event.begin(), a.free_event.end(), trace::kNoEvent) - a.free_event.begin());
+  ASSERT_LT(alive, a.size());
+  const uint64_t offset = data_->address_axis().OffsetOf({alive});
+  const int64_t late = trace_->begin_ns() + end - 1;
+  const auto found = data_->block_index().At(late, offset);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->value, alive);
+  EXPECT_TRUE(data_->address_axis().AddressAt(offset, late).has_value());
+  // What was freed before is not.
+  for (uint32_t row = 0; row < a.size(); ++row) {
+    if (a.free_event[row] == trace::kNoEvent) continue;
+    const auto there = data_->block_index().At(late, data_->address_axis().OffsetOf({row}));
+    EXPECT_TRUE(!there || a.free_event[there->value] == trace::kNoEvent) << row;
+  }
+}
+
 TEST_F(ActivityLanesTest, ATraceWithoutActivitiesHasNoSuchLanes) {
   Show(testing::MakeSyntheticTrace({.layers = 3}));
   for (const std::string& key : Keys()) EXPECT_THAT(key, Not(HasSubstr("/")));

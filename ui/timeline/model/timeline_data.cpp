@@ -22,8 +22,6 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
                    : std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(t));
   d->curve_index_ = std::make_unique<query::CurveIndex>(d->curves_);
   d->lane_index_ = std::make_unique<query::LaneIndex>(trace);
-  d->address_axis_ = std::make_unique<query::AddressAxis>(trace);
-  d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->peak_ = analysis::FindPeak(t, *d->curves_);
   if (t.activities.size() > 0) {
     d->activities_ = std::make_shared<const query::ActivityIndex>(trace);
@@ -43,6 +41,10 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
+  // What is in memory at the end is in it up to the picture's end, in every view alike.
+  d->address_axis_ = std::make_unique<query::AddressAxis>(
+      trace, d->origin_ + static_cast<int64_t>(d->duration_));
+  d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
