@@ -134,6 +134,14 @@ TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
   }
 }
 
+TEST_F(ActivityLanesTest, ALastLookAtTheCardMakesThePictureNoLonger) {
+  const double length = data_->duration_ns();
+  Show(testing::MakeSyntheticTrace(
+      {.layers = 3, .steps = 2, .activities = {.streams = 1, .asked_after_ns = 60'000'000'000}}));
+  EXPECT_GT(trace_->activities.end_ns.back(), trace_->end_ns());
+  EXPECT_EQ(data_->duration_ns(), length);
+}
+
 TEST_F(ActivityLanesTest, ATraceWithoutActivitiesHasNoSuchLanes) {
   Show(testing::MakeSyntheticTrace({.layers = 3}));
   for (const std::string& key : Keys()) EXPECT_THAT(key, Not(HasSubstr("/")));

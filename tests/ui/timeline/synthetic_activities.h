@@ -17,6 +17,8 @@ struct ActivityOptions {
   int streams = 0;         // that kernels run on in turn; 0: no activities at all
   int kernels_per_op = 2;  // each with its call
   double speed = 0.7;      // of the card: below 1 it is faster than the host
+  // How long after the last event the card's memory is asked for once more; 0: never.
+  int64_t asked_after_ns = 0;
 };
 
 using StringOf = std::function<trace::StringId(const std::string&)>;
@@ -129,6 +131,14 @@ inline std::vector<trace::Activity> MakeActivities(const std::vector<trace::Even
       default:
         break;
     }
+  }
+  if (o.asked_after_ns > 0 && !events.empty()) {
+    Activity a;
+    a.kind = ActivityKind::kCounter;
+    a.name = string_of("memory used by all");
+    a.begin_ns = a.end_ns = events.back().time_ns + o.asked_after_ns;
+    a.bytes = uint64_t{1} << 30;
+    out.push_back(a);
   }
   return out;
 }

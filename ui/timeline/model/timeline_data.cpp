@@ -27,12 +27,16 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->activities_ = std::make_shared<const query::ActivityIndex>(trace);
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
-    for (uint32_t row = 0; row < t.activities.size(); ++row)
-      ++d->kinds_on_track_[d->activities_->TrackOf(row)]
-                          [static_cast<size_t>(t.activities.kind[row])];
     d->series_ = SeriesOf(t);
-    // The card goes on when the host has said its last.
-    const int64_t end = *std::max_element(t.activities.end_ns.begin(), t.activities.end_ns.end());
+    // The card goes on when the host has said its last. That somebody looked at it once more when
+    // the process ended, seconds later, is nothing to see.
+    int64_t end = t.end_ns();
+    for (uint32_t row = 0; row < t.activities.size(); ++row) {
+      const trace::ActivityKind kind = t.activities.kind[row];
+      ++d->kinds_on_track_[d->activities_->TrackOf(row)][static_cast<size_t>(kind)];
+      if (kind != trace::ActivityKind::kCounter && kind != trace::ActivityKind::kOverhead)
+        end = std::max(end, t.activities.end_ns[row]);
+    }
     d->duration_ = std::max(d->duration_, static_cast<double>(end - d->origin_));
   }
 
@@ -42,8 +46,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
   // What is in memory at the end is in it up to the picture's end, in every view alike.
-  d->address_axis_ = std::make_unique<query::AddressAxis>(
-      trace, d->origin_ + static_cast<int64_t>(d->duration_));
+  d->address_axis_ =
+      std::make_unique<query::AddressAxis>(trace, d->origin_ + static_cast<int64_t>(d->duration_));
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
