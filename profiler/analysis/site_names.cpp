@@ -65,6 +65,14 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
+// Where a torch.nn.Module calls another; every stack of a model has some.
+bool CallsModules(std::string_view file) {
+  for (const std::string_view name : {"module", "container"})
+    for (const std::string_view slash : {"/", "\\"})
+      if (file.ends_with(fmt::format("nn{0}modules{0}{1}.py", slash, name))) return true;
+  return false;
+}
+
 // A frame of its own up to Python 3.11, and none from 3.12 on (PEP 709).
 bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
@@ -132,11 +140,7 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {
-      const uint32_t line = trace_.stacks.line[frame];
-      (kind == Frame::kProgram ? program : library)
-          .push_back(fmt::format("{}{} {}", FileLabel(File(frame)),
-                                 line == 0 ? std::string() : fmt::format(":{}", line),
-                                 Function(frame)));
+      (kind == Frame::kProgram ? program : library).push_back(FrameName(frame));
     } else if (kind == Frame::kNode && node.empty()) {
       node = NodeOf(Function(frame));
     } else if (kind == Frame::kOperator && !within) {
@@ -153,9 +157,38 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   return {};
 }
 
-std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t depth) const {
+std::vector<std::string> SiteNames::Within(trace::StackId stack) const {
+  std::vector<std::string> within;
+  std::string_view last;
+  for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+    const Frame kind = KindOf(frame);
+    if (kind == Frame::kProgram) return within;
+    if (kind != Frame::kLibrary) continue;
+    const std::string_view file = File(frame);
+    if (file != last && !file.starts_with("<frozen") && !CallsModules(file))
+      within.push_back(FrameName(frame));
+    last = file;
+  }
+  return {};
+}
+
+std::string SiteNames::FrameName(uint32_t frame) const {
+  const uint32_t line = trace_.stacks.line[frame];
+  return fmt::format("{}{} {}", FileLabel(File(frame)),
+                     line == 0 ? std::string() : fmt::format(":{}", line), Function(frame));
+}
+
+std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t depth,
+                            size_t within) const {
   if (stack.value == 0 || stack.value >= trace_.stacks.size()) return "";
-  const std::vector<std::string> callers = Callers(stack);
+  std::vector<std::string> callers = Callers(stack);
+  if (within > 0) {
+    const std::vector<std::string> inner = Within(stack);
+    const size_t shown = std::min(within, inner.size());
+    callers.insert(callers.begin(), inner.begin(),
+                   inner.begin() + static_cast<std::ptrdiff_t>(shown));
+    depth += shown;
+  }
   const std::string made = op.empty() ? Operator(stack) : std::string();
   if (op.empty()) op = made;
   const auto end = callers.begin() + static_cast<std::ptrdiff_t>(std::min(depth, callers.size()));

@@ -40,12 +40,17 @@ class SiteNames {
   // are none those of packages; without any: the autograd node or the innermost function of note
   // that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
+  // Frames of packages that the program's innermost frame called, innermost first:
+  // "conv.py:548 _conv_forward", "resnet.py:155 forward"; of a file that calls itself the innermost
+  // one, and without those by which a torch.nn.Module calls another. None where Callers() are packages' themselves.
+  std::vector<std::string> Within(trace::StackId stack) const;
   // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
-  // callers), and the operator; `op` in its place where a trace knows it. "" when the stack says
-  // nothing.
+  // callers), and the operator; `op` in its place where a trace knows it. In front `within` frames
+  // of Within(). "" when the stack says nothing.
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
-  std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1) const;
+  std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
+                   size_t within = 0) const;
   // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
   std::string Operator(trace::StackId stack) const;
   // Equal for stacks that are the same call site: Python frames, node and operator alike. With
@@ -57,6 +62,7 @@ class SiteNames {
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
+  std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
   // The file that was started: the outermost of the program's modules; "" when the stack has none.
   std::string_view ScriptOf(trace::StackId stack) const;
   std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }

@@ -16,8 +16,6 @@ using trace::AllocationId;
 using trace::EventIndex;
 using trace::EventKind;
 
-constexpr size_t kMostCallers = 6;
-
 CallSite Fields(const trace::Trace& trace, uint32_t allocation) {
   return {.stack = trace.events.StackOf(trace.allocations.alloc_event[allocation]),
           .module = trace.allocations.module[allocation],
@@ -33,31 +31,7 @@ std::string NameOf(const trace::Trace& trace, const SiteNames& names, const Call
   return ModuleOpName(trace, site.module, site.op, older);
 }
 
-// Sites of the same name get as many of their callers as tell them apart.
-void TellApart(const trace::Trace& trace, std::vector<CallSite>& sites) {
-  const SiteNames names(trace);
-  for (size_t depth = 2; depth <= kMostCallers; ++depth) {
-    absl::flat_hash_map<std::string, std::vector<uint32_t>> by_name;
-    for (uint32_t i = 0; i < sites.size(); ++i) by_name[sites[i].name].push_back(i);
-    bool again = false;
-    for (const auto& [name, rows] : by_name) {
-      if (rows.size() < 2) continue;
-      for (const uint32_t row : rows) {
-        CallSite& site = sites[row];
-        if (site.stack.value == 0) continue;
-        site.name = names.Name(site.stack, trace.String(site.op), depth);
-        again = true;
-      }
-    }
-    if (!again) return;
-  }
-}
-
 }  // namespace
-
-std::string StackName(const trace::Trace& trace, trace::StackId stack) {
-  return SiteNames(trace).Name(stack);
-}
 
 CallSites FindCallSites(const trace::Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
@@ -97,13 +71,22 @@ CallSites FindCallSites(const trace::Trace& trace) {
     if (fresh) it->second = add(id);
     out.site_of[id] = it->second;
   }
-  TellApart(trace, out.sites);
+  std::vector<NamedStack> named;
+  named.reserve(out.sites.size());
+  for (CallSite& site : out.sites)
+    named.push_back({&trace, site.stack, trace.String(site.op), &site.name});
+  TellApart(named);
   return out;
 }
 
 CallSite SiteOf(const trace::Trace& trace, AllocationId allocation) {
   CallSite site = Fields(trace, allocation.value);
-  site.name = NameOf(trace, SiteNames(trace), site, IsOlder(trace, allocation.value));
+  const SiteNames names(trace);
+  // Of one block the module says which of a model's layers asked, where nothing else does.
+  const bool by_module =
+      site.stack.value != 0 && trace.String(site.op).empty() && names.Operator(site.stack).empty();
+  if (by_module) site.name = names.Name(site.stack, trace.String(site.module));
+  if (site.name.empty()) site.name = NameOf(trace, names, site, IsOlder(trace, allocation.value));
   return site;
 }
 

@@ -190,9 +190,10 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        fmt::format("NVML: used by all, less this process (at {}); of a card that nobody else uses, "
-                    "what the driver keeps for itself",
-                    at(last)),
+        fmt::format(
+            "NVML: used by all, less this process (at {}); of a card that nobody else uses, "
+            "what the driver keeps for itself",
+            at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), "NVML: reserved", source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,

@@ -22,6 +22,7 @@ struct LiveSite {
   std::string name;
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
+  std::string_view op;
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
@@ -45,7 +46,9 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
       const std::string module_op = ModuleOpName(trace, a.module[id], a.op[id], older);
       site = &out[stack.value != 0 ? names.Key(stack, true) : module_op];
       if (site->name.empty()) {
-        site->name = stack.value != 0 ? SiteOf(trace, l.id).name : module_op;
+        site->name = names.Name(stack, trace.String(a.op[id]));
+        if (site->name.empty()) site->name = module_op;
+        site->op = trace.String(a.op[id]);
         site->stack = stack;
       }
     }
@@ -204,8 +207,10 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   std::map<std::string, std::pair<const LiveSite*, const LiveSite*>> both;
   for (const auto& [key, site] : sites_a) both[key].first = &site;
   for (const auto& [key, site] : sites_b) both[key].second = &site;
+  std::vector<NamedStack> named;
+  diff.sites.reserve(both.size());  // names stay where they are
   for (const auto& [key, pair] : both) {
-    TraceDiff::Site out;
+    TraceDiff::Site& out = diff.sites.emplace_back();
     std::array<uint64_t, trace::kCategoryCount> categories{};
     if (const LiveSite* s = pair.first; s != nullptr) {
       out.name = s->name;
@@ -226,8 +231,11 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
     out.category = static_cast<trace::Category>(
         std::max_element(categories.begin(), categories.end()) - categories.begin());
     out.change = ChangeOf(out);
-    diff.sites.push_back(std::move(out));
+    const bool of_b = pair.second != nullptr;
+    const LiveSite& shown = of_b ? *pair.second : *pair.first;
+    named.push_back({of_b ? &b : &a, shown.stack, shown.op, &out.name});
   }
+  TellApart(named);
   std::stable_sort(diff.sites.begin(), diff.sites.end(), [](const auto& x, const auto& y) {
     return std::abs(x.delta()) > std::abs(y.delta());
   });

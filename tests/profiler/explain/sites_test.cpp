@@ -74,6 +74,36 @@ TEST(CallSites, OfTheSameNameAreToldApartByTheirCallers) {
   EXPECT_EQ(sites.sites[1].name, "model.py:10 forward < main.py:9 evaluate");
 }
 
+// A script of one line, and a model of a package: the program's frame is the same for all.
+TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
+  const std::string torch = "/v/lib/python3.12/site-packages/torch/nn/modules/";
+  const TraceMaker::Frame call{"_call_impl", torch + "module.py", 1787};
+  const TraceMaker::Frame script{"<module>", "/w/train.py", 10};
+  const auto resnet = [](uint32_t line) {
+    return TraceMaker::Frame{"forward",
+                             "/v/lib/python3.12/site-packages/torchvision/models/resnet.py", line};
+  };
+  TraceMaker m;
+  const TraceMaker::Frame conv{"_conv_forward", torch + "conv.py", 548};
+  const TraceMaker::Frame conv_forward{"forward", torch + "conv.py", 553};
+  const TraceMaker::Frame norm{"forward", torch + "batchnorm.py", 193};
+  m.Alloc({.bytes = 1, .stack = m.Stack({conv, conv_forward, call, resnet(155), call, script})});
+  m.Alloc({.bytes = 1, .stack = m.Stack({conv, conv_forward, call, resnet(159), call, script})});
+  m.Alloc({.bytes = 1, .stack = m.Stack({norm, call, resnet(156), call, script})});
+  const auto alone = m.Stack({norm, call, script});
+  m.Alloc({.bytes = 1, .stack = alone, .module = "layer1.0.bn1"});
+  const auto t = m.Finish();
+  std::vector<std::string> names;
+  for (const CallSite& s : FindCallSites(*t).sites) names.push_back(s.name);
+  EXPECT_THAT(
+      names, ElementsAre("conv.py:548 _conv_forward < resnet.py:155 forward < train.py:10 <module>",
+                         "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
+                         "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
+                         "batchnorm.py:193 forward < train.py:10 <module>"));
+  // Of one block its module says more.
+  EXPECT_EQ(SiteOf(*t, {3}).name, "train.py:10 <module> > layer1.0.bn1");
+}
+
 TEST(CallSites, UseCountsChurnAndTimeHeld) {
   TraceMaker m;
   const uint64_t kept = m.Alloc({.bytes = 1000, .rounded = 1024, .op = "kept"});  // at 1 us
