@@ -252,7 +252,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
+  for (const fit::Rung& rung : *ladder) configs.push_back(fit::OnRoomyCard(rung.config));
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);
   if (!planned.ok()) return ReportError(planned.status());

@@ -25,8 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
 constexpr size_t kAtOnce = 4;  // plans that are asked for together
-// A search is on a card that holds everything: how much it needs is the question.
-constexpr const char* kRoomy = "4TiB";
 // Of the patience; the rest is for the largest batch and the longest sequence.
 constexpr double kSearchShare = 0.85;
 // A step that saves nothing that is needed stays for more than a hundredth of the time, for more
@@ -111,10 +109,7 @@ class Search {
     for (const Node* node : nodes) {
       std::string key = run::ToJson(node->config);
       if (known_.contains(key) || std::ranges::find(keys, key) != keys.end()) continue;
-      run::RunConfigBuilder builder(node->config);
-      (void)builder.Set("custom_device.memory", kRoomy);
-      absl::StatusOr<run::RunConfig> roomy = builder.Build();
-      wanted.push_back(roomy.ok() ? *std::move(roomy) : node->config);
+      wanted.push_back(OnRoomyCard(node->config));
       keys.push_back(std::move(key));
     }
     if (!wanted.empty()) {
@@ -565,6 +560,13 @@ class Search {
 };
 
 }  // namespace
+
+run::RunConfig OnRoomyCard(const run::RunConfig& config) {
+  run::RunConfigBuilder builder(config);
+  (void)builder.Set("custom_device.memory", "4TiB");
+  absl::StatusOr<run::RunConfig> roomy = builder.Build();
+  return roomy.ok() ? *std::move(roomy) : config;
+}
 
 Planned PlannedOf(const trace::Trace& trace) {
   const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);

@@ -39,6 +39,9 @@ Planned PlannedOf(const trace::Trace& trace);
 using PlanAll =
     std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<run::RunConfig>&)>;
 
+// The run on a card that holds everything: how much it needs is the question, not what is there.
+run::RunConfig OnRoomyCard(const run::RunConfig& config);
+
 struct Step {
   Move move;
   Settings settings;    // what it sets where it stands

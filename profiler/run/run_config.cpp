@@ -44,6 +44,11 @@ absl::Status UnknownPreset(std::string_view name) {
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
   std::string list;
   for (std::string_view each : names) list += fmt::format("{}{}", list.empty() ? "" : ", ", each);
+  if (name.find('/') != std::string_view::npos || name.ends_with(".json"))
+    return absl::InvalidArgumentError(
+        fmt::format("model: {} is the name of a file: give a model's config.json as --model FILE, "
+                    "or open it in the window; by name there are: {}",
+                    Quoted(name), list));
   return absl::InvalidArgumentError(fmt::format(
       "model: no preset {}{}; choose from: {}", Quoted(name),
       near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near), list));

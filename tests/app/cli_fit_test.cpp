@@ -77,6 +77,18 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
   EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
 }
 
+// Whoever asks for one has a run that does not fit.
+TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
+  const Outcome outcome =
+      RunVramscope({"waterfall", "--json", "--preset", "gpt2", "--set", "custom_device.memory=2GiB",
+                    "--set", "precision=bf16", "--set", "checkpointing.mode=layer"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json bars = json::parse(outcome.out)["bars"];
+  ASSERT_EQ(bars.size(), 3u);
+  EXPECT_GT(bars[0]["peak"].get<int64_t>(), int64_t{2} << 30);
+  EXPECT_LT(bars[2]["peak"].get<int64_t>(), int64_t{2} << 30);
+}
+
 TEST(CliFitUsage, BudgetsAreSizes) {
   EXPECT_EQ(RunVramscope({"fit"}).status, 2);
   EXPECT_EQ(RunVramscope({"fit", "--budget", "much"}).status, 2);

@@ -141,7 +141,8 @@ TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
                          {"precision=fp8", "amp-bf16"},
                          {"device=rtx-4900", "rtx-4090"},
                          {"offload.parameters=nvme", "not available in this version"},
-                         {"model=nope", "choose from"}}) {
+                         {"model=nope", "choose from"},
+                         {"model=/tmp/config.json", "--model FILE"}}) {
     const Outcome outcome = RunVramscope({"plan", "--set", row.set});
     EXPECT_EQ(outcome.status, 3) << row.set;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("error"), HasSubstr(row.says)));

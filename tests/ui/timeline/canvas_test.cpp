@@ -104,12 +104,13 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   }
 }
 
-TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTop) {
+TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTopOrLiesOnAnother) {
   int labels = 0, under = 0;
   for (int height = 300; height < 1000; height += 7) {
     model_.Resize(1024, static_cast<float>(height), 1);
     Draw();
     const Rect& body = Body("memory");
+    std::vector<Rect> boxes;
     for (const TextPrim& t : list_.texts()) {
       const std::string_view text = list_.text(t);
       if (t.font != Font::kSmall || t.box.right() < body.right() - 7 || t.box.bottom() < body.y ||
@@ -120,6 +121,9 @@ TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTop) {
       const double lowest =
           state().BytesToY(bytes * std::floor(static_cast<double>(state().axis.max) / bytes), body);
       under += t.box.y > lowest;
+      for (const Rect& other : boxes)
+        EXPECT_TRUE(other.Intersect(t.box).empty()) << text << " at a height of " << height;
+      boxes.push_back(t.box);
       ++labels;
     }
   }

@@ -72,8 +72,10 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
 }
 
 // Labels at the right edge, over the line that they name; where the lane ends above it, under it.
+// In a low lane those that would lie on the one below them are left out.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
+  float free_above = body.bottom() + 1;
   for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
     auto y = static_cast<float>(s.BytesToY(static_cast<double>(b), body));
     if (y < body.y + 1 || y > body.bottom() - 4) continue;
@@ -81,7 +83,8 @@ void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect
     float width = measure.Width(label, Font::kSmall);
     const float top = y - 15 < body.y ? y + 1 : y - 15;
     Rect box{body.right() - width - 7, top, width + 1, 14};
-    if (!box.Inset(-3, 0).Intersect(callout).empty()) continue;
+    if (box.bottom() > free_above || !box.Inset(-3, 0).Intersect(callout).empty()) continue;
+    free_above = box.y;
     PillText(s, label, box, Mix(s.theme.text, s.theme.dim, 0.5), list);
   }
 }
