@@ -18,6 +18,7 @@ class QLabel;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
+class QScrollArea;
 class QToolButton;
 class QVBoxLayout;
 
@@ -122,6 +123,7 @@ class WaterfallPage : public StudyPage {
  private:
   void Move(int from, int to);  // places in the order
   BarsWidget* bars_;
+  QScrollArea* bars_area_;
   QStringList order_;
   QString selected_;  // the bar that was moved last
   run::RunConfig asked_;

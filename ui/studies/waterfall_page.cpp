@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QShortcut>
 #include <QVBoxLayout>
 #include <cmath>
@@ -56,7 +57,7 @@ class BarsWidget : public QWidget {
   void setBars(std::vector<Bar> bars) {
     bars_ = std::move(bars);
     dragged_ = -1;
-    setMinimumHeight(static_cast<int>(bars_.size()) * kLine + 8);
+    setFixedHeight(static_cast<int>(bars_.size()) * kLine + 8);
     update();
   }
   void setTheme(const timeline::Theme& theme) {
@@ -140,7 +141,8 @@ class BarsWidget : public QWidget {
 
 WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     : StudyPage(programs, "waterfallPage", parent),
-      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })) {
+      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })),
+      bars_area_(new QScrollArea) {
   bars_->setObjectName(QStringLiteral("waterfallBars"));
   bars_->setToolTip(tr("Drag a bar to another place in the order"));
   int at = 0;
@@ -169,7 +171,13 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   button(tr("Copy picture"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
-  column_->insertWidget(1, bars_);
+  // Many bars in a low window are scrolled; the table below keeps its header and some rows.
+  bars_area_->setWidget(bars_);
+  bars_area_->setWidgetResizable(true);
+  bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  bars_area_->setMaximumHeight(0);
+  column_->insertWidget(1, bars_area_, 3);
+  view_->setMinimumHeight(90);
   view_->setEmptyText(
       tr("Baseline to now: a bar for every technique, each the difference of two "
          "plans."));
@@ -277,6 +285,7 @@ void WaterfallPage::Show(const QJsonObject& result) {
   bars.push_back({tr("now"), 0, before, true});
   model_->setTable(std::move(table));
   bars_->setBars(std::move(bars));
+  bars_area_->setMaximumHeight(bars_->height());
   // What was moved can be moved on.
   if (const qsizetype at = order_.indexOf(selected_); at >= 0)
     view_->selectRow(static_cast<int>(at) + 1);
