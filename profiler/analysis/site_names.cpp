@@ -172,6 +172,12 @@ std::vector<std::string> SiteNames::Within(trace::StackId stack) const {
   return {};
 }
 
+bool SiteNames::IsTopLevel(trace::StackId stack) const {
+  for (const uint32_t frame : trace_.stacks.Frames(stack))
+    if (KindOf(frame) == Frame::kProgram) return Function(frame) == "<module>";
+  return false;
+}
+
 std::string SiteNames::FrameName(uint32_t frame) const {
   const uint32_t line = trace_.stacks.line[frame];
   return fmt::format("{}{} {}", FileLabel(File(frame)),

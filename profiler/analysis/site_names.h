@@ -42,8 +42,11 @@ class SiteNames {
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Frames of packages that the program's innermost frame called, innermost first:
   // "conv.py:548 _conv_forward", "resnet.py:155 forward"; of a file that calls itself the innermost
-  // one, and without those by which a torch.nn.Module calls another. None where Callers() are packages' themselves.
+  // one, and without those by which a torch.nn.Module calls another. None where Callers() are
+  // packages' themselves.
   std::vector<std::string> Within(trace::StackId stack) const;
+  // Whether the program's innermost frame is a module's.
+  bool IsTopLevel(trace::StackId stack) const;
   // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
   // callers), and the operator; `op` in its place where a trace knows it. In front `within` frames
   // of Within(). "" when the stack says nothing.
@@ -51,6 +54,13 @@ class SiteNames {
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
+  // Likewise of stacks that are listed together by their innermost frame. A script without
+  // functions asks for everything on a few lines: there it is what the line calls that is listed.
+  //
+  //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
+  std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
+    return Name(stack, op, 1, IsTopLevel(stack) ? 1 : 0);
+  }
   // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
   std::string Operator(trace::StackId stack) const;
   // Equal for stacks that are the same call site: Python frames, node and operator alike. With

@@ -22,9 +22,14 @@ void SiteGroups::Add(trace::AllocationId id, uint64_t bytes) {
 }
 
 std::vector<analysis::Group> SiteGroups::Sorted() const {
+  const SiteNames names(trace_);
+  const trace::AllocationTable& a = trace_.allocations;
   absl::flat_hash_map<std::string, analysis::Group> by_name;
   for (const auto& [key, sum] : sums_) {
-    const std::string name = SiteOf(trace_, sum.example).name;
+    const uint32_t id = sum.example.value;
+    std::string name =
+        names.GroupName(trace_.events.StackOf(a.alloc_event[id]), trace_.String(a.op[id]));
+    if (name.empty()) name = ModuleOpName(trace_, a.module[id], a.op[id], IsOlder(trace_, id));
     analysis::Group& group = by_name[name];
     group.name = name;
     group.bytes += sum.bytes;

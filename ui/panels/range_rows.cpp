@@ -58,7 +58,7 @@ class Sites {
                          : uint64_t{1} << 63 | uint64_t{a.module[id].value} << 32 | a.op[id].value;
     auto [at, fresh] = by_key_.try_emplace(who, nullptr);
     if (fresh) {
-      std::string name = names_.Name(stack, trace_.String(a.op[id]));
+      std::string name = names_.GroupName(stack, trace_.String(a.op[id]));
       if (name.empty()) name = analysis::ModuleOpName(trace_, a.module[id], a.op[id], false);
       analysis::Group& group = groups_[name];
       group.name = name;

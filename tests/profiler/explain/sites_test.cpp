@@ -100,6 +100,13 @@ TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
                          "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < train.py:10 <module>"));
+  // Listed together, it is what the line calls.
+  const std::vector<analysis::Group> groups =
+      GroupBySite(*t, analysis::LiveAt(*t, t->events.size() - 1));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "batchnorm.py:193 forward < train.py:10 <module>");
+  EXPECT_EQ(groups[1].name, "conv.py:548 _conv_forward < train.py:10 <module>");
+  EXPECT_EQ(groups[1].count, 2u);
   // Of one block its module says more.
   EXPECT_EQ(SiteOf(*t, {3}).name, "train.py:10 <module> > layer1.0.bn1");
 }
