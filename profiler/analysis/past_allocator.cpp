@@ -4,28 +4,59 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace vramscope::analysis {
 
 using trace::ActivityKind;
 
+namespace {
+
+// The memory of the allocator's segments, as the driver handed it out.
+class SegmentMemory {
+ public:
+  explicit SegmentMemory(const trace::SegmentTable& segments) {
+    for (uint32_t s = 0; s < segments.size(); ++s) {
+      if (segments.expandable[s] != 0) {
+        uint64_t& end = expandable_[segments.address[s]];
+        end = std::max(end, segments.address[s] + segments.bytes[s]);
+      } else {
+        whole_.emplace(segments.address[s], segments.bytes[s]);
+      }
+    }
+  }
+  // An expandable segment is a range of addresses into which the driver's allocations are mapped
+  // one by one; CUPTI tells of each.
+  bool Holds(uint64_t address, uint64_t bytes) const {
+    if (whole_.contains({address, bytes})) return true;
+    const auto after = expandable_.upper_bound(address);
+    if (after == expandable_.begin()) return false;
+    const auto& [begin, end] = *std::prev(after);
+    return address < end && bytes <= end - address;
+  }
+
+ private:
+  absl::flat_hash_set<std::pair<uint64_t, uint64_t>> whole_;  // address, bytes
+  std::map<uint64_t, uint64_t> expandable_;                   // address, end
+};
+
+}  // namespace
+
 std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
   const trace::ActivityTable& a = trace.activities;
   std::vector<uint32_t> rows;
-  absl::flat_hash_set<std::pair<uint64_t, uint64_t>> segments;  // address, bytes
-  bool have_segments = false;
+  std::optional<SegmentMemory> segments;
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] == ActivityKind::kDriverFree) {
       rows.push_back(row);
     } else if (a.kind[row] == ActivityKind::kDriverAlloc &&
                a.to[row] == trace::MemorySpace::kDevice) {
-      if (!have_segments)
-        for (uint32_t s = 0; s < trace.segments.size(); ++s)
-          segments.emplace(trace.segments.address[s], trace.segments.bytes[s]);
-      have_segments = true;
-      // Else it is the allocator's own cudaMalloc, and in its segments already.
-      if (!segments.contains({a.address[row], a.bytes[row]})) rows.push_back(row);
+      if (!segments) segments.emplace(trace.segments);
+      // Else it is the allocator's own, and in its segments already.
+      if (!segments->Holds(a.address[row], a.bytes[row])) rows.push_back(row);
     }
   }
   return rows;

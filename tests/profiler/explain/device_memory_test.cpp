@@ -136,6 +136,29 @@ TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
   EXPECT_FALSE(over.fits);
 }
 
+// A card's driver tells of every piece that is mapped into an expandable segment (as recorded on an
+// H200: tests/golden/gpu/h200/record_gpt2_expandable.trace); it is the allocator's already.
+TEST(DeviceMemory, PiecesOfAnExpandableSegmentAreNotPastTheAllocator) {
+  Maker t;
+  t.info.backend = trace::Backend::kCuda;
+  const uint64_t segment = t.Segment(kBase, 1000 * kMiB, trace::Pool::kLarge, true);
+  for (uint64_t piece = 0; piece < 3; ++piece) {
+    t.Add({.kind = trace::EventKind::kSegmentMap,
+           .id = segment,
+           .address = kBase + piece * 20 * kMiB,
+           .bytes = 20 * kMiB});
+    t.Take(kBase + piece * 20 * kMiB, 20 * kMiB, "");
+  }
+  t.Take(kBase + 990 * kMiB, 20 * kMiB, "");  // reaches beyond it
+  t.Take(kBase - 5 * kMiB, 4 * kMiB, "");
+  const auto trace = t.Finish();
+  const DeviceMemory m = DeviceMemoryHistory(*trace).At(trace::kNoEvent);
+  EXPECT_EQ(BytesOf(m, What::kCached), MiB(60));
+  EXPECT_EQ(BytesOf(m, What::kLibraries), MiB(24));
+  const analysis::Summary s = analysis::Summarize(*trace, analysis::ComputeCurves(*trace));
+  EXPECT_EQ(s.most_used.sum(), 84 * kMiB);
+}
+
 TEST(DeviceMemory, WhereNvmlWasNotAsked) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
