@@ -31,6 +31,8 @@ enum class Call {
   kFreeAsync,
   kDriverMemAlloc,
   kDriverMemFree,
+  kMemSetAccess,
+  kMemUnmap,
   kStreamSynchronize,
   kDeviceSynchronize,
   kEventSynchronize,
@@ -67,6 +69,7 @@ struct Activity {
 struct MemoryActivity {
   Call call = Call::kMalloc;
   bool allocated = true;
+  bool first = true;  // of its call: access to a range of addresses may be to many allocations
   Place place = Place::kDevice;
   uint64_t address = 0, bytes = 0;  // of what is freed, 0 where it is not known
   int device = 0;

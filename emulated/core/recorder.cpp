@@ -24,6 +24,8 @@ constexpr const char* kCalls[] = {"cudaLaunchKernel",
                                   "cudaFreeAsync",
                                   "cuMemAlloc_v2",
                                   "cuMemFree_v2",
+                                  "cuMemSetAccess",
+                                  "cuMemUnmap",
                                   "cudaStreamSynchronize",
                                   "cudaDeviceSynchronize",
                                   "cudaEventSynchronize"};

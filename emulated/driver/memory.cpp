@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "emulated/core/attributes.h"
 #include "emulated/core/recorder.h"
@@ -18,15 +19,29 @@ struct Physical {
   uint64_t bytes = 0;
   int holders = 0;
 };
+// Memory as it is told of.
+struct Piece {
+  Pointer address = 0;
+  uint64_t bytes = 0;
+  int device = 0;
+};
 struct Mappings {
   std::mutex mutex;
   uint64_t next = 1;
   std::map<uint64_t, Physical> physical;  // by handle
   struct Mapped {
     uint64_t bytes = 0, handle = 0;
+    bool accessible = false;
   };
   std::map<Pointer, Mapped> mapped;
 
+  Piece PieceOf(std::map<Pointer, Mapped>::const_iterator it) const {
+    const auto physical_it = physical.find(it->second.handle);
+    const bool known = physical_it != physical.end() && physical_it->second.device >= 0;
+    return {.address = it->first,
+            .bytes = it->second.bytes,
+            .device = known ? physical_it->second.device : CurrentDevice()};
+  }
   void Drop(uint64_t handle) {
     const auto it = physical.find(handle);
     if (it != physical.end() && --it->second.holders == 0) {
@@ -40,13 +55,14 @@ Mappings& TheMappings() {
   return *mappings;
 }
 
-void Tell(Call call, Pointer address, uint64_t bytes, int64_t begin) {
+void Tell(Call call, const Piece& piece, int64_t begin, bool first = true) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory({.call = call,
-                        .allocated = call == Call::kDriverMemAlloc,
-                        .address = address,
-                        .bytes = bytes,
-                        .device = CurrentDevice(),
+                        .allocated = call == Call::kDriverMemAlloc || call == Call::kMemSetAccess,
+                        .first = first,
+                        .address = piece.address,
+                        .bytes = piece.bytes,
+                        .device = piece.device,
                         .begin_ns = begin,
                         .end_ns = ThePlatform().clock.now()});
   }
@@ -94,7 +110,7 @@ Status cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
   ThePlatform().clock.Submit(Clock::kAllocateNs);
   *pointer = reinterpret_cast<Pointer>(address);
   if (result == Result::kSuccess) {
-    Tell(Call::kDriverMemAlloc, *pointer, bytes, begin);
+    Tell(Call::kDriverMemAlloc, {*pointer, bytes, CurrentDevice()}, begin);
   }
   return Done(result);
 }
@@ -105,7 +121,7 @@ Status cuMemFree_v2(Pointer pointer) {
                             ? Result::kSuccess
                             : ThePlatform().memory.Free(At(pointer));
   if (result == Result::kSuccess) {
-    Tell(Call::kDriverMemFree, pointer, 0, begin);
+    Tell(Call::kDriverMemFree, {pointer, 0, CurrentDevice()}, begin);
   }
   return Done(result);
 }
@@ -288,24 +304,49 @@ Status cuMemMap(Pointer pointer, size_t bytes, size_t, uint64_t handle, unsigned
     return Done(result);
   }
   ++it->second.holders;
-  mappings.mapped[pointer] = {bytes, handle};
+  mappings.mapped[pointer] = {.bytes = bytes, .handle = handle};
   return 0;
 }
+// As on a card (H200, driver 580: tests/golden/gpu/h200/record_gpt2_expandable.trace) CUPTI tells
+// of every allocation when it can be used, all with the call that made it so. That it tells of the
+// same memory once more when it is unmapped is assumed: that recording unmaps nothing.
 Status cuMemUnmap(Pointer pointer, size_t bytes) {
+  const int64_t begin = ThePlatform().clock.now();
   Mappings& mappings = TheMappings();
-  std::lock_guard lock(mappings.mutex);
-  if (const Result result = ThePlatform().memory.SetMapped(At(pointer), bytes, -1);
-      result != Result::kSuccess) {
-    return Done(result);
+  std::vector<Piece> gone;
+  {
+    std::lock_guard lock(mappings.mutex);
+    if (const Result result = ThePlatform().memory.SetMapped(At(pointer), bytes, -1);
+        result != Result::kSuccess) {
+      return Done(result);
+    }
+    for (auto it = mappings.mapped.lower_bound(pointer);
+         it != mappings.mapped.end() && it->first < pointer + bytes;) {
+      if (it->second.accessible) gone.push_back(mappings.PieceOf(it));
+      mappings.Drop(it->second.handle);
+      it = mappings.mapped.erase(it);
+    }
   }
-  for (auto it = mappings.mapped.lower_bound(pointer);
-       it != mappings.mapped.end() && it->first < pointer + bytes;) {
-    mappings.Drop(it->second.handle);
-    it = mappings.mapped.erase(it);
-  }
+  for (const Piece& piece : gone) Tell(Call::kMemUnmap, piece, begin, &piece == &gone.front());
   return 0;
 }
-Status cuMemSetAccess(Pointer, size_t, const driver::AccessDescription*, size_t) { return 0; }
+Status cuMemSetAccess(Pointer pointer, size_t bytes, const driver::AccessDescription*, size_t) {
+  const int64_t begin = ThePlatform().clock.now();
+  Mappings& mappings = TheMappings();
+  std::vector<Piece> fresh;
+  {
+    std::lock_guard lock(mappings.mutex);
+    for (auto it = mappings.mapped.lower_bound(pointer);
+         it != mappings.mapped.end() && it->first < pointer + bytes; ++it) {
+      if (it->second.accessible) continue;  // to another card now
+      it->second.accessible = true;
+      fresh.push_back(mappings.PieceOf(it));
+    }
+  }
+  for (const Piece& piece : fresh)
+    Tell(Call::kMemSetAccess, piece, begin, &piece == &fresh.front());
+  return 0;
+}
 Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {
   *flags = 3;  // read and write
   return 0;

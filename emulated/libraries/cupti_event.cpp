@@ -19,8 +19,9 @@ constexpr CallFacts kCalls[] = {
     {kRuntime, 41, "_v3020"},  {kRuntime, 51, "_v3020"},   {kRuntime, 20, "_v3020"},
     {kRuntime, 22, "_v3020"},  {kRuntime, 206, "_v6000"},  {kRuntime, 27, "_v3020"},
     {kRuntime, 26, "_v3020"},  {kRuntime, 373, "_v11020"}, {kRuntime, 375, "_v11020"},
-    {kDriver, 243, ""},        {kDriver, 245, ""},         {kRuntime, 131, "_v3020"},
-    {kRuntime, 165, "_v3020"}, {kRuntime, 137, "_v3020"},
+    {kDriver, 243, ""},        {kDriver, 245, ""},         {kDriver, 553, ""},
+    {kDriver, 552, ""},        {kRuntime, 131, "_v3020"},  {kRuntime, 165, "_v3020"},
+    {kRuntime, 137, "_v3020"},
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
 

@@ -19,6 +19,7 @@ int64_t Now() {
 }
 
 thread_local uint32_t t_launch = 0;  // the graph's launch that this thread is telling of
+thread_local uint32_t t_access = 0;  // its call that makes several allocations accessible
 
 }  // namespace
 
@@ -89,7 +90,12 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
     event.activity.bytes = it->second;
     sizes_.erase(it);
   }
-  Called(lock, event);
+  if (memory.first) {
+    t_access = event.correlation;
+    Called(lock, event);
+  } else {
+    event.correlation = t_access;
+  }
   if (!On(kMemory2)) return;
   event.kind = kMemory2;
   Add(lock, event);

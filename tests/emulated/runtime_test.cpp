@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "emulated/core/activity.h"
+
 namespace {
 
 constexpr char kCard[] =
@@ -169,6 +171,51 @@ TEST_P(RuntimeTest, TheDriversFunctions) {
   EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &answer), 0);
   EXPECT_EQ(function, nullptr);
   EXPECT_EQ(answer, 1);
+}
+
+// Of what is mapped the platform tells when it can be used: every piece, and the call once.
+TEST(Driver, TellsOfMappedMemory) {
+  static std::vector<vramscope::emulated::MemoryActivity> told;
+  told.clear();
+  const Library platform("libvramscope-emulated.so");
+  const vramscope::emulated::Listener listener{
+      .memory = [](const vramscope::emulated::MemoryActivity& activity) {
+        told.push_back(activity);
+      }};
+  const vramscope::emulated::Listener* nobody = nullptr;
+  platform.Get<void>("vramscope_emulated_listen", &listener);
+  const Library driver("libcuda.so.1");
+  const size_t page = size_t{20} << 20;
+  struct {
+    int type, handle_types, location_type, location;
+    void* meta;
+    unsigned char flags[8];
+  } properties = {1, 0, 1, 0, nullptr, {}};
+  unsigned long long at = 0;
+  ASSERT_EQ(driver("cuMemAddressReserve", &at, 4 * page, size_t{0}, 0ull, 0ull), 0);
+  for (size_t i = 0; i < 2; ++i) {
+    uint64_t handle = 0;
+    ASSERT_EQ(driver("cuMemCreate", &handle, page, &properties, 0ull), 0);
+    ASSERT_EQ(driver("cuMemMap", at + i * page, page, size_t{0}, handle, 0ull), 0);
+    EXPECT_EQ(driver("cuMemRelease", handle), 0);
+  }
+  EXPECT_TRUE(told.empty());
+  struct {
+    int location_type, location, flags;
+  } access = {1, 0, 3};
+  for (int twice = 0; twice < 2; ++twice)  // nothing new the second time
+    ASSERT_EQ(driver("cuMemSetAccess", at, 2 * page, &access, size_t{1}), 0);
+  ASSERT_EQ(driver("cuMemUnmap", at + page, page), 0);
+  ASSERT_EQ(driver("cuMemUnmap", at, page), 0);
+  ASSERT_EQ(driver("cuMemAddressFree", at, 4 * page), 0);
+  platform.Get<void>("vramscope_emulated_listen", nobody);
+  ASSERT_EQ(told.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(told[i].allocated, i < 2);
+    EXPECT_EQ(told[i].first, i != 1);
+    EXPECT_EQ(told[i].bytes, page);
+    EXPECT_EQ(told[i].address, at + (i == 1 || i == 2 ? page : 0));
+  }
 }
 
 TEST(Driver, ExpandableSegments) {

@@ -21,6 +21,7 @@ struct DeviceWork {
   std::string_view call_name = {};
   int64_t call_begin_ns = 0, call_end_ns = 0;
   bool waits = false;  // the call returned when it was done
+  bool first = true;   // else the call is that of the work before
   // It moved the clock: it is what the move that was told of last (Recorder::OnMove) did.
   bool moved = false;
 };

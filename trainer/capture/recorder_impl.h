@@ -294,14 +294,15 @@ struct Recorder::Impl {
   }
 
   // The call that it was made for, then what the device did.
-  void PushWork(trace::Activity call, trace::Activity what) {
+  // `first`: of the work of its call, which is then put in front.
+  void PushWork(trace::Activity call, trace::Activity what, bool first = true) {
     if (activities.size() >= kBatchEvents) FlushLocked();
-    call.correlation = what.correlation = ++correlations;
+    call.correlation = what.correlation = first ? ++correlations : correlations;
     call.op = what.op;
     call.module = what.module;
     call.thread = what.thread;
     if (trace::IsOfDevice(what.kind)) what.thread = 0;
-    activities.push_back(call);
+    if (first) activities.push_back(call);
     activities.push_back(what);
   }
 

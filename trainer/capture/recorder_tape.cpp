@@ -72,7 +72,7 @@ void Recorder::OnDeviceWork(const DeviceWork& work, const Event* like) {
     last.what = what;
     last.call = call;
   }
-  impl_->PushWork(call, what);
+  impl_->PushWork(call, what, work.first);
 }
 
 void Recorder::PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times) {

@@ -202,6 +202,7 @@ void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
     return;
   if (activity.device != device_) return;
   DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
+  work.first = activity.first;
   work.what.kind = activity.allocated ? ActivityKind::kDriverAlloc : ActivityKind::kDriverFree;
   work.what.to = SpaceOf(activity.place);
   work.what.address = activity.address;
