@@ -1,12 +1,16 @@
 """What Python's hooks tell the platform of the host's work (emulated/python/vramscope/host.py): host_test.py FOLDER of the platform's libraries"""
 import ctypes
+import json
 import os
 import sys
+import tempfile
 import threading
 import types
 import unittest
 
 FOLDER = sys.argv.pop(1)
+OUTPUT = tempfile.TemporaryDirectory()
+os.environ["VRAMSCOPE_EMULATED_OUTPUT"] = OUTPUT.name  # before the platform is there
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python"))
 from vramscope import host  # noqa: E402
 
@@ -58,6 +62,14 @@ class Host(unittest.TestCase):
         thread.join()
         self.assertEqual(answers, [host.ENGINE])
         self.assertEqual(self.host.runs(host.PYTHON), host.OPTIMIZER)
+
+    def test_it_is_said(self):
+        self.host.runs(host.PYTHON)
+        ctypes.CDLL(os.path.join(FOLDER, "libvramscope-emulated.so")).vramscope_emulated_flush()
+        with open(os.path.join(OUTPUT.name, "platform-%d.json" % os.getpid())) as file:
+            said = [assumption["what"] for assumption in json.load(file)["assumptions"] if assumption["where"] == "times of the host"]
+        self.assertEqual(len(said), 1)
+        self.assertIn("not measured", said[0])
 
     def test_a_card_is_told_nothing(self):
         nobody = host.Nobody()
