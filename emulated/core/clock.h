@@ -19,7 +19,7 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API Clock {
  public:
-  static constexpr int64_t kSubmitNs = 10'000;  // a launch with the framework's work around it
+  static constexpr int64_t kSubmitNs = 10'000;  // a launch where nobody says more (host_work.h)
   static constexpr int64_t kQueryNs = 1'000;
   static constexpr int64_t kAllocateNs = 200'000;  // cudaMalloc, cudaFree and their like
 

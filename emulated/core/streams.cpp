@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "emulated/core/host_work.h"
 #include "emulated/core/platform.h"
 
 namespace vramscope::emulated {
@@ -122,7 +123,7 @@ Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {
   if (observer_ != nullptr) {
     Tell(IsCurrentDefault(stream) ? ClockMove::kWork : ClockMove::kOther, duration);
   }
-  clock_->Submit();
+  clock_->Submit(LaunchHostNs());
   stream->ends.resize(kDepth);
   int64_t& oldest = stream->ends[stream->works++ % kDepth];
   if (oldest > clock_->now()) {
@@ -151,7 +152,7 @@ Result Streams::Enqueue(void* stream, Node work, Interval* when, bool* captured)
   if (graph == graphs_.end()) {
     return Result::kCaptureInvalidated;
   }
-  clock_->Submit();  // as long as a launch takes the host: what comes between two has its own time
+  clock_->Submit(LaunchHostNs());  // as long as a launch: what comes between two has its own time
   work.after = found->last;
   void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
   const Node* node = graph->second->Add(std::move(work), handle);

@@ -349,6 +349,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.assumptions.push_back(
       {"memory is what the driver was asked for: nobody says what for, without Python's hooks",
        "CUPTI", 0});
+  if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";
   AddPlatformReport(folder_, about);
   const int64_t origin =

@@ -226,10 +226,18 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
   AddWithoutEffect(config, out);
   if (config.backend == Backend::kPlan) {
     AddDeclared(config, out);
+    out.push_back(HostAssumption());
     const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
     if (device.ok()) out.push_back(ContextAssumption(*device));
   }
   return out;
+}
+
+Assumption HostAssumption() {
+  return {
+      "the host takes 10 us to launch a kernel, whatever computer it is: a step that waits for "
+      "its host is longer or shorter on another",
+      "times of the host"};
 }
 
 Assumption ContextAssumption(const DeviceProfile& device) {

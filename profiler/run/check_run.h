@@ -36,5 +36,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 // That the CUDA context beside the allocator's memory is as large as `device`'s in the device
 // table.
 Assumption ContextAssumption(const DeviceProfile& device);
+// That a plan's host takes as long for a launch as any other: emulated/core/clock.h, of the loop
+// and of programs without Python.
+Assumption HostAssumption();
 
 }  // namespace vramscope::run

@@ -621,7 +621,7 @@ class Programs(Program):
                  for before in (0, 9000)]  # of 6 us each
         self.assertEqual(len(peaks[0]), 3)
         self.assertEqual(peaks[1], peaks[0])
-        self.assertGreater(peaks[0][1], peaks[0][0] + (1 << 20))  # steps are short here: it is beside the one that replaced it
+        self.assertLess(peaks[0][1], peaks[0][0] + (16 << 20))  # the first step of an optimizer takes longer than the watchdog: it has gone
 
     def test_two_ranks(self):
         answer = self.runs("distributed.py", options=("--ranks", "2"))

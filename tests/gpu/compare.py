@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whole training programs that a card was recorded with (../golden/gpu/h200, by record.py), planned on the emulated card of the same
-name: every request of PyTorch's allocator beside the recorded one.
+name: every request of PyTorch's allocator beside the recorded one, and how long phases take beside the recorded times.
 
     python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only REGEX] [--causes 5]
 
@@ -14,6 +14,7 @@ import json
 import os
 import pickle
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden", "gpu", "h200")
 DEVICE = "h200"
+PHASES = ("forward", "backward", "optimizer")
+PROGRAMS = [os.path.basename(path).split(".")[0] for path in sorted(glob.glob(os.path.join(GOLDEN, "*.pickle.zst")))]
+FITTED, HELD_OUT = PROGRAMS[::2], PROGRAMS[1::2]
 NEEDED = {"torch": "2.11.0", "transformers": "4.57.1", "peft": "0.17.1", "torchvision": "0.26.0"}
 
 
@@ -56,11 +60,28 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
              for p, r in zip(planned_steps, recorded_steps)]
     worst = max(peaks, key=lambda pair: (abs(pair[0]), abs(pair[1])))
     share = same / max(len(a), len(b), 1)
-    print(f"| {name} | {len(a):,} | {share:.2%} | {'yes' if recorded == planned else 'no'} | {worst[0]:+,} | {worst[1]:+,} |", flush=True)
+    times = " | ".join(f"{ratio:.2f}" for ratio in ratios(planned_steps, recorded_steps).values())
+    print(f"| {name} | {len(a):,} | {share:.2%} | {'yes' if recorded == planned else 'no'} | {worst[0]:+,} | {worst[1]:+,} | {times} |", flush=True)
     if a != b:
         for kind, i1, i2, j1, j2 in [o for o in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if o[0] != "equal"][:causes]:
             print(f"    recorded {a[i1:i2][:4]}, planned {b[j1:j2][:4]}: {place((recorded_allocations[i1:i2] or planned_allocations[j1:j2])[0])}")
     return share, worst
+
+
+def ratios(planned_steps, recorded_steps):
+    """Phase: planned by recorded time, the median of the steps from the second on."""
+    return {phase: statistics.median(p["ms"][phase] / r["ms"][phase] for p, r in zip(planned_steps[1:], recorded_steps[1:])) for phase in PHASES}
+
+
+def say_times(times):
+    """Constants of an optimizer's host are of programs 0, 2, 4, ... in the order of their names; the others are the test."""
+    print("\n| planned / recorded time of programs, median (least to most) | " + " | ".join(PHASES) + " |\n|---|---|---|---|")
+    for what, programs in (("programs that constants were taken of", FITTED), ("held out", HELD_OUT)):
+        cells = []
+        for phase in PHASES:
+            all_ratios = [times[name][phase] for name in programs if name in times]
+            cells.append(f"{statistics.median(all_ratios):.2f} ({min(all_ratios):.2f} to {max(all_ratios):.2f})" if all_ratios else "-")
+        print(f"| {what} | " + " | ".join(cells) + " |")
 
 
 def unpacked(name):
@@ -99,9 +120,10 @@ def main():
         return 77
     with open(os.path.join(GOLDEN, "summary.json")) as file:
         summary = json.load(file)
-    print("| program | requests | equal | all events in order | peak allocated | peak reserved |\n|---|---|---|---|---|---|")
+    print("| program | requests | equal | all events in order | peak allocated | peak reserved | " + " | ".join(PHASES) + " |\n|---|---|---|---|---|---|---|---|---|")
     bad = 0
-    for name in [os.path.basename(path).split(".")[0] for path in sorted(glob.glob(os.path.join(GOLDEN, "*.pickle.zst")))] + ["ops"]:
+    times = {}
+    for name in PROGRAMS + ["ops"]:
         if not re.search(arguments.only, name):
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -120,6 +142,8 @@ def main():
                 steps = json.load(file)["steps"]
             share, worst = compared(name, os.path.join(folder, name + ".pickle.gz"), steps, summary[name]["steps"], arguments.causes)
             bad += share < arguments.at_least or worst[0] != 0
+            times[name] = ratios(steps, summary[name]["steps"])
+    say_times(times)
     return 1 if bad else 0
 
 

@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from vramscope import imports, recorder, saved_tensors, updates
+from vramscope import host, imports, recorder, saved_tensors, updates
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
@@ -21,6 +21,7 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
+        self.ran = host.ENGINE  # before the outermost was called
 
 
 class Hooks:
@@ -88,6 +89,9 @@ class Hooks:
         if self.compiling() or not self.recorder.recording:
             return
         modules = self.calls.modules
+        if not modules:
+            self.calls.ran = self.process.host.runs(host.PYTHON)
+        self.process.host.module_called()
         if not modules and not self.backward_depth:
             if isinstance(module, self.loss):
                 modules.append(module)
@@ -109,6 +113,8 @@ class Hooks:
             self.recorder.native.leave()
             if last is module:
                 break
+        if not modules:
+            self.process.host.runs(self.calls.ran)
         if not modules and not self.backward_depth and not isinstance(module, self.loss):
             self.recorder.mark("f")
             self.recorder.flush_now_and_then()
@@ -221,13 +227,14 @@ class Hooks:
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
                 self.tag_optimizer(optimizer)
-                if self.first_step:
-                    self.first_step = False
-                    self.process.first_optimizer_step()
+                self.process.host.optimizer_step(optimizer, self.first_step)
+                self.first_step = False
             self.optimizer_depth += 1
+            ran = self.process.host.runs(host.OPTIMIZER)
             try:
                 return step(*args, **kwargs)
             finally:
+                self.process.host.runs(ran)
                 self.optimizer_depth -= 1
                 self.updates.stepped(optimizer)
                 self.tag_state(optimizer)  # of one within another, too: ZeroRedundancyOptimizer has none itself
@@ -244,6 +251,16 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if self.recorder.recording and not self.backward_depth:
                 self.by_hand(cleared=True)
+            return zero_grad(*args, **kwargs)
+
+        return wrapper
+
+    def cleared(self, zero_grad):
+        """Of an optimizer."""
+        @functools.wraps(zero_grad)
+        def wrapper(*args, **kwargs):
+            if self.recorder.recording:
+                self.process.host.gradients_cleared(args[0])
             return zero_grad(*args, **kwargs)
 
         return wrapper
@@ -306,7 +323,7 @@ def _optimizers(torch, hooks):
 
     optimizer.profile_hook_step = staticmethod(hooked)
     optimizer.add_param_group = hooks.updates.made(optimizer.add_param_group)
-    optimizer.zero_grad = hooks.scope(optimizer.zero_grad, "Z", "z")
+    optimizer.zero_grad = hooks.scope(hooks.cleared(optimizer.zero_grad), "Z", "z")
     torch.nn.Module.zero_grad = hooks.clearing(hooks.scope(torch.nn.Module.zero_grad, "Z", "z"))
 
 

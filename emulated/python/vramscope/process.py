@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+from vramscope import host
 
 PLACES = 4  # of a file that are told of one assumption
 
@@ -43,7 +44,7 @@ class Process:
         self.pid = os.getpid()
         self.recorder = None
         self.loaded = lambda value: None  # called with what a checkpoint brought
-        self.first_optimizer_step = lambda: None  # of a plan: it takes the host longer
+        self.host = host.Nobody()
         self.assumptions = {}  # (what, where): bytes
         self.folders = {}  # of assumptions about files
         self.about = {

@@ -408,8 +408,6 @@ def install(process):
     try:
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
-        process.first_optimizer_step = library.vramscope_emulated_first_optimizer_step
-        process.first_optimizer_step.argtypes, process.first_optimizer_step.restype = [], None
     except (OSError, AttributeError) as error:
         process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
         return

@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
+from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -49,6 +49,7 @@ def start(torch):
     process.part("kernels and copies are not told", activities.install, process)
     installed = process.part("phases, modules and steps are not told", hooks.install, process) if settings.hooks == "all" else None
     if settings.emulated:
+        process.part("what the host does takes no time", host.install, process)
         if settings.skip_init:
             process.part("parameters are filled", initialization.install, process)
             process.part("factors of weights are computed", decompositions.install, process)

@@ -99,6 +99,13 @@ TEST(Assumptions, TheCacheHasBytes) {
   EXPECT_EQ(About(AssumptionsOf(Built({}, "basics-medium")), "use_cache"), nullptr);
 }
 
+TEST(Assumptions, TheHostIsNotThisComputersOwn) {
+  EXPECT_NE(About(AssumptionsOf(Built({})), "times of the host"), nullptr);
+  RunConfig computed = Built({});
+  computed.backend = Backend::kCpu;
+  EXPECT_EQ(About(AssumptionsOf(computed), "times of the host"), nullptr);
+}
+
 TEST(Assumptions, WhatIsModelledSaysSo) {
   const RunConfig config = Built({{"quantization", "nf4"},
                                   {"lora.rank", "8"},

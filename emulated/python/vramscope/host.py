@@ -1,0 +1,57 @@
+"""What the host does, told to the platform: it measures nothing of it, and lets as much time pass as the same took where it was recorded
+(emulated/core/host_work.h). On a card time passes by itself, and nobody is told."""
+import ctypes
+import os
+
+ENGINE, PYTHON, OPTIMIZER = 0, 1, 2  # HostThread of the platform
+
+
+class Nobody:
+    """Of a program on a card."""
+
+    def runs(self, what):
+        return ENGINE
+
+    def module_called(self):
+        pass
+
+    def optimizer_step(self, optimizer, first):
+        pass
+
+    def gradients_cleared(self, optimizer):
+        pass
+
+
+class Platform:
+    """OSError, AttributeError: there is none, or one of another version."""
+
+    def __init__(self, folder):
+        # The interpreter stays locked: another thread must not get its turn because a hook was here.
+        library = ctypes.PyDLL(os.path.join(folder, "libvramscope-emulated.so"))
+
+        def function(name, result, *arguments):
+            found = getattr(library, "vramscope_emulated_" + name)
+            found.restype, found.argtypes = result, list(arguments)
+            return found
+
+        self.runs = function("host_runs", ctypes.c_int, ctypes.c_int)
+        self.module_called = function("module_called", None)
+        self.step = function("optimizer_step", None, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
+        self.cleared = function("gradients_cleared", None, ctypes.c_uint64)
+
+    def optimizer_step(self, optimizer, first):
+        self.step(trained(optimizer), sum(len(state) for state in optimizer.state.values() if isinstance(state, dict)), first)
+
+    def gradients_cleared(self, optimizer):
+        self.cleared(trained(optimizer))
+
+
+def trained(optimizer):
+    """So many parameters. Their gradients are not looked at, which would make objects of Python's."""
+    return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
+
+
+def install(process):
+    process.host = Platform(process.settings.emulated)
+    process.host.runs(PYTHON)
+
