@@ -63,7 +63,7 @@ def bytes_and_operations(op, arguments):
 
 
 class Segment(nn.Module):
-    """Layers that are checkpointed together; a model calls it as it calls a layer."""
+    """Layers that are checkpointed together while they train; a model calls it as it calls a layer."""
 
     def __init__(self, layers, form):
         super().__init__()
@@ -76,6 +76,8 @@ class Segment(nn.Module):
         return hidden
 
     def forward(self, hidden, *rest, **named):
+        if not self.training:
+            return (self.run(hidden, *rest, **named),)
         return (checkpoint(lambda x: self.run(x, *rest, **named), hidden, **self.form),)
 
 
@@ -88,6 +90,13 @@ def segments(layers, mode, together, form):
     else:  # alternate
         for i in range(0, len(layers), 2):
             layers[i] = Segment([layers[i]], form)
+
+
+def of_module(module, forward, form, *inputs, **named):
+    """While it trains, as transformers has it. A re-entrant checkpoint takes no named arguments: they are beside it."""
+    if not module.training:
+        return forward(*inputs, **named)
+    return checkpoint(functools.partial(forward, **named), *inputs, **form)
 
 
 def apply(model, program, settings):
@@ -105,11 +114,11 @@ def apply(model, program, settings):
     elif mode in ("ffn", "attention"):
         for layer in program.layers():
             part = layer.mlp if mode == "ffn" else layer.self_attn if hasattr(layer, "self_attn") else layer.attn
-            part.forward = functools.partial(checkpoint, part.forward, **form)
+            part.forward = functools.partial(of_module, part, part.forward, form)
     elif hasattr(program.model, "gradient_checkpointing_enable"):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=form)
     else:
         for layer in program.layers():
-            layer.forward = functools.partial(checkpoint, layer.forward, **form)
+            layer.forward = functools.partial(of_module, layer, layer.forward, form)
     if reentrant and hasattr(model, "get_input_embeddings") and not model.get_input_embeddings().weight.requires_grad:
         model.enable_input_require_grads()

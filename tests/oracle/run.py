@@ -4,7 +4,7 @@ requests of the last step, one by one, and the peaks.
 
     python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
 
-VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them. Exit status 1: a row has fewer requests
+VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them; --random N: no row of the table. Exit status 1: a row has fewer requests
 equal than --at-least (or could not be planned), or another peak; 77: the packages are not there."""
 import argparse
 import collections
@@ -16,9 +16,15 @@ import sys
 import tempfile
 import time
 
+import random_rows
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEVICE = "rtx-4090"
 TRANSFORMERS = "4.51.3"
+
+
+class Refused(Exception):
+    """vramscope does not plan these settings together."""
 
 
 def call(command):
@@ -60,11 +66,24 @@ def lacking(python, row):
     return None
 
 
+def all_rows():
+    with open(os.path.join(HERE, "rows.json"), encoding="utf-8") as file:
+        return json.load(file)["rows"]
+
+
 def config_of(arguments, row):
+    """Its own, a preset's, or that of another row of this name; with what the row changes of it."""
     if "config" in row:
         return row["config"]
     presets = json.loads(call([arguments.vramscope, "presets", "--json"])[0].stdout)["presets"]
-    return next(preset["config"] for preset in presets if preset["name"] == row["model"])
+    known = {other["model"]: other["config"] for other in all_rows() if "config" in other}
+    known.update((preset["name"], preset["config"]) for preset in presets)
+    return {**known[row["model"]], **row.get("changes", {})}
+
+
+def name_of(row):
+    """Words that say it again."""
+    return " ".join([row["model"]] + ["%s=%s" % change for change in row.get("changes", {}).items()] + row["settings"])
 
 
 def plan_both(arguments, row, folder):
@@ -87,17 +106,27 @@ def plan_both(arguments, row, folder):
     for command in (ours, environment + theirs):
         done, took = call(["env", "-C", folder] + command)
         seconds.append(took)
+        if done.returncode in (2, 3) and command is ours:
+            raise Refused(done.stderr.strip().rpartition("config.json: ")[2])
         if done.returncode > 1:
             return "%s: %s" % (" ".join(command[1:3]), (done.stderr or done.stdout)[-600:]), seconds
     return None, seconds
 
 
 def causes(diff):
-    """The differences, grouped: [(times, what the loop has, what the program has)]."""
-    groups = collections.Counter()
+    """The differences, grouped: [(times, what the loop has, what the program has)]; without those that are in another order alone."""
+    groups, sides = collections.Counter(), {side: collections.Counter(one[side] for one in diff["first_differences"] if one[side]) for side in "ab"}
+    bare = {side: collections.Counter(without_place(text) for text in sides[side].elements()) for side in "ab"}
+    ordered = bare["a"] == bare["b"]
     for one in diff["first_differences"]:
-        groups[tuple(re.sub(r"\b(layers|h|layer|block|encoder_layer_)\.?\d+", r"\1.*", re.sub(r"#\d+", "#", one[side])) for side in "ab")] += 1
+        texts = [one[side] if ordered or bare["ab"[1 - i]][without_place(one[side])] < bare[side][without_place(one[side])] else "" for i, side in enumerate("ab")]
+        if any(texts):
+            groups[tuple(re.sub(r"\b(layers|h|layer|block|encoder_layer_)\.?\d+", r"\1.*", re.sub(r"#\d+", "#", text)) for text in texts)] += 1
     return [(times, *texts) for texts, times in groups.most_common()]
+
+
+def without_place(text):
+    return re.sub(r" \(.*|#\d+", "", text)
 
 
 def until_last_allocation(requests, file):
@@ -122,7 +151,7 @@ def compare(arguments, row, folder):
 
 
 def run(arguments, row):
-    name = " ".join([row["model"]] + row["settings"])
+    name = name_of(row)
     with tempfile.TemporaryDirectory() as folder:
         wrong, seconds = plan_both(arguments, row, folder)
         if wrong:
@@ -137,7 +166,7 @@ def run(arguments, row):
     print("%-72s %6d of %6d %7.3f %%  peak %14d %+d reserved %14d %+d  %.1f s %.1f s" % (
         name, equal, total, 100 * equal / total, program, loop - program, program_reserved, loop_reserved - program_reserved,
         *seconds), flush=True)
-    if arguments.causes:
+    if arguments.causes and equal < total:
         for times, ours, theirs in causes(diff)[:arguments.causes]:
             print("    %5d  %-60s | %s" % (times, ours, theirs), flush=True)
     return equal >= arguments.at_least * total and loop == program
@@ -150,22 +179,29 @@ def main():
     parser.add_argument("--tested", action="store_true", help="only the rows that the tests run")
     parser.add_argument("--causes", type=int, default=0, metavar="N", help="list the N most frequent differences of each row")
     parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
+    parser.add_argument("--random", type=int, metavar="N", help="N rows of techniques that are drawn at random, in place of the table's")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
-    with open(os.path.join(HERE, "rows.json"), encoding="utf-8") as file:
-        rows = json.load(file)["rows"]
-    chosen = [row for row in rows if set(arguments.words) <= {row["model"], *row["settings"]}
-              and (row.get("tested") or not arguments.tested)]
+    chosen = random_rows.rows(arguments.seed) if arguments.random else [
+        row for row in all_rows() if set(arguments.words) <= {row["model"], *row["settings"]} and (row.get("tested") or not arguments.tested)]
     if not has_packages(arguments.python):
         print("skipped: %s has no torch with transformers %s" % (arguments.python, TRANSFORMERS))
         return 77
     good = []
     for row in chosen:
+        if arguments.random and len(good) >= arguments.random:
+            break
         package = lacking(arguments.python, row)
         if package:
-            print("%-72s skipped: no %s" % (" ".join([row["model"]] + row["settings"]), package), flush=True)
-        else:
+            print("%-72s skipped: no %s" % (name_of(row), package), flush=True)
+            continue
+        try:
             good.append(run(arguments, row))
+        except Refused as why:
+            if not arguments.random:
+                raise
+            print("%-72s refused: %s" % (name_of(row), str(why).splitlines()[0]), flush=True)
     print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
     return 0 if all(good) and good else 1
 

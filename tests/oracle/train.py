@@ -30,7 +30,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
-            "loss_chunks": "8", "loss_keeps": "nothing", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
+            "loss_chunks": "8", "loss_keeps": "nothing", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "empty_cache": "never", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "generate.lengths": "", "loss_path": "labels-shifted", "kernels": "eager", "gradients.dtype": "weights", "optimizer.library": "bitsandbytes", "lora.placement": "weight", "resume.map_location": "none", "resume.keeps": "false",
             "seed": "0", "tf32": "false", "cast_cache": "true", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
@@ -363,6 +363,8 @@ def train(program, model, settings, strategy):
             if settings["save"] == "step":
                 with open(os.devnull, "wb") as file:
                     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+        if settings["empty_cache"] == "step":
+            torch.cuda.empty_cache()
     if settings["eval"] != "none":
         kept = []
         model.eval()
