@@ -2,6 +2,7 @@
 #include <torch/types.h>
 
 #include "trainer/models/parts.h"
+#include "trainer/models/training_mode.h"
 #include "trainer/techniques/recompute/frames.h"
 #include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/technique.h"
@@ -21,6 +22,17 @@ struct Form {
   }
 };
 
+// As transformers' classes: what is evaluated runs as it is, whatever its backward would keep.
+LayerRunner WhileTraining(LayerRunner checkpointed) {
+  return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
+                                                  const std::vector<LayerFunction>& layers,
+                                                  const std::string& path, Carried& carried) {
+    if (Training()) return checkpointed(std::move(hidden), layers, path, carried);
+    for (const LayerFunction& layer : layers) hidden = layer(hidden, carried);
+    return hidden;
+  };
+}
+
 class Checkpointing final : public Technique {
  public:
   // `alternate`: every second segment alone is checkpointed, the others run as they are.
@@ -30,7 +42,7 @@ class Checkpointing final : public Technique {
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
     // A frozen embedding's output would leave re-entrant segments without a gradient to pass on.
     if (form_.reentrant) model.inputs_require_grad = !model.Parameters().front()->trainable;
-    LayerRunner all = form_.Runner(layers_, run.device);
+    LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
     if (!alternate_) return all;
     return [all, this](at::Tensor hidden, const std::vector<LayerFunction>& layers,
                        const std::string& path, Carried& carried) {
@@ -68,7 +80,8 @@ class PartCheckpointing final : public Technique {
                                                                const PartFunction& function) {
       // Re-entrant: without a gradient to pass on, its weights would get none either.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
-      if (part != part_ || !leads_on || !at::GradMode::is_enabled()) return function(input);
+      const bool keeps = Training() && at::GradMode::is_enabled();
+      if (part != part_ || !leads_on || !keeps) return function(input);
       const Recorder* recorder = Recorder::Current();
       Carried nothing;
       return checkpoint(input, {[function](const at::Tensor& x, Carried&) { return function(x); }},

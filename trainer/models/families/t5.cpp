@@ -266,7 +266,7 @@ class T5Stack : public Module {
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
     StackMasks shared;
-    shared.checkpointed = RunsAgain(runner);
+    shared.checkpointed = RunsAgain(runner) && Training();
     const GenerationPass* pass = decoder_ ? Generating() : nullptr;
     shared.positions = pass != nullptr
                            ? pass->positions
