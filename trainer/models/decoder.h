@@ -57,13 +57,32 @@ absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& option
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
-// What every layer of one forward pass shares. Checkpoints keep it for their layers; members go
-// from the last to the first.
+// What every layer of one forward pass shares; members go from the last to the first. Positions and
+// mask are arguments of each layer, which checkpoints save; the others they keep until the graph
+// goes, as Python does with tuples.
 struct DecoderPass {
   at::Tensor local_sin, local_cos;  // defined where layers with a window have their own
   at::Tensor sin, cos;
   at::Tensor positions;
   at::Tensor mask;  // undefined: causal, left to the attention operator
+
+  enum : size_t { kMask, kPositionIds, kPositions };
+  // `position_ids`: a view of the positions.
+  Carried Arguments(const at::Tensor& position_ids) const {
+    return {mask, position_ids, positions};
+  }
+  DecoderPass Without() const {
+    DecoderPass out = *this;
+    out.mask.reset();
+    out.positions.reset();
+    return out;
+  }
+  DecoderPass With(const Carried& arguments) const {
+    DecoderPass out = *this;
+    out.mask = arguments[kMask];
+    out.positions = arguments[kPositions];
+    return out;
+  }
 };
 
 // Additive causal mask [batch, 1, seq, columns], or undefined where the attention operator knows
@@ -241,11 +260,12 @@ class RotaryDecoder : public Module {
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
       // By value: a recomputation comes when this frame is gone.
-      functions.push_back([layer = layer.get(), pass](const at::Tensor& x, Carried&) {
-        return layer->Forward(x, pass);
-      });
+      functions.push_back(
+          [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
+            return layer->Forward(x, kept.With(arguments));
+          });
     }
-    hidden = RunLayers(runner, std::move(hidden), functions, name());
+    hidden = RunLayers(runner, std::move(hidden), functions, name(), pass.Arguments(position_ids));
     at::Tensor result = norm_.Forward(hidden);
     functions.clear();
     embedded.reset();

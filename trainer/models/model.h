@@ -69,8 +69,9 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// What the layers of a stack hand on beside the hidden state and gradients flow through: the
-// encoder's output, a bias that the first layer makes for all.
+// What the layers of a stack are given beside the hidden state: what they hand on and gradients
+// flow through (the encoder's output, a bias that the first layer makes for all), and masks and
+// positions that are arguments of each.
 using Carried = std::vector<at::Tensor>;
 // Runs one layer of a stack; the hook through which checkpointing wraps layers. `hidden` is the
 // stack's only reference to the input, so that the hook decides how long it lives. May replace

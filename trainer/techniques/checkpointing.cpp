@@ -14,9 +14,11 @@ namespace {
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // what is kept nevertheless
+  bool by_hand = false;           // around a closure over the layers, not by transformers' switch
 
   LayerRunner Runner(int layers, c10::Device device) const {
-    const CheckpointOptions options{.layers_per_segment = layers, .device = device};
+    const CheckpointOptions options{
+        .layers_per_segment = layers, .device = device, .closes_over = by_hand};
     if (policy) return MakeFrameRunner(options, policy);
     return reentrant ? MakeCheckpointRunner(options) : MakeFrameRunner(options, nullptr);
   }
@@ -211,6 +213,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
         if (mode == "selective") form.policy = MakeProductsPolicy;
         if (mode == "budget") form.policy = MakeBudgetPolicy(config.Number("checkpointing.budget"));
         if (form.policy) form.reentrant = false;
+        form.by_hand = mode == "every-k" || mode == "alternate";
         if (mode == "ffn") return std::make_unique<PartCheckpointing>(form, Part::kFeedForward);
         if (mode == "attention") return std::make_unique<PartCheckpointing>(form, Part::kAttention);
         if (mode != "none") {
