@@ -99,11 +99,15 @@ def of_module(module, forward, form, *inputs, **named):
     return checkpoint(functools.partial(forward, **named), *inputs, **form)
 
 
+def is_reentrant(settings):
+    return settings["checkpointing.reentrant"] == "true" and settings["checkpointing.mode"] not in ("selective", "budget")
+
+
 def apply(model, program, settings):
     mode = settings["checkpointing.mode"]
     if mode == "none":
         return
-    reentrant = settings["checkpointing.reentrant"] == "true" and mode not in ("selective", "budget")
+    reentrant = is_reentrant(settings)
     form = {"use_reentrant": reentrant}
     if mode == "selective":
         form["context_fn"] = products_and_attention
