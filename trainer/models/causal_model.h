@@ -57,7 +57,8 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    if (Generating() != nullptr && !Generating()->trains) {  // the next token alone is asked for
+    // The next token alone is asked for.
+    if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));
     }

@@ -86,9 +86,10 @@ struct DecoderPass {
 };
 
 // Additive causal mask [batch, 1, seq, columns], or undefined where the attention operator knows
-// that it is causal.
+// that it is causal, which it does not with a prefix of tokens.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
-                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch);
+                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
+                      int64_t prefix);
 
 // The mask of a pass of a generation, [batch, 1, s, columns], or undefined as above.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
@@ -201,8 +202,8 @@ class DecoderEmbedding : public Embedding {
   Buffer* scale_ = nullptr;
 };
 
-// int64 [seq].
-at::Tensor Positions(const at::Tensor& ids);
+// int64 [seq], after those `before`.
+at::Tensor Positions(const at::Tensor& ids, int64_t before);
 // What is between the embedding and the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
@@ -237,6 +238,8 @@ class RotaryDecoder : public Module {
 
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     GenerationPass* generation = Generating();
+    const int64_t before = generation != nullptr ? generation->trained_prefix : 0;
+    if (before > 0) generation = nullptr;  // but for its cache, as any training
     if (generation != nullptr) {
       PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
     }
@@ -244,11 +247,11 @@ class RotaryDecoder : public Module {
     at::Tensor embedded = embedding_.Forward(ids);
     if (inputs_require_grad) embedded.requires_grad_(true);
     DecoderPass pass;
-    pass.positions = generation != nullptr ? generation->positions : Positions(ids);
+    pass.positions = generation != nullptr ? generation->positions : Positions(ids, before);
     pass.mask = generation != nullptr
                     ? GenerationMask(config_, attention_, *generation, embedded.scalar_type())
                     : CausalMask(config_, attention_, pass.positions, embedded.scalar_type(),
-                                 embedded.size(0));
+                                 embedded.size(0), before);
     embedded = Dropped(config_, embedded);
     const at::Tensor position_ids =
         generation != nullptr ? generation->position_ids : pass.positions.unsqueeze(0);

@@ -59,7 +59,6 @@ class Prefix final : public Technique {
   Prefix(const run::RunConfig& config, run::ModelConfig model)
       : tokens_(config.Integer("prefix.tokens")),
         rows_(config.batch / config.micro_batches),
-        seq_(config.seq),
         model_(std::move(model)) {}
 
   void OnOptions(ModelOptions& options) override { dtype_ = options.dtype; }
@@ -80,13 +79,8 @@ class Prefix final : public Technique {
     past = past.permute({2, 0, 3, 1, 4});
     held->cache = std::make_unique<PrefixCache>(past.split(2));
     held->cache->Begin();
-    const auto there = whole.device(run.device);
-    held->pass = {.cache = held->cache.get(),
-                  .positions = at::arange(tokens_, tokens_ + seq_, there),
-                  .position_ids = {},
-                  .mask = at::ones({rows_, tokens_ + seq_}, there),
-                  .trains = true};
-    held->pass.position_ids = held->pass.positions.unsqueeze(0);
+    held->pass.cache = held->cache.get();
+    held->pass.trained_prefix = tokens_;
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
@@ -99,7 +93,7 @@ class Prefix final : public Technique {
     GenerationPass pass;
     std::unique_ptr<GenerationScope> scope;
   };
-  const int64_t tokens_, rows_, seq_;
+  const int64_t tokens_, rows_;
   const run::ModelConfig model_;
   at::ScalarType dtype_ = at::kFloat;
   Encoder* encoder_ = nullptr;
