@@ -172,7 +172,9 @@ class TorchTransformer:
         return [*self.model.encoder.layers, *self.model.decoder.layers]
 
     def loss(self, model, batch):
-        src, tgt = (batch[name].requires_grad_(self.leads_on and model.training) for name in ("src", "tgt"))
+        src, tgt = batch["src"], batch["tgt"]
+        if self.leads_on and model.training:
+            src, tgt = src.detach().requires_grad_(), tgt.detach().requires_grad_()
         output = model(src, tgt)
         return nn.functional.cross_entropy(output, batch["labels"]), output
 
