@@ -114,6 +114,8 @@ class Model : public Module {
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
+  // Whether what enters the first layer is made of parameters, the model's first ones.
+  virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // A model whose script has an optimizer of its own returns it; null: the configured one.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,

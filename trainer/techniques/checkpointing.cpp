@@ -42,8 +42,9 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // A frozen embedding's output would leave re-entrant segments without a gradient to pass on.
-    if (form_.reentrant) model.inputs_require_grad = !model.Parameters().front()->trainable;
+    // What leads to no parameter would leave re-entrant segments without a gradient to pass on.
+    const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
+    if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
     if (!alternate_) return all;
     return [all, this](at::Tensor hidden, const std::vector<LayerFunction>& layers,
