@@ -83,7 +83,14 @@ class CausalModel : public Model {
     return loss;
   }
 
-  GenerationForm generation() const override { return {.tuples = form_.tuples}; }
+  GenerationForm generation() const override {
+    return {.tuples = form_.tuples,
+            .layers = config_.layers,
+            .kv_heads = config_.kv_heads,
+            .head_dim = config_.head_dim,
+            .window = config_.sliding_window,
+            .positions = config_.max_positions};
+  }
 
   std::vector<LayerStack> Stacks() override {
     return {{.name = "layers", .layers = stack_.Layers()}};

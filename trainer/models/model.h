@@ -48,6 +48,8 @@ struct GenerationForm {
   bool encodes = false;     // tokens come of a decoder, which reads what an encoder has made
   int64_t start_token = 0;  // of such a decoder
   bool tuples = false;      // keys and values go from pass to pass in tuples (TupleCache)
+  // What a cache has room for. 0: no window; as many positions as one likes.
+  int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 
 // One tensor of a micro-batch, its first dimension the samples.
