@@ -72,13 +72,16 @@ class Segment(nn.Module):
     def run(self, hidden, *rest, **named):
         for layer in self.layers:
             hidden = layer(hidden, *rest, **named)
-            hidden = hidden[0] if isinstance(hidden, tuple) else hidden
+            self.in_tuples = isinstance(hidden, tuple)
+            hidden = hidden[0] if self.in_tuples else hidden
         return hidden
 
     def forward(self, hidden, *rest, **named):
-        if not self.training:
-            return (self.run(hidden, *rest, **named),)
-        return (checkpoint(lambda x: self.run(x, *rest, **named), hidden, **self.form),)
+        if self.training:
+            hidden = checkpoint(lambda x: self.run(x, *rest, **named), hidden, **self.form)
+        else:
+            hidden = self.run(hidden, *rest, **named)
+        return (hidden,) if self.in_tuples else hidden
 
 
 def segments(layers, mode, together, form):
@@ -93,17 +96,23 @@ def segments(layers, mode, together, form):
 
 
 def of_module(module, forward, form, *inputs, **named):
-    """While it trains, as transformers has it. A re-entrant checkpoint takes no named arguments: they are beside it."""
-    if not module.training:
+    """While it trains, as transformers has it. A re-entrant checkpoint takes no named arguments: they are beside it; and it passes on
+    no gradient where nothing that enters needs one."""
+    leads_on = not form["use_reentrant"] or any(torch.is_tensor(given) and given.requires_grad for given in inputs)
+    if not module.training or not leads_on:
         return forward(*inputs, **named)
     return checkpoint(functools.partial(forward, **named), *inputs, **form)
+
+
+def is_reentrant(settings):
+    return settings["checkpointing.reentrant"] == "true" and settings["checkpointing.mode"] not in ("selective", "budget")
 
 
 def apply(model, program, settings):
     mode = settings["checkpointing.mode"]
     if mode == "none":
         return
-    reentrant = settings["checkpointing.reentrant"] == "true" and mode not in ("selective", "budget")
+    reentrant = is_reentrant(settings)
     form = {"use_reentrant": reentrant}
     if mode == "selective":
         form["context_fn"] = products_and_attention

@@ -11,12 +11,12 @@ from torch.utils.checkpoint import checkpoint
 IGNORED = -100
 
 
-def quantize(model, how, kept=("lm_head",)):
-    """bitsandbytes' layers in place of the linear ones, as its documentation has it; they are quantized when they are moved to the
-    card. (from_pretrained does the same with other requests before training: it reads files in their order.)"""
+def quantize(model, how, kept=("lm_head", "classifier")):
+    """bitsandbytes' layers in place of the linear ones, as its documentation has it, but for the last module, which transformers leaves as
+    it is; they are quantized when they are moved to the card. (from_pretrained does the same with other requests before training: it reads files in their order.)"""
     import bitsandbytes
     for name, module in list(model.named_modules()):
-        if not isinstance(module, nn.Linear) or name.rpartition(".")[2] in kept:
+        if not isinstance(module, nn.Linear) or set(name.split(".")) & set(kept):
             continue
         bias, weight = module.bias is not None, module.weight.data
         if how == "nf4":
@@ -223,6 +223,9 @@ class MuonAndAdamW:
     def step(self):
         for optimizer in self.each:
             optimizer.step()
+
+    def state_dict(self):
+        return {"each": [optimizer.state_dict() for optimizer in self.each]}
 
     def zero_grad(self, set_to_none=True):
         for optimizer in self.each:

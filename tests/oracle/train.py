@@ -158,6 +158,8 @@ class TorchTransformer:
 
     def __init__(self, described, settings, weights):
         self.width, self.weights = described["d_model"], weights
+        # No embedding is below the first layer, whose re-entrant checkpoint asks for an input that leads on.
+        self.leads_on = settings["checkpointing.mode"] != "none" and checkpointing.is_reentrant(settings)
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
 
@@ -170,7 +172,10 @@ class TorchTransformer:
         return [*self.model.encoder.layers, *self.model.decoder.layers]
 
     def loss(self, model, batch):
-        output = model(batch["src"], batch["tgt"])
+        src, tgt = batch["src"], batch["tgt"]
+        if self.leads_on and model.training:
+            src, tgt = src.detach().requires_grad_(), tgt.detach().requires_grad_()
+        output = model(src, tgt)
         return nn.functional.cross_entropy(output, batch["labels"]), output
 
 

@@ -257,10 +257,12 @@ class Loop {
     const ForwardPass pass = [this](int index, at::Tensor& logits) {
       data_.Next(config_.steps - 1, index % config_.micro_batches, batch_);
       std::vector<std::unique_ptr<Held>> held = Hold();
-      logits = model_.Logits(batch_);
+      at::Tensor made = model_.Logits(batch_);
       ModuleScope module("loss");
-      at::Tensor loss = loss_function_(model_, logits, batch_);
+      at::Tensor loss = loss_function_(model_, made, batch_);
       Release(held);
+      // The batch before has its names until this one's output is whole, loss and logits.
+      logits = std::move(made);
       return loss;
     };
     for (auto& technique : techniques_) technique->AfterTraining(context_, pass);

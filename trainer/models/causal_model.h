@@ -57,7 +57,8 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    if (Generating() != nullptr && !Generating()->trains) {  // the next token alone is asked for
+    // The next token alone is asked for.
+    if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));
     }
@@ -82,7 +83,14 @@ class CausalModel : public Model {
     return loss;
   }
 
-  GenerationForm generation() const override { return {.tuples = form_.tuples}; }
+  GenerationForm generation() const override {
+    return {.tuples = form_.tuples,
+            .layers = config_.layers,
+            .kv_heads = config_.kv_heads,
+            .head_dim = config_.head_dim,
+            .window = config_.sliding_window,
+            .positions = config_.max_positions};
+  }
 
   std::vector<LayerStack> Stacks() override {
     return {{.name = "layers", .layers = stack_.Layers()}};

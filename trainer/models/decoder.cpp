@@ -46,16 +46,17 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 }
 
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
-                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch) {
+                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
+                      int64_t prefix) {
   // The package has no mask; it is given what is looked through for packed samples.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
-  if (attention != AttentionKind::kEager && !config.mask_always &&
+  if (attention != AttentionKind::kEager && !config.mask_always && prefix == 0 &&
       (!window || seq < config.sliding_window)) {
     return {};
   }
-  const int64_t columns = seq + config.mask_extra_columns;
+  const int64_t columns = prefix + seq + config.mask_extra_columns;
   at::Tensor mask = at::full({seq, columns}, LowestFinite(dtype), positions.options().dtype(dtype));
   if (config.mask_by_triangle && seq != 1) mask = at::triu(mask, 1);
   at::Tensor column = positions.reshape({-1, 1});
@@ -128,9 +129,7 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
     seen = any.sum();
   }
   const bool window = config.sliding_window > 0;
-  // With tokens before the first that trains the operator would not know.
-  if (!eager && !pass.trains && room == 0 &&
-      (!window || pass.mask.size(1) < config.sliding_window)) {
+  if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
     // No token is masked: the operator knows by itself what is causal.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
@@ -364,8 +363,8 @@ at::Tensor DecoderEmbedding::Forward(const at::Tensor& ids) {
   return embedded * scale_->tensor.to(weight()->tensor.scalar_type());
 }
 
-at::Tensor Positions(const at::Tensor& ids) {
-  return at::arange(ids.size(1), ids.options().dtype(at::kLong));
+at::Tensor Positions(const at::Tensor& ids, int64_t before) {
+  return at::arange(before, before + ids.size(1), ids.options().dtype(at::kLong));
 }
 
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded) {

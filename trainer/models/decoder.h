@@ -57,19 +57,39 @@ absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& option
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
-// What every layer of one forward pass shares. Checkpoints keep it for their layers; members go
-// from the last to the first.
+// What every layer of one forward pass shares; members go from the last to the first. Positions and
+// mask are arguments of each layer, which checkpoints save; the others they keep until the graph
+// goes, as Python does with tuples.
 struct DecoderPass {
   at::Tensor local_sin, local_cos;  // defined where layers with a window have their own
   at::Tensor sin, cos;
   at::Tensor positions;
   at::Tensor mask;  // undefined: causal, left to the attention operator
+
+  enum : size_t { kMask, kPositionIds, kPositions };
+  // `position_ids`: a view of the positions.
+  Carried Arguments(const at::Tensor& position_ids) const {
+    return {mask, position_ids, positions};
+  }
+  DecoderPass Without() const {
+    DecoderPass out = *this;
+    out.mask.reset();
+    out.positions.reset();
+    return out;
+  }
+  DecoderPass With(const Carried& arguments) const {
+    DecoderPass out = *this;
+    out.mask = arguments[kMask];
+    out.positions = arguments[kPositions];
+    return out;
+  }
 };
 
 // Additive causal mask [batch, 1, seq, columns], or undefined where the attention operator knows
-// that it is causal.
+// that it is causal, which it does not with a prefix of tokens.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
-                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch);
+                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
+                      int64_t prefix);
 
 // The mask of a pass of a generation, [batch, 1, s, columns], or undefined as above.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
@@ -182,8 +202,8 @@ class DecoderEmbedding : public Embedding {
   Buffer* scale_ = nullptr;
 };
 
-// int64 [seq].
-at::Tensor Positions(const at::Tensor& ids);
+// int64 [seq], after those `before`.
+at::Tensor Positions(const at::Tensor& ids, int64_t before);
 // What is between the embedding and the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
@@ -218,6 +238,8 @@ class RotaryDecoder : public Module {
 
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     GenerationPass* generation = Generating();
+    const int64_t before = generation != nullptr ? generation->trained_prefix : 0;
+    if (before > 0) generation = nullptr;  // but for its cache, as any training
     if (generation != nullptr) {
       PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
     }
@@ -225,11 +247,11 @@ class RotaryDecoder : public Module {
     at::Tensor embedded = embedding_.Forward(ids);
     if (inputs_require_grad) embedded.requires_grad_(true);
     DecoderPass pass;
-    pass.positions = generation != nullptr ? generation->positions : Positions(ids);
+    pass.positions = generation != nullptr ? generation->positions : Positions(ids, before);
     pass.mask = generation != nullptr
                     ? GenerationMask(config_, attention_, *generation, embedded.scalar_type())
                     : CausalMask(config_, attention_, pass.positions, embedded.scalar_type(),
-                                 embedded.size(0));
+                                 embedded.size(0), before);
     embedded = Dropped(config_, embedded);
     const at::Tensor position_ids =
         generation != nullptr ? generation->position_ids : pass.positions.unsqueeze(0);
@@ -241,11 +263,12 @@ class RotaryDecoder : public Module {
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
       // By value: a recomputation comes when this frame is gone.
-      functions.push_back([layer = layer.get(), pass](const at::Tensor& x, Carried&) {
-        return layer->Forward(x, pass);
-      });
+      functions.push_back(
+          [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
+            return layer->Forward(x, kept.With(arguments));
+          });
     }
-    hidden = RunLayers(runner, std::move(hidden), functions, name());
+    hidden = RunLayers(runner, std::move(hidden), functions, name(), pass.Arguments(position_ids));
     at::Tensor result = norm_.Forward(hidden);
     functions.clear();
     embedded.reset();

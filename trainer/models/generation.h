@@ -136,7 +136,7 @@ struct GenerationPass {
   at::Tensor mask;                 // int64 [b, tokens]; with room(): what the model makes of it
   at::Tensor encoded = {};         // what a decoder reads beside; `mask` is of it
   std::function<void()> prepared = {};  // all arguments are there; the model has not begun
-  bool trains = false;                  // all tokens' logits are asked for, with a graph
+  int64_t trained_prefix = 0;           // tokens of the cache before a training pass; else of none
   CrossCache* cross = nullptr;          // null: made again for each token
 };
 

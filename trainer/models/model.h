@@ -48,6 +48,8 @@ struct GenerationForm {
   bool encodes = false;     // tokens come of a decoder, which reads what an encoder has made
   int64_t start_token = 0;  // of such a decoder
   bool tuples = false;      // keys and values go from pass to pass in tuples (TupleCache)
+  // What a cache has room for. 0: no window; as many positions as one likes.
+  int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 
 // One tensor of a micro-batch, its first dimension the samples.
@@ -69,8 +71,9 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// What the layers of a stack hand on beside the hidden state and gradients flow through: the
-// encoder's output, a bias that the first layer makes for all.
+// What the layers of a stack are given beside the hidden state: what they hand on and gradients
+// flow through (the encoder's output, a bias that the first layer makes for all), and masks and
+// positions that are arguments of each.
 using Carried = std::vector<at::Tensor>;
 // Runs one layer of a stack; the hook through which checkpointing wraps layers. `hidden` is the
 // stack's only reference to the input, so that the hook decides how long it lives. May replace
@@ -113,6 +116,8 @@ class Model : public Module {
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
+  // Whether what enters the first layer is made of parameters, the model's first ones.
+  virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // A model whose script has an optimizer of its own returns it; null: the configured one.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,

@@ -14,9 +14,11 @@ namespace {
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // what is kept nevertheless
+  bool by_hand = false;           // around a closure over the layers, not by transformers' switch
 
   LayerRunner Runner(int layers, c10::Device device) const {
-    const CheckpointOptions options{.layers_per_segment = layers, .device = device};
+    const CheckpointOptions options{
+        .layers_per_segment = layers, .device = device, .closes_over = by_hand};
     if (policy) return MakeFrameRunner(options, policy);
     return reentrant ? MakeCheckpointRunner(options) : MakeFrameRunner(options, nullptr);
   }
@@ -40,8 +42,9 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // A frozen embedding's output would leave re-entrant segments without a gradient to pass on.
-    if (form_.reentrant) model.inputs_require_grad = !model.Parameters().front()->trainable;
+    // What leads to no parameter would leave re-entrant segments without a gradient to pass on.
+    const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
+    if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
     if (!alternate_) return all;
     return [all, this](at::Tensor hidden, const std::vector<LayerFunction>& layers,
@@ -211,6 +214,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
         if (mode == "selective") form.policy = MakeProductsPolicy;
         if (mode == "budget") form.policy = MakeBudgetPolicy(config.Number("checkpointing.budget"));
         if (form.policy) form.reentrant = false;
+        form.by_hand = mode == "every-k" || mode == "alternate";
         if (mode == "ffn") return std::make_unique<PartCheckpointing>(form, Part::kFeedForward);
         if (mode == "attention") return std::make_unique<PartCheckpointing>(form, Part::kAttention);
         if (mode != "none") {

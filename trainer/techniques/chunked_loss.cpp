@@ -92,15 +92,14 @@ class ChunkedLoss final : public Technique {
       hidden.reset();
       at::Tensor total;
       for (size_t i = 0; i < rows.size(); ++i) {
-        const at::Tensor part = parts[i];
-        const LayerFunction loss = [&model, part](const at::Tensor& chunk, Carried&) {
+        const LayerFunction loss = [&model](const at::Tensor& chunk, Carried& given) {
           at::Tensor logits = model.Output(chunk);
           at::Tensor wide = logits.to(at::kFloat);
           logits.reset();
-          return at::cross_entropy_loss(wide, part, {}, at::Reduction::Sum, kIgnored);
+          return at::cross_entropy_loss(wide, given.front(), {}, at::Reduction::Sum, kIgnored);
         };
-        Carried nothing;
-        at::Tensor sum = runner_(rows[i], {loss}, "loss", nothing);
+        Carried its_labels{parts[i]};
+        at::Tensor sum = runner_(rows[i], {loss}, "loss", its_labels);
         total = total.defined() ? total + sum : sum + 0;
       }
       return total / counted;

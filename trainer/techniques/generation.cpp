@@ -11,7 +11,6 @@
 #include <random>
 #include <vector>
 
-#include "profiler/run/check_run.h"
 #include "profiler/run/lengths.h"
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
@@ -24,9 +23,8 @@ namespace {
 
 class Generation final : public LoopTechnique {
  public:
-  Generation(const run::RunConfig& config, run::ModelConfig model)
-      : model_config_(std::move(model)),
-        rows_(config.batch / config.micro_batches),
+  explicit Generation(const run::RunConfig& config)
+      : rows_(config.batch / config.micro_batches),
         prompt_(config.seq),
         ends_(!config.Get("generate.lengths").empty()),
         tokens_(TokensOf(config)),
@@ -35,25 +33,26 @@ class Generation final : public LoopTechnique {
         random_(static_cast<uint64_t>(config.seed)) {}
 
   absl::Status OnModel(Model& model) override {
+    form_ = model.generation();
     // The last token is not looked at any more.
-    const int64_t most = model_config_.max_positions;
-    if (model.generation().tuples && prompt_ + tokens_ - 1 > most) {
+    const int64_t most = form_.positions;
+    if (form_.tuples && prompt_ + tokens_ - 1 > most) {
       return absl::InvalidArgumentError(
           fmt::format("generate.tokens = {} after {} would be more than the model's {} positions "
                       "(n_positions): set generate.tokens={}, or seq lower",
                       tokens_, prompt_, most, std::max<int64_t>(most - prompt_ + 1, 1)));
     }
     if (cache_ != "sliding") return absl::OkStatus();
-    if (model_config_.sliding_window == 0) {
+    if (form_.window == 0) {
       return absl::InvalidArgumentError(
           "generate.cache=sliding keeps what a model's window sees, and this one has none "
           "(sliding_window): use generate.cache=static");
     }
-    if (prompt_ <= model_config_.sliding_window) return absl::OkStatus();
+    if (prompt_ <= form_.window) return absl::OkStatus();
     return absl::InvalidArgumentError(fmt::format(
         "generate.cache=sliding has a mask as wide as the window, {}, which a prompt of {} tokens "
         "does not go through: use generate.cache=dynamic, or seq <= {}",
-        model_config_.sliding_window, prompt_, model_config_.sliding_window));
+        form_.window, prompt_, form_.window));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
@@ -101,16 +100,16 @@ class Generation final : public LoopTechnique {
     if (cache_ != "static" && cache_ != "sliding") return nullptr;
     if (fixed_ != nullptr) return fixed_.get();
     CacheShape shape{
-        .layers = model_config_.layers,
+        .layers = form_.layers,
         .batch = rows_,
-        .heads = model_config_.kv_heads,
+        .heads = form_.kv_heads,
         .room = prompt_ + tokens_ - 1,
-        .width = model_config_.head_dim,
+        .width = form_.head_dim,
         .options = ids.options().dtype(model_->Parameters().front()->tensor.scalar_type())};
     if (cache_ == "static") {
       fixed_ = std::make_unique<StaticCache>(shape);
     } else {
-      shape.room = std::min(shape.room, model_config_.sliding_window);
+      shape.room = std::min(shape.room, form_.window);
       fixed_ = std::make_unique<SlidingCache>(shape);
     }
     return fixed_.get();
@@ -178,7 +177,7 @@ class Generation final : public LoopTechnique {
     at::NoGradGuard no_grad;
     EvaluationScope evaluation;
     std::vector<std::unique_ptr<Held>> held = loop.hold();
-    const GenerationForm form = model_->generation();
+    const GenerationForm& form = form_;
     const std::optional<EndTokens> ends =
         ends_ ? std::optional<EndTokens>(ids.device()) : std::nullopt;
     const at::Tensor start =
@@ -283,7 +282,6 @@ class Generation final : public LoopTechnique {
     finished = unfinished.max() == 0;
   }
 
-  const run::ModelConfig model_config_;
   const int64_t rows_, prompt_;
   const bool ends_;  // an end token is looked for
   const int64_t tokens_;
@@ -292,6 +290,7 @@ class Generation final : public LoopTechnique {
   std::mt19937_64 random_;
   std::unique_ptr<StaticCache> fixed_;
   Model* model_ = nullptr;
+  GenerationForm form_;
 };
 
 }  // namespace
@@ -413,9 +412,7 @@ TechniqueEntry DeclareTechnique_generation() {
       .order = 81,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("generate.tokens") == 0) return nullptr;
-        absl::StatusOr<run::ModelConfig> model = run::CheckRun(config);
-        if (!model.ok()) return nullptr;  // which the run says
-        return std::make_unique<Generation>(config, *std::move(model));
+        return std::make_unique<Generation>(config);
       }};
 }
 

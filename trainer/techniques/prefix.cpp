@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/run/model_config.h"
 #include "trainer/models/generation.h"
 #include "trainer/techniques/technique.h"
 
@@ -56,17 +55,15 @@ class PrefixCache final : public KeyValueCache {
 
 class Prefix final : public Technique {
  public:
-  Prefix(const run::RunConfig& config, run::ModelConfig model)
-      : tokens_(config.Integer("prefix.tokens")),
-        rows_(config.batch / config.micro_batches),
-        seq_(config.seq),
-        model_(std::move(model)) {}
+  explicit Prefix(const run::RunConfig& config)
+      : tokens_(config.Integer("prefix.tokens")), rows_(config.batch / config.micro_batches) {}
 
   void OnOptions(ModelOptions& options) override { dtype_ = options.dtype; }
   absl::Status OnModel(Model& model) override {
     for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
+    form_ = model.generation();
     encoder_ = static_cast<Encoder*>(model.Adopt(
-        std::make_unique<Encoder>(tokens_, model_.layers * 2 * model_.kv_heads * model_.head_dim)));
+        std::make_unique<Encoder>(tokens_, form_.layers * 2 * form_.kv_heads * form_.head_dim)));
     return absl::OkStatus();
   }
 
@@ -76,17 +73,12 @@ class Prefix final : public Technique {
     const at::Tensor prompt =
         at::arange(tokens_, whole).unsqueeze(0).expand({rows_, -1}).to(run.device);
     at::Tensor past = encoder_->Forward(prompt).to(dtype_);
-    past = past.view({rows_, tokens_, model_.layers * 2, model_.kv_heads, model_.head_dim});
+    past = past.view({rows_, tokens_, form_.layers * 2, form_.kv_heads, form_.head_dim});
     past = past.permute({2, 0, 3, 1, 4});
     held->cache = std::make_unique<PrefixCache>(past.split(2));
     held->cache->Begin();
-    const auto there = whole.device(run.device);
-    held->pass = {.cache = held->cache.get(),
-                  .positions = at::arange(tokens_, tokens_ + seq_, there),
-                  .position_ids = {},
-                  .mask = at::ones({rows_, tokens_ + seq_}, there),
-                  .trains = true};
-    held->pass.position_ids = held->pass.positions.unsqueeze(0);
+    held->pass.cache = held->cache.get();
+    held->pass.trained_prefix = tokens_;
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
@@ -99,8 +91,8 @@ class Prefix final : public Technique {
     GenerationPass pass;
     std::unique_ptr<GenerationScope> scope;
   };
-  const int64_t tokens_, rows_, seq_;
-  const run::ModelConfig model_;
+  const int64_t tokens_, rows_;
+  GenerationForm form_;
   at::ScalarType dtype_ = at::kFloat;
   Encoder* encoder_ = nullptr;
 };
@@ -178,9 +170,7 @@ TechniqueEntry DeclareTechnique_prefix() {
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;
-        const auto model = run::ParseModelConfig(config.model_config_json);
-        if (!model.ok()) return nullptr;  // which CheckRun says
-        return std::make_unique<Prefix>(config, *model);
+        return std::make_unique<Prefix>(config);
       }};
 }
 

@@ -4,7 +4,7 @@
 #include <torch/types.h>
 
 #include <memory>
-#include <set>
+#include <string>
 #include <vector>
 
 #include "trainer/models/layers.h"
@@ -14,17 +14,20 @@
 namespace vramscope::trainer {
 namespace {
 
-// The output layer stays as it is: it may be the embedding's weight.
-const std::set<std::string> kKept = {"lm_head", "classifier"};
+// The last module stays as it is, with all that is in it: it may be the embedding's weight.
+bool IsKept(const std::string& path) {
+  const std::string first = path.substr(0, path.find('.'));
+  return first == "lm_head" || first == "classifier";
+}
 
 class Quantization final : public Technique {
  public:
   Quantization(bool four_bits, bool computes) : four_bits_(four_bits), computes_(computes) {}
 
   absl::Status OnModel(Model& model) override {
-    model.Visit([&](Module& module, const std::string&) {
+    model.Visit([&](Module& module, const std::string& path) {
       auto* linear = dynamic_cast<Linear*>(&module);
-      if (linear != nullptr && !kKept.contains(linear->name())) Replace(*linear);
+      if (linear != nullptr && !IsKept(path)) Replace(*linear);
     });
     if (weights_.empty()) {
       return absl::InvalidArgumentError(

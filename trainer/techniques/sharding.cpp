@@ -5,6 +5,8 @@
 #include <torch/types.h>
 
 #include "profiler/run/check_run.h"
+#include "profiler/run/config_reader.h"
+#include "profiler/run/model_config.h"
 #include "trainer/sharding/data_parallel.h"
 #include "trainer/sharding/fully_sharded.h"
 #include "trainer/sharding/tensor_parallel.h"
@@ -92,7 +94,7 @@ class TensorParallelTechnique final : public RankOfMany {
  public:
   explicit TensorParallelTechnique(const run::RunConfig& config)
       : RankOfMany(config),
-        config_(run::CheckRun(config)),
+        config_(Sizes(config)),
         vocabulary_(config.Is("shard.vocabulary", "whole")   ? Vocabulary::kWhole
                     : config.Is("shard.vocabulary", "parts") ? Vocabulary::kParts
                                                              : Vocabulary::kLoss) {}
@@ -111,6 +113,22 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
+  // With those that ranks divide, which are read for formulas of some families alone.
+  static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
+    absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
+    const auto object = run::ParseConfigObject(config.model_config_json);
+    if (!sizes.ok() || !object.ok()) return sizes;
+    run::ConfigReader reader(*object);
+    const auto fill = [&reader](int64_t& size, const char* key, int64_t most, int64_t otherwise) {
+      if (size == 0) size = reader.Integer({key}, 1, most, otherwise);
+    };
+    fill(sizes->heads, "num_attention_heads", run::kMaxHeads, 0);
+    fill(sizes->kv_heads, "num_key_value_heads", run::kMaxHeads, sizes->heads);
+    fill(sizes->intermediate_size, "intermediate_size", run::kMaxIntermediate, 0);
+    if (!reader.status().ok()) return reader.status();
+    return sizes;
+  }
+
   const absl::StatusOr<run::ModelConfig> config_;
   const Vocabulary vocabulary_;
   std::shared_ptr<TensorParallel> parallel_;

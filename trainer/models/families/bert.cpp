@@ -122,11 +122,11 @@ class Encoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      functions.push_back([layer = layer.get(), mask](const at::Tensor& x, Carried&) {
-        return layer->Forward(x, mask);
+      functions.push_back([layer = layer.get()](const at::Tensor& x, Carried& arguments) {
+        return layer->Forward(x, arguments.front());
       });
     }
-    return RunLayers(runner, embeddings, functions, "bert.encoder");
+    return RunLayers(runner, embeddings, functions, "bert.encoder", {mask});
   }
   std::vector<Module*> Layers() {
     std::vector<Module*> out;

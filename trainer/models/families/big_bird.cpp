@@ -397,11 +397,12 @@ class Encoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      functions.push_back([layer = layer.get(), masks](const at::Tensor& x, Carried&) {
-        return layer->Forward(x, masks);
+      functions.push_back([layer = layer.get()](const at::Tensor& x, Carried& arguments) {
+        return layer->Forward(x, MasksOf(arguments));
       });
     }
-    return RunLayers(runner, embeddings, functions, "bert.encoder");
+    return RunLayers(runner, embeddings, functions, "bert.encoder",
+                     {masks.full, masks.band, masks.from, masks.to, masks.blocked});
   }
   std::vector<Module*> Layers() {
     std::vector<Module*> out;
@@ -410,6 +411,15 @@ class Encoder : public Module {
   }
 
  private:
+  // In the order of a layer's arguments.
+  static Masks MasksOf(const Carried& arguments) {
+    return {.full = arguments[0],
+            .blocked = arguments[4],
+            .band = arguments[1],
+            .from = arguments[2],
+            .to = arguments[3]};
+  }
+
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 

@@ -237,11 +237,11 @@ class Trunk : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      functions.push_back([layer = layer.get(), mask](const at::Tensor& x, Carried&) {
-        return layer->Forward(x, mask);
+      functions.push_back([layer = layer.get()](const at::Tensor& x, Carried& arguments) {
+        return layer->Forward(x, arguments.front());
       });
     }
-    return RunLayers(runner, embeddings, functions, name());
+    return RunLayers(runner, embeddings, functions, name(), {config_.eager ? mask : at::Tensor()});
   }
   std::vector<Module*> Layers() {
     std::vector<Module*> out;

@@ -264,9 +264,8 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // A re-entrant checkpoint passes on no gradient where its input needs none, and no embedding is
-    // below the first layer.
-    if (layer_runner) {
+    // A re-entrant checkpoint passes on no gradient where its input needs none.
+    if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);
     }
@@ -276,6 +275,7 @@ class TorchTransformer : public Model {
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     return at::cross_entropy_loss(logits, batch["labels"]);
   }
+  bool embeds() const override { return false; }
 
   std::vector<LayerStack> Stacks() override {
     return {{.name = "encoder", .layers = encoder_.All()},

@@ -37,7 +37,8 @@ struct Frame {
   RandomState random;
   std::optional<AutocastState> autocast;  // of the first run
   SavedVariable input;
-  std::vector<std::optional<SavedVariable>> carried;       // nothing: undefined
+  std::vector<std::optional<SavedVariable>> carried;  // nothing: undefined, or closed over
+  Carried closed_over;
   std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: nothing is kept
   OpCache kept;
   std::vector<std::weak_ptr<Placeholder>> placeholders;  // in the order of saving
@@ -102,7 +103,7 @@ class EmptyHook final : public SavedVariableHooks {
 void Frame::RunAgain() {
   ran_again = true;
   at::Tensor hidden = input.unpack();
-  Carried now(carried.size());
+  Carried now = closed_over;
   for (size_t i = 0; i < carried.size(); ++i) {
     if (carried[i]) now[i] = carried[i]->unpack();
   }
@@ -124,8 +125,10 @@ at::Tensor RunFirst(const std::shared_ptr<Frame>& frame, at::Tensor hidden, Carr
   frame->autocast = AutocastScope::Current(frame->options.device.type());
   frame->input = SavedVariable(hidden, /*is_output=*/false);
   for (const at::Tensor& tensor : carried) {
+    const bool closed = frame->options.closes_over && tensor.defined() && !tensor.requires_grad();
     frame->carried.emplace_back();
-    if (tensor.defined()) frame->carried.back().emplace(tensor, /*is_output=*/false);
+    frame->closed_over.push_back(closed ? tensor : at::Tensor());
+    if (!closed && tensor.defined()) frame->carried.back().emplace(tensor, /*is_output=*/false);
   }
   const SavedHooksScope hooks([frame] { return std::make_unique<EmptyHook>(frame); });
   return frame->Run(std::move(hidden), carried, OpCacheScope::Mode::kKeep);

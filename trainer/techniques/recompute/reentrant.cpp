@@ -25,11 +25,13 @@ struct Segment : torch::CustomClassHolder {
   std::optional<AutocastState> autocast;  // of the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
+  Carried closed_over;  // undefined: saved, or not there
 
   // `given`: those of what is carried that there are, which are at `present`. The new hidden state,
   // then those that a layer made or replaced, whose places it notes.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
-    Carried carried(slots);
+    Carried carried = closed_over;
+    carried.resize(slots);
     for (size_t i = 0; i < present.size(); ++i) carried[present[i]] = given[i];
     Carried now = carried;
     at::Tensor hidden = layers.front()(input, now);
@@ -104,6 +106,11 @@ LayerRunner MakeCheckpointRunner(const CheckpointOptions& options) {
       variable_list given;
       for (size_t i = 0; i < carried.size(); ++i) {
         if (!carried[i].defined()) continue;
+        if (options.closes_over && !carried[i].requires_grad()) {
+          segment->closed_over.resize(i + 1);
+          segment->closed_over[i] = carried[i];
+          continue;
+        }
         segment->present.push_back(i);
         given.push_back(carried[i]);
       }

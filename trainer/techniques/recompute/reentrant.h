@@ -18,6 +18,10 @@ namespace vramscope::trainer {
 struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
+  // What layers share and no gradient flows through (masks) is kept as a closure keeps it, until
+  // the graph goes. Else it is saved as the arguments of a checkpointed call are: until its node is
+  // done, and where saved tensors go.
+  bool closes_over = false;
 };
 
 LayerRunner MakeCheckpointRunner(const CheckpointOptions& options);
