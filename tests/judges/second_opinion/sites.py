@@ -53,6 +53,17 @@ def _folder_and_file(path):
     return tuple(re.split(r"[/\\]", path)[-2:])
 
 
+# Frames of Python up to 3.11 alone.
+INLINED = ("<listcomp>", "<dictcomp>", "<setcomp>")
+
+
+def script_of(frames):
+    """The file that was started: the outermost module of the program's."""
+    modules = [f["filename"] for f in frames
+               if f.get("name") == "<module>" and is_python(f) and not is_installed(f)]
+    return modules[-1] if modules else None
+
+
 class Sites:
     """Keys of stacks; a list of frames that many entries share is looked at once."""
 
@@ -71,9 +82,11 @@ class Sites:
 
     @staticmethod
     def _key(frames, portable):
-        if portable:  # across changed programs: no lines, no outer folders
-            python = tuple((_folder_and_file(f.get("filename") or ""), f.get("name") or "")
-                           for f in frames if is_python(f))
+        if portable:  # across changed programs: no lines, no outer folders, no name of the script
+            script = script_of(frames)
+            python = tuple((None if f.get("filename") == script else _folder_and_file(f.get("filename") or ""),
+                            f.get("name") or "")
+                           for f in frames if is_python(f) and f.get("name") not in INLINED)
         else:
             python = tuple((f.get("filename"), f.get("line"), f.get("name") or "")
                            for f in frames if is_python(f))
