@@ -37,16 +37,29 @@ def caller():
     return frame
 
 
+def compiles(torch):
+    """Asks whether the program is being compiled, or its calls are being written down (torch.jit.trace), and not run."""
+    compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
+    traced = traces(torch)
+    return lambda: compiling() or traced()
+
+
+def traces(torch):
+    """Asks whether torch.jit.trace writes down what is called: sizes are tensors there."""
+    state = getattr(torch._C, "_get_tracing_state", None) or (lambda: None)
+    return lambda: state() is not None
+
+
 class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
+        self.holds = {}  # address of a storage: of each (address, bytes) in it that something was put into, in how many tensors
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
         self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
-        compiler = getattr(self.torch, "compiler", None)
-        self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+        self.compiling = compiles(self.torch)
         functorch = getattr(self.torch._C, "_functorch", None)
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)  # None: in no vmap or the like
 
