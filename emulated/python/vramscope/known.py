@@ -125,6 +125,7 @@ class Known:
         """What was put there is no longer that."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
         if place is not None:
+            self.holds.get(tensor.untyped_storage().data_ptr(), {}).pop(place, None)
             self.stay(*place, 0)
 
     def forget(self, tensor):
@@ -183,7 +184,24 @@ class Known:
         place = tensor.data_ptr(), size
         if getattr(tensor, "_vramscope_stays", None) != place:
             tensor._vramscope_stays = place
-            weakref.finalize(tensor, self.stay, *place, 0).atexit = False
+            storage = tensor.untyped_storage().data_ptr()
+            places = self.holds.setdefault(storage, {})
+            places[place] = places.get(place, 0) + 1
+            weakref.finalize(tensor, self.leave, storage, place).atexit = False
+
+    def leave(self, storage, place):
+        """A tensor that something was put into is gone. Others may be views of the same memory."""
+        places = self.holds.get(storage, {})
+        count = places.pop(place, 0)
+        if count > 1:
+            places[place] = count - 1
+        elif count:
+            self.stay(*place, 0)
+            for other in list(places):
+                if other[0] < place[0] + place[1] and place[0] < other[0] + other[1]:
+                    self.stay(*other, 1)
+        if not places:
+            self.holds.pop(storage, None)
 
     def loaded(self, value, depth=0):
         """What a checkpoint brought onto the card."""
