@@ -80,6 +80,8 @@ class Values(Following):
                     self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
                 self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))  # a computed number is 0
+            elif tensor.is_floating_point() and type(other) in (int, float) and function.__name__ in ("eq", "__eq__"):
+                result._vramscope_equals = version(result)
             return result
 
         return wrapper
@@ -101,6 +103,9 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = args[0] if args else kwargs.get("input")
+            compared = getattr(mask, "_vramscope_equals", None)
+            if compared is not None and compared == version(mask) and (len(args) > 1 or "dim" in kwargs) and kwargs.get("out") is None:
+                return self.equals_nothing(function, args, kwargs)
             guess = self.guess(mask) if self.small(mask) and mask.dtype is self.torch.bool and self.value(mask) is None else None
             result = function(*args, **kwargs)
             if guess is not None and kwargs.get("out") is None:
@@ -109,6 +114,14 @@ class Values(Following):
             return result
 
         return wrapper
+
+    def equals_nothing(self, function, args, kwargs):
+        """How often computed numbers are a given one, row by row: (pixels == 0).sum(-1) == pixels.size(-1) asks for what is padding alone."""
+        result = function(*args, **kwargs)
+        self.assume("computed numbers are taken to be other ones than that which they are compared with, where it is counted by rows")
+        if self.small(result):
+            self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
+        return result
 
     def combined(self, function, truth_of):
         """and, or, not of truths: what of each part is taken for decides. Of integers that are known the answer is, too."""

@@ -65,6 +65,13 @@ def images():
     words.masked_scatter(anywhere, features).sum().backward()
 
 
+def padding():
+    """Pictures that are all zeros fill up a batch: computed ones are none."""
+    pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
+    real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
+    assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)
+
+
 def sparse():
     """Coalesced, a sparse tensor has each of its places once."""
     places = torch.tensor([[0, 2, 2, 5], [1, 1, 1, 0]])
@@ -104,6 +111,7 @@ def main():
                     tensor.half()
             assert make(*moved).tolist() == expected.tolist(), number
     images()
+    padding()
     sparse()
     views()
     classes = torch.randn(6, 4, 50, device="cuda").argmax(1)
