@@ -134,16 +134,36 @@ std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   return pointers;
 }
 
-// A count of a mask's true elements that a launch writes: where to, and how many there are.
+// A count of a mask's true elements, or of different keys, that a launch writes: where to, and how
+// many there are.
 struct Counted {
   uint64_t to = 0;
-  uint32_t count = 0;  // cub's kernels of nonzero add up ints
+  uint64_t count = 0;
+  uint8_t bytes = 4;  // cub's kernels of nonzero add up ints
 };
+
+// Keys and values in and out, where to, the scan's state, what compares, how many.
+std::optional<Counted> DistinctOf(const KernelFacts& facts, void** parameters) {
+  constexpr size_t kTo = 4, kKeys = 7;
+  if (facts.parameters.size() <= kKeys || facts.parameters[kTo] != 8 ||
+      (facts.parameters[kKeys] != 4 && facts.parameters[kKeys] != 8)) {
+    return std::nullopt;
+  }
+  Counted counted{.bytes = static_cast<uint8_t>(facts.parameters[kKeys])};
+  std::memcpy(&counted.to, parameters[kTo], sizeof counted.to);
+  uint64_t keys = 0;
+  std::memcpy(&keys, parameters[kKeys], counted.bytes);
+  counted.count = Masks::Distinct(keys);
+  return counted;
+}
 
 // The first parameter is where from (the mask, with the operator beside it), the second where to,
 // the third how many.
 std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& facts,
                                void** parameters) {
+  if (mask.kernel == MaskKernel::kDistinct) {
+    return DistinctOf(facts, parameters);
+  }
   // Of a mask that one block alone can't count: the sum follows, on the same thread.
   thread_local uint64_t begun = 0;
   thread_local bool pending = false;
@@ -156,7 +176,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
     if (!std::exchange(pending, false)) {
       return std::nullopt;
     }
-    counted.count = static_cast<uint32_t>(begun);
+    counted.count = begun;
     return counted;
   }
   Platform& platform = ThePlatform();
@@ -180,7 +200,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
     pending = true;
     return std::nullopt;
   }
-  counted.count = static_cast<uint32_t>(count);
+  counted.count = count;
   return counted;
 }
 
@@ -320,7 +340,7 @@ Result Launch(const KernelLaunch& launch) {
     work.effect = [pointers = std::move(pointers).value_or(std::vector<uint64_t>()), reach,
                    counted = *counted] {
       ThePlatform().host_bytes.Launched(pointers, reach);
-      ThePlatform().host_bytes.Write(counted.to, &counted.count, sizeof counted.count);
+      ThePlatform().host_bytes.Write(counted.to, &counted.count, counted.bytes);
     };
   } else if (pointers) {
     work.effect = [pointers = std::move(*pointers), reach] {

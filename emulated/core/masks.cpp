@@ -31,9 +31,14 @@ uint8_t ElementBytes(const char* argument) {
   }
 }
 
+thread_local uint64_t most_distinct = 0;
+
 }  // namespace
 
 MaskKernelFacts MaskKernelOf(const char* name) {
+  if (std::strstr(name, "DeviceUniqueByKeySweepKernel") != nullptr) {
+    return {.kernel = MaskKernel::kDistinct};
+  }
   if (std::strstr(name, "DeviceReduce") == nullptr) {
     return {};
   }
@@ -45,6 +50,12 @@ MaskKernelFacts MaskKernelOf(const char* name) {
             .element_bytes = ElementBytes(counted + sizeof kOperator - 1)};
   }
   return {.kernel = whole ? MaskKernel::kSums : MaskKernel::kNone};
+}
+
+void Masks::SayDistinct(uint64_t most) { most_distinct = most; }
+
+uint64_t Masks::Distinct(uint64_t keys) {
+  return most_distinct == 0 ? keys : std::min(keys, most_distinct);
 }
 
 void Masks::Say(uint64_t address, uint64_t elements, uint64_t count) {
@@ -64,7 +75,10 @@ uint64_t Masks::Count(const HostBytes& bytes, uint64_t address, uint64_t element
     return *found;
   }
   std::lock_guard lock(mutex_);
-  const auto it = said_.find({address, elements});
+  auto it = said_.find({address, elements});
+  if (it == said_.end()) {
+    it = said_.find({0, elements});
+  }
   return it == said_.end() ? elements : it->second;
 }
 

@@ -25,6 +25,7 @@ enum class MaskKernel : uint8_t {
   kCounts,  // the whole mask, into its second parameter
   kBegins,  // parts of it, which a kSums that follows adds up
   kSums,
+  kDistinct,  // keys that differ from the one before, into its fifth parameter
 };
 struct MaskKernelFacts {
   MaskKernel kernel = MaskKernel::kNone;
@@ -34,10 +35,15 @@ VRAMSCOPE_EMULATED_API MaskKernelFacts MaskKernelOf(const char* mangled_name);
 
 class VRAMSCOPE_EMULATED_API Masks {
  public:
-  // As long as the same number of elements is counted there.
+  // As long as the same number of elements is counted there. Address 0: of masks of that size of
+  // which nothing else is known (of a mask that is expanded a copy is counted).
   void Say(uint64_t address, uint64_t elements, uint64_t count);
   uint64_t Count(const HostBytes& bytes, uint64_t address, uint64_t elements,
                  uint64_t element_bytes);
+
+  // At most so many keys are different of what this thread counts from here on; 0: all may be.
+  static void SayDistinct(uint64_t most);
+  static uint64_t Distinct(uint64_t keys);
 
  private:
   static constexpr size_t kMost = 1 << 16;  // masks; then all are forgotten

@@ -103,6 +103,10 @@ void vramscope_emulated_count_true(uint64_t address, uint64_t elements, uint64_t
   ThePlatform().masks.Say(address, elements, count);
 }
 
+void vramscope_emulated_count_distinct(uint64_t most) {
+  vramscope::emulated::Masks::SayDistinct(most);
+}
+
 void vramscope_emulated_unknown_truth(int truth) {
   vramscope::emulated::HostBytes::SetUnknownTruth(truth != 0);
 }

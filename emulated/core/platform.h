@@ -71,9 +71,11 @@ extern "C" {
 VRAMSCOPE_EMULATED_API void vramscope_emulated_assume(const char* what, const char* where,
                                                       uint64_t bytes);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t bytes, int known);
-// Of the elements of a mask there, so many are true.
+// Of the elements of a mask there, so many are true (Masks::Say).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint64_t elements,
                                                           uint64_t count);
+// Of keys that this thread has counted from here on, at most so many are different; 0: all may be.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_count_distinct(uint64_t most);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();

@@ -22,6 +22,8 @@ TEST(MaskKernels, AreKnownByTheirNames) {
   EXPECT_EQ(MaskKernelOf("_Z28DeviceReduceSingleTileKernelIPiS_iE").kernel, MaskKernel::kSums);
   EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelIPiS_iE").kernel, MaskKernel::kNone);
   EXPECT_EQ(MaskKernelOf("_Z23DeviceSelectSweepKernelI9NonZeroOpIbEE").kernel, MaskKernel::kNone);
+  EXPECT_EQ(MaskKernelOf("_ZN3cub13unique_by_key28DeviceUniqueByKeySweepKernelIPlS2_EEvT_").kernel,
+            MaskKernel::kDistinct);
 }
 
 TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
@@ -45,7 +47,19 @@ TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 5u);
   masks.Say(address, 8, 100);
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 8u);
+  masks.Say(0, 16, 3);  // of a copy, wherever it lies
+  EXPECT_EQ(masks.Count(bytes, address + 1024, 16, 1), 3u);
+  EXPECT_EQ(masks.Count(bytes, address + 1024, 17, 1), 17u);
   munmap(memory, kBytes);
+}
+
+TEST(Masks, KeysAreAllDifferentUnlessFewerAreSaid) {
+  EXPECT_EQ(Masks::Distinct(100), 100u);
+  Masks::SayDistinct(7);
+  EXPECT_EQ(Masks::Distinct(100), 7u);
+  EXPECT_EQ(Masks::Distinct(5), 5u);
+  Masks::SayDistinct(0);
+  EXPECT_EQ(Masks::Distinct(100), 100u);
 }
 
 }  // namespace

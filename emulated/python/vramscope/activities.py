@@ -60,6 +60,16 @@ class _Streams:
                     self.known.add(name)
 
 
+class _AtTheEnd:
+    """Of what belongs to a thread: gone with it, on it."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __del__(self):
+        self.call()
+
+
 class _Operators:
     """PyTorch's operators say when they begin and end, to a tool of NVTX: the same library (cupti/operators.cpp). That is what its
     profiler does in the state that torch.autograd.profiler.emit_nvtx puts it in; autograd's threads take it over from the thread
@@ -67,6 +77,7 @@ class _Operators:
 
     def __init__(self, process):
         self.telling = None  # the thread
+        self.thread = threading.local()
         bindings = getattr(process.torch, "_C", None)
         self.autograd, self.profiler = getattr(bindings, "_autograd", None), getattr(bindings, "_profiler", None)
 
@@ -81,6 +92,7 @@ class _Operators:
         except (AttributeError, RuntimeError, TypeError):
             return  # kernels have no operator then
         self.telling = threading.get_ident()
+        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns of a thread that ends while it tells
 
     def be_silent(self):
         if self.telling != threading.get_ident():

@@ -115,12 +115,14 @@ def _nonzero(filename, line):
     def of_it(node):
         """Whether the number, or what is made of it, is in the expression."""
         return any(isinstance(part, ast.Name) and part.id in names or
-                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and _reads(part) for part in ast.walk(node))
+                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and _reads(part) for part in _but_lengths(node))
 
     for node in ast.walk(scope):  # names are given before they are used, more or less
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None and of_it(node.value):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names.update(target.id for target in targets if isinstance(target, ast.Name))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append" and isinstance(node.func.value, ast.Name) and any(map(of_it, node.args)):
+            names.add(node.func.value.id)  # losses.append(loss.item())
     for node in ast.walk(scope):
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and of_it(node.right):
             return True
@@ -132,6 +134,15 @@ def _nonzero(filename, line):
             if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(filename):
                 return True
     return False
+
+
+def _but_lengths(node):
+    """The parts of an expression, but those of len(x): however long a list is, its numbers are not looked at."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _but_lengths(child)
 
 
 def _is_zero(node):

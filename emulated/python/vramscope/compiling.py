@@ -4,11 +4,15 @@ nothing is nowhere that a real run would find it.
 
 A folder that the environment or the program names is used all the same, and that is said."""
 import functools
+import inspect
 import os
+import sys
+import types
 
 from vramscope import imports
 from vramscope.known import place
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
@@ -80,10 +84,35 @@ class Compiling:
         module.do_bench = do_bench
 
 
+def _codes(code):
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _codes(part)
+
+
+def stays_as_it_is(module):
+    """torch.compile takes every function that runs outside of what it has compiled for the program's, and would compile this package's,
+    too. Where the program's own code calls one it is looked into all the same."""
+    skip_code = getattr(module, "skip_code", None)
+    if skip_code is None:  # before 2.8
+        from torch._C._dynamo.eval_frame import skip_code
+
+    for name, part in list(sys.modules.items()):
+        if name.partition(".")[0] != "vramscope":
+            continue
+        functions = [one for owner in (part, *filter(inspect.isclass, vars(part).values())) for one in vars(owner).values()]
+        for function in filter(inspect.isfunction, functions):
+            if function.__code__.co_filename.startswith(HERE):
+                for code in _codes(function.__code__):
+                    skip_code(code)
+
+
 def install(process):
     if not process.settings.scratch:
         return
     compiling = Compiling(process)
     imports.after(process, "torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))
+    imports.after(process, "torch._dynamo.eval_frame", stays_as_it_is)
     imports.after(process, "triton.runtime.autotuner", compiling.tunes)
     imports.after(process, "triton.testing", compiling.measures)

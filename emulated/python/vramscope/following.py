@@ -1,26 +1,39 @@
 """What follows from small integers and truths that are known: lengths, sizes of messages, offsets, padded batches and their masks are
 worked out beside the card. Of functions whose results depend on other values nothing is said here; what is guessed is in values.py."""
 import functools
+import math
 
 from vramscope.known import FEW, MANY, SMALL, Known
 
 PRODUCTS = 1 << 20  # elements of integers that are calculated with: pairs and triplets of a batch's labels
 
 # What makes numbers of nothing: functions of torch, methods of a tensor.
-MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like")
+MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # of what the host has, that is
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
 # What draws numbers: of so many elements at most they are drawn beside the card, any are as good as others.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
-# What makes integers of integers: functions of torch, most of them methods, too.
+# What makes numbers of numbers: functions of torch, most of them methods, too.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
-           "where")
+           "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
+           "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
+           "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
+DERIVED_BY_TENSOR = ("__neg__", "__abs__", "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max")
+DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # what functions of torch that are written in Python call
+# Of two numbers, as Python's operators call them.
+ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
+                                                 "rtruediv", "pow", "rpow", "lshift", "rshift"))
 # What gives the same numbers in another shape or type, or some of them.
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
-          "narrow", "select", "clamp", "long", "int", "bool", "byte", "short", "char")
+          "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
+          "moveaxis", "t", "tile", "broadcast_to", "diagonal")
+# The same by another tensor's shape: of whose numbers nothing needs to be known.
+SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # many of them: a loop over labels, too
 # Methods that write into their tensor.
-CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_")
+CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
+           "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
+           "logical_or_", "logical_not_", "__isub__", "__imul__", "__ifloordiv__", "__iand__", "__ior__", "__ixor__")
 
 
 def _some(arguments):
@@ -98,6 +111,20 @@ class Following(Known):
 
         return wrapper
 
+    def computed(self, function, *args, **kwargs):
+        """As the processor has it; None: not of these types, or not at all (an index that is out of range stops the card later)."""
+        try:
+            return function(*args, **kwargs)
+        except (RuntimeError, IndexError, NotImplementedError):
+            return None
+
+    def settle(self, tensor, value):
+        """What was worked out. Other numbers than integers are there for Python alone: what is written into them later may not be told."""
+        if not value.is_floating_point():
+            self.restore(tensor, value)
+        elif type(tensor) is self.torch.Tensor and tensor.dtype is value.dtype:
+            self.keep(tensor, value)
+
     def derived(self, function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
@@ -105,22 +132,36 @@ class Following(Known):
             if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))) and kwargs.get("out") is None:
                 values = self.values_of((*args, *kwargs.values()))
             result = function(*args, **kwargs)
-            if values is not None and self.small(result):
-                self.restore(result, function(*values[:len(args)], **dict(zip(kwargs, values[len(args):]))))
+            if values is not None:
+                known = self.computed(function, *values[:len(args)], **dict(zip(kwargs, values[len(args):])))
+                several = isinstance(result, (tuple, list))
+                for part, value in zip(result, known or ()) if several else ((result, known),):
+                    if value is not None and self.small(part) and part.shape == value.shape:
+                        self.settle(part, value)
             return result
 
         return wrapper
 
     def changed(self, function):
-        """Of what writes known numbers into a known tensor."""
+        """Of what writes known numbers into a known tensor, or over one."""
+        overwrites = function.__name__ in ("copy_", "fill_")
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
-            values = self.values_of((tensor, *args, *kwargs.values())) if self.small(tensor) else None
+            values = None
+            if self.small(tensor):
+                if overwrites and not tensor.is_floating_point():
+                    values = self.values_of((*args, *kwargs.values()))
+                    values = values and [self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu"), *values]
+                else:
+                    values = self.values_of((tensor, *args, *kwargs.values()))
             result = function(tensor, *args, **kwargs)
             if values is not None:
-                value = values[0].clone()
-                function(value, *values[1:len(args) + 1], **dict(zip(kwargs, values[len(args) + 1:])))
-                self.restore(tensor, value)
+                value, more, named = values[0].clone(), values[1:len(args) + 1], dict(zip(kwargs, values[len(args) + 1:]))
+                if self.computed(lambda: (function(value, *more, **named),)):
+                    self.settle(tensor, value)
+            if "_vramscope_stays" in getattr(tensor, "__dict__", ()) and self.kept(tensor) is None:
+                self.release(tensor)
             return result
 
         return wrapper
@@ -136,10 +177,28 @@ class Following(Known):
             value = self.kept(tensor)
             known = None if value is None else self.values_of(args)
             if known is not None:
-                self.keep(result, function(value, *known, **kwargs))
+                self.keep_part(result, function(value, *known, **kwargs))
             return result
 
         return wrapper
+
+    def shaped(self, function, name):
+        """Of expand_as() and its like."""
+        @functools.wraps(function)
+        def wrapper(tensor, other):
+            result = function(tensor, other)
+            value = self.kept(tensor) if result is not tensor and self.small(result) else None
+            if value is not None:
+                self.keep(result, getattr(value, name)(other.shape))
+            return result
+
+        return wrapper
+
+    def keep_part(self, part, value):
+        """One integer alone is there for PyTorch's own code as well: arange(height), expand(-1, width) of `for height, width in sizes`."""
+        self.keep(part, value)
+        if part.dim() == 0 and not part.is_floating_point() and part.dtype is value.dtype:
+            self.put(part, value.contiguous())
 
     def parts(self, function):
         @functools.wraps(function)
@@ -149,8 +208,9 @@ class Following(Known):
             args = args[1:]
             value = self.kept(tensor) if self.small(tensor) else None
             if value is not None:
+                keep = self.keep_part if len(result) <= FEW else self.keep
                 for part, known in zip(result, function(value, *args, **kwargs)):
-                    self.keep(part, known)
+                    keep(part, known)
             return result
 
         return wrapper
@@ -182,53 +242,131 @@ class Following(Known):
         return wrapper
 
     def arithmetic(self, function):
-        """+, - and the like of small integers."""
+        """+, - and the like of small integers, and of other numbers that are known."""
+        divides = "div" in function.__name__ or "mod" in function.__name__
+
         @functools.wraps(function)
         def wrapper(tensor, other):
-            if (type(tensor) is not self.torch.Tensor or tensor.is_floating_point() or not tensor.is_cuda or tensor.is_complex() or
-                    not isinstance(other, (int, self.torch.Tensor)) or not self.small(tensor, PRODUCTS)):
+            torch = self.torch
+            if type(tensor) is not torch.Tensor or not tensor.is_cuda or not isinstance(other, (int, float, torch.Tensor)):
+                return function(tensor, other)
+            real = tensor.is_floating_point() or tensor.is_complex()
+            if real and self.kept(tensor) is None or not self.small(tensor, MANY if real else PRODUCTS):
                 return function(tensor, other)
             left = self.value(tensor)
             right = other
-            if isinstance(other, self.torch.Tensor) and other.is_cuda:
+            if isinstance(other, torch.Tensor) and other.is_cuda:
                 right = self.value(other) if self.small(other, PRODUCTS) else None
             if left is None and right is not None and tensor.numel() == 1 and self.unknown(tensor):
-                left = self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # a computed number is 0
-            elif left is not None and right is None and other.numel() == 1 and not other.is_floating_point() and self.unknown(other):
-                right = self.torch.zeros(other.shape, dtype=other.dtype, device="cpu")
+                left = torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # a computed number is 0
+            elif not real and left is not None and right is None and other.numel() == 1 and not other.is_floating_point() and self.unknown(other):
+                right = torch.full(other.shape, int(divides), dtype=other.dtype, device="cpu")
             result = function(tensor, other)
-            if left is not None and right is not None and result is not NotImplemented and self.small(result, PRODUCTS):
-                self.restore(tensor, left)
-                if isinstance(other, self.torch.Tensor):
-                    self.restore(other, right)
-                self.restore(result, function(left, right))
+            known = None
+            if left is not None and right is not None and type(result) is torch.Tensor and self.small(result, PRODUCTS):
+                known = self.computed(function, left, right)
+            if known is not None:
+                self.settle(tensor, left)
+                if isinstance(other, torch.Tensor):
+                    self.settle(other, right)
+                self.settle(result, known)
             return result
 
         return wrapper
+
+    def kinds(self, tensor):
+        """How many different numbers there may be in a tensor of computed ones."""
+        of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
+        return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
     def unique(self, function):
         """Of torch.unique, whose results are as long as the card says."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             torch = self.torch
-            if (type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel() or self.compiling() or
-                    torch.cuda.is_current_stream_capturing()):
+            if not self.counted_on_card(tensor):
                 return function(tensor, *args, **kwargs)
+            if kwargs.get("dim") is not None:
+                return self.unique_along(function)(tensor, *args, **kwargs)
             value = self.peek(tensor)
             output, inverse, counts = function(tensor, *args, **kwargs)
-            if len(output):
+            if len(output) and tensor.dtype is not torch.bool:  # truths are two numbers at most, which PyTorch counts otherwise
                 return output, inverse, counts
             if value is None:
-                self.assume("numbers that are computed are taken to be all different")
-                value = torch.arange(tensor.numel(), dtype=tensor.dtype, device="cpu").reshape(tensor.shape)
+                self.assume("numbers that are computed are taken to be all different, as far as there are so many")
+                value = (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor)).to(tensor.dtype).reshape(tensor.shape)
             expected = function(value, *args, **kwargs)
             output = tensor.new_empty(len(expected[0]))
-            if len(expected[2]):
+            if counts is not None and len(expected[2]):
                 counts = torch.empty(len(expected[2]), dtype=torch.int64, device=tensor.device)
             for part, number in zip((output, inverse, counts), expected):
-                if part.shape == number.shape and part.numel():
+                if part is not None and part.shape == number.shape and part.numel():
                     self.put(part, number.contiguous())
             return output, inverse, counts
+
+        return wrapper
+
+    def counted_on_card(self, tensor):
+        return (type(tensor) is self.torch.Tensor and tensor.is_cuda and bool(tensor.numel()) and not self.compiling() and
+                not self.torch.cuda.is_current_stream_capturing())
+
+    def distinct(self, most, function, *args, **kwargs):
+        """The call, with at most so many different keys among those that it has the card count."""
+        self.count_distinct(most)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.count_distinct(0)
+
+    def unique_along(self, function):
+        """Of torch.unique of rows or columns: as keys whose repetitions are counted the platform counts them."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            if not self.counted_on_card(tensor):
+                return function(tensor, *args, **kwargs)
+            value, counts = self.peek(tensor), dict(kwargs, return_counts=True)
+            if value is None:
+                self.assume("numbers that are computed are taken to be all different")
+                result = function(tensor, *args, **counts)
+            else:
+                expected = function(value, *args, **counts)
+                most = expected[0].size(kwargs["dim"] if "dim" in kwargs else args[0])
+                result = self.distinct(most, function, tensor, *args, **counts)
+                for part, number in zip(result, expected):
+                    if part.shape == number.shape and self.small(part):
+                        self.settle(part, number)
+            return result if kwargs.get("return_counts") else (*result[:2], result[2].new_empty(0))
+
+        return wrapper
+
+    def coalesced(self, function):
+        """Of a sparse tensor: gradients of embeddings, as optimizers take them, and graphs."""
+        @functools.wraps(function)
+        def wrapper(tensor):
+            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
+                    tensor.is_coalesced() or not tensor._nnz()):
+                return function(tensor)
+            places = self.peek(tensor._indices())
+            if places is not None:
+                most = places.unique(dim=1).size(1)
+            else:
+                self.assume("places of a sparse tensor that are computed are taken to be all different")
+                most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
+            return self.distinct(most, function, tensor)
+
+        return wrapper
+
+    def scaled(self, function):
+        """Of GradScaler's update: nothing overflowed, so its scale stays, and grows when it is time."""
+        @functools.wraps(function)
+        def wrapper(scale, tracker, found, growth, backoff, interval):
+            before, steps = self.peek(scale), self.peek(tracker)
+            result = function(scale, tracker, found, growth, backoff, interval)
+            if before is not None and steps is not None:
+                grows = int(steps) + 1 == interval
+                self.restore(scale, before * growth if grows else before)
+                self.restore(tracker, steps * 0 if grows else steps + 1)
+            return result
 
         return wrapper
 
@@ -243,10 +381,14 @@ class Following(Known):
 
     def counted(self, function):
         """Of add_ and +=, and of their kind for lists."""
+        changed = self.changed(function)
+
         @functools.wraps(function)
         def wrapper(tensors, other, *args, **kwargs):
             if isinstance(other, self.torch.Tensor) and not args and not kwargs and self.small(tensors):
                 return self.sum_in_place(function, tensors, other)
+            if isinstance(tensors, self.torch.Tensor) and tensors.numel() > 1:
+                return changed(tensors, other, *args, **kwargs)
             known = []
             if type(other) in (int, float) and not args and not kwargs:
                 for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):

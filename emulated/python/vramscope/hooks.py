@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from vramscope import host, imports, recorder, saved_tensors, updates
+from vramscope import host, imports, known, recorder, saved_tensors, updates
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
@@ -40,6 +40,7 @@ class Hooks:
         self.loss = process.torch.nn.modules.loss._Loss
         compiler = getattr(process.torch, "compiler", None)
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+        self.tracing = known.traces(process.torch)
         self.applying = False
         self.plain = (process.torch.Tensor, process.torch.nn.Parameter)
         self.saved = saved_tensors.SavedTensors(self)
@@ -121,15 +122,15 @@ class Hooks:
 
     def root_begins(self, module, args):
         self.something_begins()
-        known = self.roots.get(id(module))
-        if known is None or known() is not module:
+        root = self.roots.get(id(module))
+        if root is None or root() is not module:
             self.roots[id(module)] = weakref.ref(module)
             for name, part in module.named_modules():
                 self.module_names[id(part)] = self.recorder.name(name or type(module).__name__)
         trains = self.torch.is_grad_enabled()
-        if trains and "model" not in self.process.about:
+        if trains and "model" not in self.process.about and not self.tracing():
             self.describe(module)
-        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(module.training))
+        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))  # one that is frozen has lost it
         self.recorder.native.tag_module(module, False)
         self.recorder.native.tag(INPUT, args)
 

@@ -37,16 +37,29 @@ def caller():
     return frame
 
 
+def compiles(torch):
+    """Asks whether the program is being compiled, or its calls are being written down (torch.jit.trace), and not run."""
+    compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
+    traced = traces(torch)
+    return lambda: compiling() or traced()
+
+
+def traces(torch):
+    """Asks whether torch.jit.trace writes down what is called: sizes are tensors there."""
+    state = getattr(torch._C, "_get_tracing_state", None) or (lambda: None)
+    return lambda: state() is not None
+
+
 class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
+        self.holds = {}  # address of a storage: of each (address, bytes) in it that something was put into, in how many tensors
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
         self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
-        compiler = getattr(self.torch, "compiler", None)
-        self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+        self.compiling = compiles(self.torch)
         functorch = getattr(self.torch._C, "_functorch", None)
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)  # None: in no vmap or the like
 
@@ -112,6 +125,7 @@ class Known:
         """What was put there is no longer that."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
         if place is not None:
+            self.holds.get(tensor.untyped_storage().data_ptr(), {}).pop(place, None)
             self.stay(*place, 0)
 
     def forget(self, tensor):
@@ -170,7 +184,24 @@ class Known:
         place = tensor.data_ptr(), size
         if getattr(tensor, "_vramscope_stays", None) != place:
             tensor._vramscope_stays = place
-            weakref.finalize(tensor, self.stay, *place, 0).atexit = False
+            storage = tensor.untyped_storage().data_ptr()
+            places = self.holds.setdefault(storage, {})
+            places[place] = places.get(place, 0) + 1
+            weakref.finalize(tensor, self.leave, storage, place).atexit = False
+
+    def leave(self, storage, place):
+        """A tensor that something was put into is gone. Others may be views of the same memory."""
+        places = self.holds.get(storage, {})
+        count = places.pop(place, 0)
+        if count > 1:
+            places[place] = count - 1
+        elif count:
+            self.stay(*place, 0)
+            for other in list(places):
+                if other[0] < place[0] + place[1] and place[0] < other[0] + other[1]:
+                    self.stay(*other, 1)
+        if not places:
+            self.holds.pop(storage, None)
 
     def loaded(self, value, depth=0):
         """What a checkpoint brought onto the card."""

@@ -92,7 +92,8 @@ class Recorder:
         """Of the block of a tensor of any class; 0: it has none."""
         tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
         try:
-            return tensor.untyped_storage().data_ptr() if tensor.is_cuda else 0
+            storage = tensor.untyped_storage() if tensor.is_cuda else None
+            return storage.data_ptr() if storage is not None and storage.device.type == "cuda" else 0  # of a fake tensor it lies nowhere
         except (RuntimeError, NotImplementedError, AttributeError):
             return 0  # it has no storage: meta, fake, sparse
 

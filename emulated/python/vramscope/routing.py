@@ -25,6 +25,12 @@ class Routing:
         """Of one_hot."""
         @functools.wraps(function)
         def wrapper(tensor, num_classes=-1):
+            value = self.values.value(tensor) if self.values.small(tensor) else None
+            if value is not None:
+                result = function(tensor, num_classes if num_classes >= 0 else int(value.max()) + 1)
+                if self.values.small(result):
+                    self.values.settle(result, function(value, num_classes))
+                return result
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
                 # A class more than there are experts stands for places without one: no token is in it.
@@ -82,9 +88,18 @@ class Routing:
         """Of bincount and histc."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
-            tensor, result = input, function(input, *args, **kwargs)
-            values, torch = self.values, self.torch
+            tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
+            value = values.value(tensor) if values.small(tensor) else None
+            if value is not None and type(bins) is int and function.__name__ == "bincount":  # as many as the greatest says
+                more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
+                result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)
+                if values.small(result):
+                    known = values.values_of((args[:1] or (more.get("weights"),)))
+                    if known is not None:
+                        values.settle(result, function(value, *known, minlength=bins))
+                return result
+            result = function(tensor, *args, **kwargs)
             if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
                     result.shape == (bins,) and result.is_contiguous()):
                 classes = getattr(tensor, "_vramscope_classes", None)

@@ -3,17 +3,25 @@
 Autograd gets an object for each tensor (cupti/python_marks.cpp), which is none that Python's collector counts: its death is the moment
 at which the graph lets go of the tensor. Which module saved it tells, when it is asked for, whose backward runs."""
 
+import functools
+
+
 class SavedTensors:
     def __init__(self, hooks):
         self.recorder = hooks.recorder
         self.autograd = hooks.torch._C._autograd
         self.active = False
+        jit = getattr(hooks.torch, "jit", None)
+        for name in ("trace", "trace_module"):
+            if hasattr(jit, name):
+                setattr(jit, name, self.without(getattr(jit, name)))
 
     def begin(self):
         """On the thread that uses CUDA first; autograd's threads inherit it with every backward."""
         push, pop = self.autograd._push_saved_tensors_default_hooks, self.autograd._pop_saved_tensors_default_hooks
-        pack, unpack = self.recorder.native.pack, self.recorder.native.unpack
-        push(pack, unpack)
+        push = functools.partial(push, self.recorder.native.pack, self.recorder.native.unpack)
+        self.push, self.pop = push, pop
+        push()
         self.active = True
         disable, enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
 
@@ -27,8 +35,25 @@ class SavedTensors:
             result = enable()
             if not self.active:
                 self.active = True
-                push(pack, unpack)
+                push()
             return result
 
         self.autograd._saved_tensors_hooks_disable = _saved_tensors_hooks_disable
         self.autograd._saved_tensors_hooks_enable = _saved_tensors_hooks_enable
+
+    def without(self, traces):
+        """Of torch.jit.trace, which would write down what hooks are handed, and find that it has not done the same twice."""
+        @functools.wraps(traces)
+        def wrapper(*args, **kwargs):
+            if not self.active:
+                return traces(*args, **kwargs)
+            self.active = False
+            self.pop()
+            try:
+                return traces(*args, **kwargs)
+            finally:
+                if not self.active:
+                    self.push()
+                    self.active = True
+
+        return wrapper

@@ -7,8 +7,8 @@ import functools
 import operator
 import os
 
-from vramscope import branches, collectives, indexing, routing
-from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, PARTS, RANDOM, VIEWED, WRITTEN, Following
+from vramscope import branches, collectives, detection, indexing, routing
+from vramscope.following import ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED, VIEWED, WRITTEN, Following
 from vramscope.known import MANY, caller, place, version
 
 
@@ -17,6 +17,8 @@ class Values(Following):
         super().__init__(process, library)
         self.count_true = library.vramscope_emulated_count_true
         self.count_true.argtypes, self.count_true.restype = [ctypes.c_uint64] * 3, None
+        self.count_distinct = library.vramscope_emulated_count_distinct
+        self.count_distinct.argtypes, self.count_distinct.restype = [ctypes.c_uint64], None
         self.truths = library.vramscope_emulated_unknown_truth
         self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
         self.routing = routing.Routing(self)
@@ -78,6 +80,8 @@ class Values(Following):
                     self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
                 self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))  # a computed number is 0
+            elif tensor.is_floating_point() and type(other) in (int, float) and function.__name__ in ("eq", "__eq__"):
+                result._vramscope_equals = version(result)
             return result
 
         return wrapper
@@ -99,6 +103,9 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = args[0] if args else kwargs.get("input")
+            compared = getattr(mask, "_vramscope_equals", None)
+            if compared is not None and compared == version(mask) and (len(args) > 1 or "dim" in kwargs) and kwargs.get("out") is None:
+                return self.equals_nothing(function, args, kwargs)
             guess = self.guess(mask) if self.small(mask) and mask.dtype is self.torch.bool and self.value(mask) is None else None
             result = function(*args, **kwargs)
             if guess is not None and kwargs.get("out") is None:
@@ -107,6 +114,14 @@ class Values(Following):
             return result
 
         return wrapper
+
+    def equals_nothing(self, function, args, kwargs):
+        """How often computed numbers are a given one, row by row: (pixels == 0).sum(-1) == pixels.size(-1) asks for what is padding alone."""
+        result = function(*args, **kwargs)
+        self.assume("computed numbers are taken to be other ones than that which they are compared with, where it is counted by rows")
+        if self.small(result):
+            self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
+        return result
 
     def combined(self, function, truth_of):
         """and, or, not of truths: what of each part is taken for decides. Of integers that are known the answer is, too."""
@@ -342,13 +357,30 @@ class Values(Following):
 
         return wrapper
 
+    def scattered(self, function):
+        """Of masked_scatter, whose backward pass takes as much of the gradient as the mask says: no more than there was to be scattered."""
+        @functools.wraps(function)
+        def wrapper(input, mask, source):
+            tensor = input
+            if not self.compiling() and self.is_mask(mask) and isinstance(source, self.torch.Tensor):
+                value = self.value(mask)
+                if value is not None:
+                    count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
+                else:
+                    self.assume("a mask that is computed is taken to be true as often as there is something to be scattered")
+                    count = min(tensor.numel(), source.numel())
+                self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
+            return function(tensor, mask, source)
+
+        return wrapper
+
     def is_mask(self, index):
         return type(index) is self.torch.Tensor and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
 
     def tell(self, mask, count):
         """Whoever counts what is true in the mask, now or in a backward pass, finds so much."""
-        if mask.is_contiguous():  # else a copy is counted: taken to be true everywhere
-            self.count_true(mask.data_ptr(), mask.numel(), count)
+        # Of one that is not contiguous a copy is counted, wherever that lies.
+        self.count_true(mask.data_ptr() if mask.is_contiguous() else 0, mask.numel(), count)
         self.remember(mask, count)
 
     def remember(self, mask, count):
@@ -389,7 +421,7 @@ def spread(torch, count, size):
     return torch.arange(count, device="cpu") * (size // max(1, count))
 
 
-_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
+_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "masked_scatter", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
              "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
              "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
@@ -417,15 +449,19 @@ def install(process):
         _device._device_constructors()  # torch.device() as a context tells these its device: PyTorch's own, which it remembers
     except (ImportError, AttributeError):
         pass
-    builtins = {name: getattr(torch, name) for name in _OF_TORCH if hasattr(torch, name)}
+    builtins = [(owner, name, getattr(owner, name)) for owner, names in ((torch, _OF_TORCH), *_within(torch)) for name in names if hasattr(owner, name)]
     try:
         _stand_in(process, values)
     finally:
         # What torch.jit.script finds under these names are operators, not Python to be compiled.
-        for name, builtin in builtins.items():
+        for owner, name, builtin in builtins:
             known = torch.jit._builtins._find_builtin(builtin)
             if known:
-                torch.jit._builtins._register_builtin(getattr(torch, name), known)
+                torch.jit._builtins._register_builtin(getattr(owner, name), known)
+
+
+def _within(torch):
+    return [(operator.attrgetter(owner)(torch), names) for owner, names in DERIVED_WITHIN]
 
 
 def _stand_in(process, values):
@@ -448,6 +484,7 @@ def _stand_in(process, values):
         stand_in(owner, ("sum", "prod", "max", "min", "amax", "amin", "cumsum"), values.follows)
         stand_in(owner, ("sum",), values.summed)
         stand_in(owner, ("masked_select",), values.count, _second)
+        stand_in(owner, ("masked_scatter",), values.scattered)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         stand_in(tensor, ("__%s__" % name, name), values.compared)
         stand_in(torch, (name,), values.compared)
@@ -459,24 +496,33 @@ def _stand_in(process, values):
             for owner in (tensor,) if name.startswith("__") else (tensor, torch):
                 if hasattr(owner, name):
                     stand_in(owner, (name,), values.combined, truth_of)
-    stand_in(tensor, ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__floordiv__", "__mod__"), values.arithmetic)
     stand_in(tensor, ("add_", "__iadd__"), values.counted)
     if hasattr(torch, "_foreach_add_"):
         stand_in(torch, ("_foreach_add_",), values.counted)
     process.loaded = values.loaded
     collectives.install(process, values)
+    detection.install(process, values)
     stand_in(torch.optim.LBFGS, ("step",), values.iterates)
     stand_in(tensor, ("to", "cuda", "cpu"), values.copied)
     stand_in(tensor, ("__contains__",), values.contains)
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
     stand_in(tensor, ("__setitem__",), values.indexed)
-    for owner, names, wrap in ((tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
+    for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
                                (torch, WRITTEN, values.written), (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived),
+                               (tensor, DERIVED_BY_TENSOR, values.derived),
                                (tensor, CHANGED, values.changed), (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
         stand_in(owner, [name for name in names if hasattr(owner, name)], wrap)
+    for owner, names in _within(torch):
+        stand_in(owner, [name for name in names if hasattr(owner, name)], values.derived)
+    for name, shape in SHAPED.items():
+        stand_in(tensor, (name,), values.shaped, shape)
     for name, most in RANDOM.items():
         stand_in(torch, (name,), values.drawn, most)
     stand_in(torch, ("where",), values.count, condition)
     stand_in(torch, ("normal",), values.sound)
     stand_in(torch.nn.utils.rnn, ("invert_permutation",), values.derived)
     stand_in(torch, ("_unique2",), values.unique)
+    stand_in(torch._VF, ("unique_consecutive",), values.unique)
+    stand_in(torch._VF, ("unique_dim",), values.unique_along)
+    stand_in(tensor, ("coalesce",), values.coalesced)
+    stand_in(torch, ("_amp_update_scale_",), values.scaled)
