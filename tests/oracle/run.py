@@ -59,7 +59,7 @@ def lacking(python, row):
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
              "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
-             "galore_torch": "galore.rank" in settings}
+             "galore_torch": "galore.rank" in settings, "liger_kernel": settings.get("kernels") == "fused"}
     for name, needed in needs.items():
         if needed and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[0].returncode:
             return name
