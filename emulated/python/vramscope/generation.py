@@ -2,7 +2,7 @@
 import functools
 import threading
 
-from vramscope import imports, values
+from vramscope import imports, known, values
 
 
 _state = threading.local()  # of the generate() that runs
@@ -67,6 +67,8 @@ def _patch(process, module):
     def __call__(self, input_ids, *args, **kwargs):
         _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
         answer = look(self, input_ids, *args, **kwargs)
+        if getattr(answer, "is_cuda", False):  # whoever asks it himself, as assisted generation does of its candidates, is told the same
+            answer._vramscope_value, answer._vramscope_version = process.torch.full(answer.shape, _state.full, device="cpu"), known.version(answer)
         if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):
             _state.in_python = False
             return process.torch.full(answer.shape, _state.full, device="cpu")  # the program looks at each

@@ -8,7 +8,8 @@ import operator
 import os
 
 from vramscope import branches, collectives, detection, indexing, routing
-from vramscope.following import ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED, VIEWED, WRITTEN, Following
+from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
+                                 VIEWED, WRITTEN, Following)
 from vramscope.known import MANY, caller, place, version
 
 
@@ -507,10 +508,10 @@ def _stand_in(process, values):
     stand_in(tensor, ("__contains__",), values.contains)
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
     stand_in(tensor, ("__setitem__",), values.indexed)
-    for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
-                               (torch, WRITTEN, values.written), (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived),
-                               (tensor, DERIVED_BY_TENSOR, values.derived),
-                               (tensor, CHANGED, values.changed), (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
+    for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made),
+                               (tensor, MADE_BY_TENSOR, values.made), (torch, WRITTEN, values.written), (torch, DERIVED, values.derived),
+                               (tensor, DERIVED, values.derived), (tensor, DERIVED_BY_TENSOR, values.derived), (tensor, CHANGED, values.changed),
+                               (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
         stand_in(owner, [name for name in names if hasattr(owner, name)], wrap)
     for owner, names in _within(torch):
         stand_in(owner, [name for name in names if hasattr(owner, name)], values.derived)
