@@ -59,7 +59,9 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
     return absl::InvalidArgumentError(
         end + "it never imported torch" +
         (outcome.exit_status == 0 ? "" : ", or its import failed (what it printed says why)") +
-        ". What is watched is a Python program that trains with PyTorch, by the interpreter that "
+        ", or was started without this environment (env -i, sudo, python -I and -E take away what "
+        "it is watched by). What is watched is a Python program that trains with PyTorch, by the "
+        "interpreter that "
         "has it installed");
   const About& about = seen.processes.front();
   if (!about.hip.empty())
