@@ -45,6 +45,14 @@ class Host(unittest.TestCase):
         self.assertEqual(self.step(10, 90), self.step(10))
         self.assertGreater(self.step(10, first=True), self.step(10))
 
+    def test_a_host_like_the_loops_takes_the_first_step_alone(self):
+        loop = host.Loop(FOLDER)
+        self.assertEqual(self.takes(loop.module_called), 0)
+        self.assertEqual(self.takes(loop.gradients_cleared, optimizer(100)), 0)
+        self.assertEqual(self.takes(loop.optimizer_step, optimizer(100), False), 0)
+        self.assertGreater(self.takes(loop.optimizer_step, optimizer(100), True), 0)
+        self.assertEqual(loop.runs(host.PYTHON), host.ENGINE)
+
     def test_clearing_takes_time_by_the_parameters(self):
         self.assertGreater(self.takes(self.host.gradients_cleared, optimizer(100)), self.takes(self.host.gradients_cleared, optimizer(10)))
 

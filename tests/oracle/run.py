@@ -98,7 +98,8 @@ def plan_both(arguments, row, folder):
     device = settings.pop("device")
     allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
     allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
-    environment = ["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else []
+    # On a host like the loop's: which free comes first depends on the time between launches where several streams are used.
+    environment = ["VRAMSCOPE_HOST=loop"] + (["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else [])
     theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
     theirs += [key + "=" + value for key, value in settings.items()]

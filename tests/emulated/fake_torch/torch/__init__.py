@@ -30,12 +30,13 @@ class Tensor(metaclass=_Methods):
 
 
 isnan = isinf = any = all = nonzero = argwhere = masked_select = multinomial = where = bincount = histc = eq = ne = lt = le = gt = ge = lambda *args: args[0]
-_unique2 = sum = prod = max = min = amax = amin = cumsum = isnan
+_unique2 = _amp_update_scale_ = masked_scatter = sum = prod = max = min = amax = amin = cumsum = isnan
 topk = argmax = argmin = sort = allclose = equal = repeat_interleave = normal = rand = randint = randperm = isnan
 bool = uint8 = object()
 nn = types.SimpleNamespace(init=types.SimpleNamespace(), functional=types.SimpleNamespace(one_hot=lambda *args: args[0]),
                            utils=types.SimpleNamespace(rnn=types.SimpleNamespace(invert_permutation=lambda *args: args[0])),
                            Parameter=Tensor, Module=types.SimpleNamespace(load_state_dict=lambda *args: None))
+_VF = types.SimpleNamespace(unique_consecutive=isnan, unique_dim=isnan)
 hub = types.SimpleNamespace(load_state_dict_from_url=lambda *args: None)
 optim = types.SimpleNamespace(LBFGS=types.SimpleNamespace(step=lambda *args: None))
 jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=lambda function: None))
@@ -52,6 +53,8 @@ def load(path):
 
 
 class _C:
+    _nn = types.SimpleNamespace()
+
     @staticmethod
     def _cuda_getDevice():
         return 0
