@@ -83,7 +83,7 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
                                {"category", std::string(trace::Name(live.allocations[i].category))},
                                {"module", std::string(trace.String(t.module[row]))},
                                {"op", std::string(trace.String(t.op[row]))},
-                               {"site", explain::SiteOf(trace, live.allocations[i].id).name},
+                               {"site", explain::SiteGroupOf(trace, live.allocations[i].id)},
                                {"evidence", EvidenceJson(evidence.Of(live.allocations[i].id))},
                                {"phase", std::string(trace::Name(t.phase[row]))},
                                {"step", t.step[row] < 0 ? Json() : Json(t.step[row])}});

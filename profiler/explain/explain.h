@@ -42,7 +42,10 @@ struct CallSites {
   std::vector<uint32_t> site_of;  // row = AllocationId
 };
 CallSites FindCallSites(const trace::Trace& trace);
+// As one block is shown: by its module, too, where no operator is known.
 CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
+// The name of its group in GroupBySite.
+std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation);
 
 // A stack as lines, innermost frame first: "step  cs336_basics/optimizer.py:80". `program_only`
 // leaves out the frames of the interpreter and of PyTorch's own C++.

@@ -22,14 +22,9 @@ void SiteGroups::Add(trace::AllocationId id, uint64_t bytes) {
 }
 
 std::vector<analysis::Group> SiteGroups::Sorted() const {
-  const SiteNames names(trace_);
-  const trace::AllocationTable& a = trace_.allocations;
   absl::flat_hash_map<std::string, analysis::Group> by_name;
   for (const auto& [key, sum] : sums_) {
-    const uint32_t id = sum.example.value;
-    std::string name =
-        names.GroupName(trace_.events.StackOf(a.alloc_event[id]), trace_.String(a.op[id]));
-    if (name.empty()) name = ModuleOpName(trace_, a.module[id], a.op[id], IsOlder(trace_, id));
+    const std::string name = SiteGroupOf(trace_, sum.example);
     analysis::Group& group = by_name[name];
     group.name = name;
     group.bytes += sum.bytes;
@@ -41,6 +36,15 @@ std::vector<analysis::Group> SiteGroups::Sorted() const {
     return x.bytes != y.bytes ? x.bytes > y.bytes : x.name < y.name;
   });
   return out;
+}
+
+std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation) {
+  const trace::AllocationTable& a = trace.allocations;
+  const uint32_t id = allocation.value;
+  std::string name =
+      SiteNames(trace).GroupName(trace.events.StackOf(a.alloc_event[id]), trace.String(a.op[id]));
+  if (name.empty()) name = ModuleOpName(trace, a.module[id], a.op[id], IsOlder(trace, id));
+  return name;
 }
 
 std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live) {
