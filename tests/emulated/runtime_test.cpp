@@ -173,6 +173,13 @@ TEST_P(RuntimeTest, TheDriversFunctions) {
   EXPECT_EQ(answer, 1);
 }
 
+// CUmemAllocationProp: memory of the first card.
+struct {
+  int type = 1, handle_types = 0, location_type = 1, location = 0;
+  void* meta = nullptr;
+  unsigned char flags[8] = {};
+} properties;
+
 // Of what is mapped the platform tells when it can be used: every piece, and the call once.
 TEST(Driver, TellsOfMappedMemory) {
   static std::vector<vramscope::emulated::MemoryActivity> told;
@@ -186,11 +193,6 @@ TEST(Driver, TellsOfMappedMemory) {
   platform.Get<void>("vramscope_emulated_listen", &listener);
   const Library driver("libcuda.so.1");
   const size_t page = size_t{20} << 20;
-  struct {
-    int type, handle_types, location_type, location;
-    void* meta;
-    unsigned char flags[8];
-  } properties = {1, 0, 1, 0, nullptr, {}};
   unsigned long long at = 0;
   ASSERT_EQ(driver("cuMemAddressReserve", &at, 4 * page, size_t{0}, 0ull, 0ull), 0);
   for (size_t i = 0; i < 2; ++i) {
@@ -220,11 +222,6 @@ TEST(Driver, TellsOfMappedMemory) {
 
 TEST(Driver, ExpandableSegments) {
   const Library driver("libcuda.so.1");
-  struct {
-    int type, handle_types, location_type, location;
-    void* meta;
-    unsigned char flags[8];
-  } properties = {1, 0, 1, 0, nullptr, {}};
   unsigned long long at = 0;
   uint64_t handle = 0;
   size_t free_before = 0, free_after = 0, total = 0;
