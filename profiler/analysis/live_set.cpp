@@ -100,17 +100,14 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
 
 namespace {
 
-// "optimizer.py:80 step", as SiteNames::GroupName without an operator; without Python frames (a
-// thread of autograd) the node, the operator, or the innermost frame.
+// "optimizer.py:80 step"; without Python frames (a thread of autograd) the node, the operator, or
+// the innermost frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   const std::span<const uint32_t> frames = trace.stacks.Frames(stack);
   if (frames.empty()) return "(no stack)";
   const SiteNames names(trace);
-  if (std::vector<std::string> callers = names.Callers(stack); !callers.empty()) {
-    const std::vector<std::string> within =
-        names.IsTopLevel(stack) ? names.Within(stack) : std::vector<std::string>();
-    return within.empty() ? std::move(callers.front()) : within.front() + " < " + callers.front();
-  }
+  if (std::vector<std::string> callers = names.Callers(stack); !callers.empty())
+    return std::move(callers.front());
   if (std::string op = names.Operator(stack); !op.empty()) return op;
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }

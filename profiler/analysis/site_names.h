@@ -45,8 +45,6 @@ class SiteNames {
   // one, and without those by which a torch.nn.Module calls another. None where Callers() are
   // packages' themselves.
   std::vector<std::string> Within(trace::StackId stack) const;
-  // Whether the program's innermost frame is a module's.
-  bool IsTopLevel(trace::StackId stack) const;
   // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
   // callers), and the operator; `op` in its place where a trace knows it. In front `within` frames
   // of Within(). "" when the stack says nothing.
@@ -72,6 +70,8 @@ class SiteNames {
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
+  // Whether the program's innermost frame is a module's.
+  bool IsTopLevel(trace::StackId stack) const;
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
   // The file that was started: the outermost of the program's modules; "" when the stack has none.
   std::string_view ScriptOf(trace::StackId stack) const;
