@@ -776,7 +776,7 @@ def pipes_and_sockets():
         server.bind("socket")
         server.listen()
         client.connect(os.path.abspath("socket") if len(os.path.abspath("socket")) < 100 else "socket")
-        assert server.getsockname() in ("socket", os.path.abspath("socket")), server.getsockname()
+        server.accept()[0].close()
     there("socket")
     os.remove("socket")
     gone("socket")
