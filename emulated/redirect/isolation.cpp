@@ -8,7 +8,8 @@
 // the errno of another C library, it only adds what asks the C library by name: dlsym with its
 // handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND are bound to
 // the preloaded functions, and a library that the program wrote is found where it lies. Without
-// LD_AUDIT all else holds.
+// LD_AUDIT all else holds. There it has to stand first: glibc before 2.37 asks no library for a
+// binding that comes behind one without la_symbind.
 //
 // Not covered: static programs, programs with more rights than their user (the loader ignores both
 // variables), system calls made without the C library (Go, syscall()), io_uring, fts_open,

@@ -18,9 +18,7 @@
 namespace vramscope::isolation {
 namespace {
 
-constexpr unsigned long kOverlay = 0x794c7630;  // OVERLAYFS_SUPER_MAGIC
-
-// --- rename of folders of the lower layer under overlayfs ---
+// --- renames that overlayfs refuses ---
 
 // The path as one string, from a folder's descriptor on.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
@@ -32,14 +30,23 @@ bool Absolute(int folder, const char* path, char* to, size_t size) {
   return true;
 }
 
-bool IsOverlay(const char* path) {
-  struct statfs status;
-  return kernel::Call(SYS_statfs, kernel::Of(path), kernel::Of(&status)) == 0 &&
-         static_cast<unsigned long>(status.f_type) == kOverlay;
+// Whether the folder that the path is in is real: between such ones and others EXDEV stands.
+bool IsInReal(const char* path) {
+  char folder[PATH_MAX + 4];
+  const char* slash = strrchr(path, '/');
+  const int length = slash == nullptr ? 0 : static_cast<int>(slash + 1 - path);
+  snprintf(folder, sizeof folder, "%.*s.", length, path);
+  const int fd = kernel::Open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return true;
+  char whole[2 * PATH_MAX];
+  const bool known = PathOf(fd, whole, sizeof whole) > 0;
+  kernel::Close(fd);
+  return !known || IsReal(whole);
 }
 
-// With a mount of its own user's name space overlayfs cannot redirect a folder that was there
-// before and answers EXDEV: it is copied beside the target, renamed there, and removed.
+// overlayfs of a user's name space cannot redirect a folder that was there before, and a folder
+// whose entries are mounts of their own is several file systems: both answer EXDEV. The source is
+// copied beside the target, renamed there, and removed.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -47,28 +54,30 @@ int CopyInsteadOfRename(const char* from, const char* to) {
   const int length = slash == nullptr ? 0 : static_cast<int>(slash + 1 - to);
   snprintf(part, sizeof part, "%.*s%s-part-%ld-%d", length, to, VRAMSCOPE_ISOLATION_PREFIX,
            kernel::Call(SYS_getpid), __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
-  struct stat source, target, beside;
+  struct stat source, target;
   int error = kernel::Lstat(from, &source);
   if (error < 0) return error;
-  char parent[PATH_MAX + 4];
-  snprintf(parent, sizeof parent, "%.*s.", length, to);
-  error = kernel::StatAt(AT_FDCWD, parent, &beside, 0);
-  if (error < 0) return error;
-  if (!S_ISDIR(source.st_mode) || source.st_dev != beside.st_dev || !IsOverlay(from)) return -EXDEV;
+  const bool folder = S_ISDIR(source.st_mode);
+  if (IsInReal(from) || IsInReal(to)) return -EXDEV;
   if (kernel::Lstat(to, &target) == 0) {
-    if (!S_ISDIR(target.st_mode)) return -ENOTDIR;
+    if (folder && !S_ISDIR(target.st_mode)) return -ENOTDIR;
+    if (!folder && S_ISDIR(target.st_mode)) return -EISDIR;
     Listing listing;
-    error = listing.ReadPlain(to);
+    if (folder) error = listing.ReadPlain(to);
     if (error < 0) return error;
-    if (!listing.IsEmpty()) return -ENOTEMPTY;
+    if (folder && !listing.IsEmpty()) return -ENOTEMPTY;
   }
   error = CopyTree(from, part, false);
   if (error == 0) error = kernel::Rename(part, to);
   if (error < 0) {
-    RemoveTree(part);
+    if (folder) {
+      RemoveTree(part);
+    } else {
+      kernel::Remove(part);
+    }
     return error;
   }
-  return RemoveTree(from);
+  return folder ? RemoveTree(from) : kernel::Remove(from);
 }
 
 int RenamePaths(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {

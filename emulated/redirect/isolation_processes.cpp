@@ -217,6 +217,19 @@ bool Fill(Socket& to, const char* path) {
   return true;
 }
 
+// A path that is too long for an address, by a descriptor of its folder.
+int FillByFolder(Socket& to, const char* path) {
+  char folder[2 * PATH_MAX], name[256];
+  const char* slash = strrchr(path, '/');
+  snprintf(folder, sizeof folder, "%.*s", static_cast<int>(slash - path), path);
+  to.folder = kernel::Open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (to.folder < 0) return to.folder;
+  snprintf(name, sizeof name, "/proc/self/fd/%d", to.folder);
+  if (strlen(name) + strlen(slash) + 1 <= sizeof name && Fill(to, strcat(name, slash))) return 0;
+  kernel::Close(to.folder);
+  return -ENAMETOOLONG;
+}
+
 // Where a message or a connection goes.
 int Reach(const struct sockaddr* address, socklen_t size, Socket& to) {
   to.address = address;
@@ -228,18 +241,7 @@ int Reach(const struct sockaddr* address, socklen_t size, Socket& to) {
   Where where;
   int error = FindForReading(AT_FDCWD, path, true, place, where);
   if (error < 0 || where.path == path || Fill(to, where.path)) return error;
-  // The whole path is too long for an address: by a descriptor of its folder.
-  char folder[2 * PATH_MAX];
-  const char* slash = strrchr(where.path, '/');
-  snprintf(folder, sizeof folder, "%.*s", static_cast<int>(slash - where.path), where.path);
-  to.folder = kernel::Open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (to.folder < 0) return to.folder;
-  snprintf(path, sizeof path, "/proc/self/fd/%d", to.folder);
-  if (strlen(path) + strlen(slash) + 1 > sizeof path || !Fill(to, strcat(path, slash))) {
-    kernel::Close(to.folder);
-    return -ENAMETOOLONG;
-  }
-  return 0;
+  return FillByFolder(to, where.path);
 }
 
 int Bind(int fd, const struct sockaddr* address, socklen_t size) {
@@ -263,9 +265,15 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
   kernel::MakeFolder(name, 0700);
   snprintf(name, sizeof name, "%s/%s/%ld-%d", Changes(), VRAMSCOPE_ISOLATION_SOCKETS,
            kernel::Call(SYS_getpid), __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
-  if (!Fill(own, name)) return -ENAMETOOLONG;
+  if (Fill(own, name)) {
+    error = bind(own.address, own.size);
+    return error < 0 ? error : kernel::HardLink(name, place.spot.upper());
+  }
+  error = FillByFolder(own, place.spot.upper());  // getsockname() will not say its name
+  if (error < 0) return error;
   error = bind(own.address, own.size);
-  return error < 0 ? error : kernel::HardLink(name, place.spot.upper());
+  kernel::Close(own.folder);
+  return error;
 }
 
 }  // namespace

@@ -82,7 +82,10 @@ void ReadEnvironment() {
   settings.no_network = network != nullptr && strcmp(network, "1") == 0;
   const char* mode = getenv("VRAMSCOPE_ISOLATION");
   if (mode == nullptr) return;
-  if (strcmp(mode, "overlay") == 0) settings.mode = Mode::kOverlay;
+  if (strcmp(mode, "overlay") == 0) {
+    settings.mode = Mode::kOverlay;
+    ReadReal();
+  }
   const char* changes = getenv("VRAMSCOPE_ISOLATION_CHANGES");
   if (strcmp(mode, "copy") != 0 || changes == nullptr || changes[0] != '/') return;
   size_t length = WithoutLinks(changes, settings.changes, sizeof settings.changes);
