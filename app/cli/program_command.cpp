@@ -447,6 +447,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
+    isolation->reset();  // takes a moment, in which nobody is to end this process
   }
   if (options.stream) return kDone;
   if (!options.outcome.empty()) {

@@ -122,7 +122,7 @@ class Builder {
     fs::remove_all(folder, error);
     if (!error) fs::create_directory(folder, error);
     const bool whole = !error && fs::is_empty(folder, error) && !error;
-    umount2(merged.c_str(), MNT_DETACH);
+    // It stays mounted and goes with the old root: unmounting waits for other processors.
     if (!whole)
       return absl::UnavailableError(fmt::format(
           "overlayfs on {}: {}", options_.scratch,

