@@ -28,8 +28,10 @@ class Settings:
         self.output = environment["VRAMSCOPE_PROGRAM_OUTPUT"]
         self.steps = int(environment.get("VRAMSCOPE_PROGRAM_STEPS", "0"))
         self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
-        self.scratch = environment.get("VRAMSCOPE_PROGRAM_SCRATCH", "")
         self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
+        self.scratch = os.path.join(self.output, "scratch")  # for files of these hooks
+        # Where the program's own files go: "overlay" and "copy" are layers that are removed, "none" is the user's disk.
+        self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
         self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
         self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": the history alone, for tests
