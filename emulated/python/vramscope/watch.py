@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, values, writes
+from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, uploads, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -35,6 +35,7 @@ def _watch_the_end(process):
 def start(torch):
     settings = Settings()
     process = Process(torch, settings)
+    uploads.record.attach(process)
     _watch_the_end(process)
     if int(str(torch.__version__).split(".")[0]) < 2:
         process.about["ended"] = "unsupported"
