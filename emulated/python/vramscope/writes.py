@@ -231,7 +231,6 @@ def _known(dtype):
 class Writes:
     def __init__(self, process):
         self.process = process
-        self.isolated = process.settings.isolation in ("overlay", "copy")
         self.large = threading.local()  # .file: a large value is being saved to a file
 
     def save(self, function, what, names):
@@ -248,7 +247,7 @@ class Writes:
                 if hasattr(target, "write") and size > (LARGE_IN_MEMORY if isinstance(target, io.BytesIO) else LARGE) and self.describes():
                     return self.describe(function, what, value, target, size, args, kwargs)
                 return function(*args, **kwargs)
-            if not self.isolated:
+            if self.process.settings.writes_to_disk(path):
                 self.process.assume_of("%s writes a real file, of what the plan has: values that the GPU would compute are 0 in it" % what, path, size)
                 return function(*args, **kwargs)
             if size <= LARGE:
@@ -264,7 +263,7 @@ class Writes:
 
     def describes(self):
         """Whether a stream in memory may get shapes alone. Without isolation it may become a real file: only what PyTorch sends to other ranks."""
-        return self.isolated or sys._getframe(2).f_globals.get("__name__", "").startswith("torch.distributed.")
+        return self.process.settings.isolation != "none" or sys._getframe(2).f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
         try:
