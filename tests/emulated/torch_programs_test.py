@@ -665,6 +665,36 @@ class Values(Program):
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
 
+    def test_what_is_compared(self):
+        self.plan("compared.py", options=("--steps", "0"))
+        self.assertIn("all as compared", self.stderr)
+
+
+class Processes(Program):
+    def test_a_backward_pass_of_the_engine_itself(self):
+        answer = self.plan("engine.py", options=("--steps", "0"))
+        self.assertEqual(len(answer["steps"]), 3)
+        for step in answer["steps"]:
+            self.assertGreater(step.get("backward_ms", 0), 0, step)
+
+    def test_a_child_that_ends_at_once_reports(self):
+        answer = self.plan("children.py", "exit", options=("--steps", "0"))
+        self.assertTrue(any(a["what"].startswith("the host takes as long as") for a in answer["assumptions"]), answer["assumptions"])
+        self.assertIsNone(answer["program"]["exception"])
+
+    def test_a_child_that_fails_is_told_though_the_program_goes_on(self):
+        answer = self.plan("children.py", "raise", options=("--steps", "0"))
+        self.assertEqual((answer["program"]["exit_status"], answer["program"]["exception"]), (0, "ValueError: the child's own"))
+        self.assertRegex(self.stderr, r"warning: process \d+ failed \(ValueError: the child's own\)")
+
+    def test_more_processes_than_cards(self):
+        result = subprocess.run([VRAMSCOPE, "plan", "--", PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+                                 os.path.join(HERE, "programs", "distributed.py"), "ddp", "--width", "128", "--layers", "2"], env=ENVIRONMENT,
+                                capture_output=True, text=True, timeout=300)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("the plan has 1 of the GPUs that the program asks for: vramscope plan --devices 2", result.stderr)
+
+
 class Recordings(Program):
     """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
 

@@ -72,7 +72,8 @@ def _solve(filename, numbers, mine):
     for values in tried:
         values = dict(zip(keys, values))
         if all(_evaluate(test, numbers, values) in (wanted, None) for test, wanted, _ in together):
-            return next((values[key] for key in keys if key in mine and values[key] != base[key]), None)
+            found = {values[key] for key in keys if key in mine}
+            return found.pop() if len(found) == 1 and any(values[key] != base[key] for key in keys if key in mine) else None
     return None
 
 
@@ -85,14 +86,20 @@ class _Numbers:
         self.keys = {}  # name: lines that it is read in
         for node in ast.walk(scope):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                lines = {line for part in ast.walk(node.value) if self.read(part) for line in range(part.lineno, part.end_lineno + 1)}
-                for target in targets:
-                    if lines and isinstance(target, (ast.Name, ast.Attribute)):
-                        self.keys.setdefault(_dotted(target), set()).update(lines)
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self.assigned(target, node.value)
         for node in ast.walk(scope):
             if self.read(node):
                 self.keys.setdefault(self.name(node), set()).update(range(node.lineno, node.end_lineno + 1))
+
+    def assigned(self, target, value):
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for pair in zip(target.elts, value.elts):
+                self.assigned(*pair)
+        lines = {line for part in ast.walk(value) if self.read(part) for line in range(part.lineno, part.end_lineno + 1)}
+        name = _dotted(target)
+        if lines and name:
+            self.keys.setdefault(name, set()).update(lines)
 
     def read(self, node):
         if not isinstance(node, ast.Call):

@@ -347,6 +347,23 @@ class Values(Following):
 
         return wrapper
 
+    def selected(self, function):
+        """Of masked_select: as many numbers as the mask says, and those where both are known."""
+        counted = self.count(function, _second)
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            parts = _first(args, kwargs), _second(args, kwargs)
+            values = [self.value(part) if self.small(part) else None for part in parts]
+            result = counted(*args, **kwargs)
+            if values[0] is not None and values[1] is not None and kwargs.get("out") is None:
+                known = self.computed(function, *values)
+                if known is not None and self.small(result) and known.shape == result.shape:
+                    self.settle(result, known)
+            return result
+
+        return wrapper
+
     def indexed(self, function):
         """Of x[...] and x[...] = y with masks among the indices."""
         @functools.wraps(function)
@@ -499,7 +516,7 @@ def _stand_in(process, values):
         stand_in(owner, ("repeat_interleave",), values.repeated)
         stand_in(owner, ("sum", "prod", "max", "min", "amax", "amin", "cumsum"), values.follows)
         stand_in(owner, ("sum",), values.summed)
-        stand_in(owner, ("masked_select",), values.count, _second)
+        stand_in(owner, ("masked_select",), values.selected)
         stand_in(owner, ("masked_scatter",), values.scattered)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         stand_in(tensor, ("__%s__" % name, name), values.compared)
