@@ -128,8 +128,8 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
     return kInterrupted;
   }
   if (program::EndedWell(seen, outcome)) {
-    if (const std::string how = program::DiedShuttingDown(seen, outcome); !how.empty())
-      Note("warning: " + how);
+    if (const std::string warning = program::WarningOf(seen, outcome); !warning.empty())
+      Note("warning: " + warning);
     return kDone;
   }
   const About* const failed = program::FirstFailure(seen);

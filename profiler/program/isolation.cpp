@@ -107,6 +107,7 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     resolved.writable.push_back(compiled);
     isolation->environment_["TORCHINDUCTOR_CACHE_DIR"] = compiled;
   }
+  isolation->environment_["VRAMSCOPE_ISOLATION_REAL"] = absl::StrJoin(resolved.writable, ":");
   std::string why;
   if (options.mode != IsolationMode::kCopy) {
     const absl::Status made = isolation->MakeOverlay(resolved);
@@ -177,7 +178,6 @@ absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
     scratch_ = *std::move(scratch);
     environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch_->path();
-    environment_["VRAMSCOPE_ISOLATION_REAL"] = absl::StrJoin(options.writable, ":");
     environment_["LD_PRELOAD"] = library;
     if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
     return absl::OkStatus();

@@ -47,6 +47,16 @@ std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
          "whole";
 }
 
+std::string WarningOf(const Program& seen, const Outcome& outcome) {
+  if (std::string how = DiedShuttingDown(seen, outcome); !how.empty()) return how;
+  const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
+  if (failed == nullptr) return "";
+  return fmt::format(
+      "process {} failed ({}), and the program ended with status 0 all the same: what that process "
+      "would have done is missing",
+      failed->pid, ShortException(WhyOf(*failed)));
+}
+
 std::string WhyOf(const About& failed) {
   if (failed.world_size < 2) return failed.exception;
   return fmt::format("rank {}: {}", failed.rank, failed.exception);

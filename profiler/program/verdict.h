@@ -30,6 +30,8 @@ std::string EndText(const Outcome& outcome);
 bool EndedWell(const Program& seen, const Outcome& outcome);
 // What is said of the last; "" where it was not so.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
+// What a user is warned of though it ended well: that, or a process of it that failed; "": nothing.
+std::string WarningOf(const Program& seen, const Outcome& outcome);
 
 // "ValueError: no such batch", of several ranks with the one that raised it.
 std::string WhyOf(const About& failed);
