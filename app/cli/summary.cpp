@@ -61,23 +61,26 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const std::string parts =
       fmt::format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                   FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
-  if (summary.fits) {
-    return fmt::format("Fits on {}: {} to spare ({}).", device.name, FormatBytes(headroom), parts);
-  }
-  if (summary.headroom_bytes < 0)
-    return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
-                       parts);
   // What was refused is in no figure: of a program that goes on, or that ended by it.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
-  return fmt::format(
-      "Does not fit on {}: {} found no room{} ({}).", device.name,
+  const std::string request = fmt::format(
+      "{} found no room{}",
       first == kinds.end()
           ? "a request"
           : "a request of " +
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())]),
-      refused > 1 ? fmt::format(", the first of {}", refused) : "", parts);
+      refused > 1 ? fmt::format(", the first of {}", refused) : "");
+  if (summary.fits)
+    return fmt::format("Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
+                       summary.went_on ? " On the way " + request +
+                                             "; the program caught that and went on without it."
+                                       : "");
+  if (summary.headroom_bytes < 0)
+    return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
+                       parts);
+  return fmt::format("Does not fit on {}: {} ({}).", device.name, request, parts);
 }
 
 // The loss of every step, which a run that computes leaves as a marker.
@@ -264,6 +267,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["headroom"] = summary.headroom_bytes;
   json["past_allocator"] = summary.most_used.past_allocator;
   json["out_of_memory"] = summary.out_of_memory;
+  json["went_on"] = summary.went_on;
   json["complete"] = trace.complete;
   json["assumptions"] = AssumptionsJson(trace::AssumptionsOf(trace));
   if (info.has_config) json["config"] = Json::parse(run::ToJson(info.config), nullptr, false);

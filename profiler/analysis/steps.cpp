@@ -128,13 +128,18 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
+  // The embedded loop is given what it asks for beyond the device, to see by how much.
+  const auto refused = std::find(trace.events.kind.rbegin(), trace.events.kind.rend(),
+                                 EventKind::kOutOfMemory);
+  out.went_on = out.out_of_memory && trace.complete && !trace.info.has_config &&
+                std::find(trace.events.kind.rbegin(), refused, EventKind::kAlloc) != refused;
   const run::DeviceProfile& device = trace.info.device;
   if (device.memory_bytes != 0) {
     out.headroom_bytes = static_cast<int64_t>(device.memory_bytes) -
                          static_cast<int64_t>(device.context_bytes) -
                          static_cast<int64_t>(std::max(out.most_used.sum(), out.peak.allocated));
   }
-  out.fits = out.headroom_bytes >= 0 && !out.out_of_memory;
+  out.fits = out.headroom_bytes >= 0 && (!out.out_of_memory || out.went_on);
   return out;
 }
 

@@ -17,8 +17,10 @@
 
 namespace vramscope::program {
 
-// That it really runs, and what is not as it would be; without a full stop.
-std::string BeforeText(bool planned, std::string_view device, uint32_t steps);
+// What the user should know before the program starts: that it really runs, what differs from a
+// real run and, of a plan, what its isolation holds (Isolation::Description). Full sentences.
+std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
+                       std::string_view isolation = {});
 
 // "the program ended with status 1"
 std::string EndText(const Outcome& outcome);
@@ -28,6 +30,8 @@ std::string EndText(const Outcome& outcome);
 bool EndedWell(const Program& seen, const Outcome& outcome);
 // What is said of the last; "" where it was not so.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
+// What a user is warned of though it ended well: that, or a process of it that failed; "": nothing.
+std::string WarningOf(const Program& seen, const Outcome& outcome);
 
 // "ValueError: no such batch", of several ranks with the one that raised it.
 std::string WhyOf(const About& failed);

@@ -15,6 +15,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -250,7 +251,7 @@ class Activities(Program):
         """Four processes of PyTorch under torchrun, recorded; `plan` is there for the platform's cards alone."""
         program = os.path.join(HERE, "programs", "distributed.py")
         small = ["ddp", "--width", "128", "--layers", "2", *arguments]
-        result = subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
+        result = subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
                                  "-o", self.path("four.trace"), "--", PYTHON, "-m", "torch.distributed.run", "--standalone",
                                  "--nproc-per-node", "4", program, *small], env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertTrue(os.path.exists(self.path("four.trace")), result.stderr[-4000:])
@@ -305,7 +306,7 @@ class Activities(Program):
         """Nothing is left running or lying about, and what had come is where the trace was to go."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
-            [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
+            [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
              program, "ddp", "--width", "128", "--layers", "2", "--steps", "100000", "--note", self.folder],
             env={**ENVIRONMENT, "TMPDIR": self.folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.addCleanup(running.kill)
@@ -330,7 +331,7 @@ class Activities(Program):
         for _ in range(3):
             trace = self.path("one.trace")
             running = subprocess.Popen(
-                [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "-o", trace, "--", PYTHON, "-m",
+                [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "-o", trace, "--", PYTHON, "-m",
                  "torch.distributed.run", "--standalone", "--nproc-per-node", "1", program, "ddp", "--width", "128", "--layers", "2",
                  "--steps", "100000", "--note", self.folder],
                 env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -360,7 +361,7 @@ class Activities(Program):
             with open(self.path("%s.py" % name), "w") as file:
                 file.write(text)
             # `plan` starts `record` on the platform; it finds no Python of its own there, and says so by its status.
-            subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
+            subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
                             self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
                            capture_output=True, timeout=600)
         same = self.json("diff", "--prediction", self.path("plan.trace"), self.path("same.trace"))
@@ -505,20 +506,34 @@ class Programs(Program):
         self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
 
     def test_saves_and_resumes(self):
-        answer = self.runs("resume.py", steps=15, options=("--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+        checkpoints = self.elsewhere()
+        self.runs("resume.py", steps=15, options=("--steps", "0"), CHECKPOINTS=checkpoints)
         self.assertIn("resumed, epoch 2", self.stderr)
-        self.assertEqual(os.listdir(self.path("checkpoints")), [])
-        # Each way of writing once, about the folder that all of its files lie in.
-        written = [a for a in answer["assumptions"] if "torch.save writes" in a["what"]]
-        self.assertEqual([a["where"] for a in written], [self.path("checkpoints")])
+        self.assertEqual(os.listdir(checkpoints), [])
+
+    def elsewhere(self):
+        """A folder that is not writable to the plan."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
 
     def test_checkpoints_through_files_and_streams(self):
-        os.mkdir(self.path("checkpoints"))
-        answer = self.plan("checkpoint_files.py", options=("--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+        checkpoints = self.elsewhere()
+        answer = self.plan("checkpoint_files.py", options=("--steps", "0"), CHECKPOINTS=checkpoints)
         self.assertIn("all read again", self.stderr)
-        left = [os.path.join(folder, name) for folder, _, names in os.walk(self.path("checkpoints")) for name in names]
-        self.assertEqual(left, [self.path("checkpoints/notes.txt")])
-        self.assertTrue(any("a checkpoint goes to a scratch folder" in a["what"] for a in answer["assumptions"]))
+        self.assertEqual(os.listdir(checkpoints), [])
+        # Each way of writing once, about the folder that all of its files lie in.
+        said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
+        self.assertEqual(said["torch.save writes large tensors as zeros, which take no room (a sparse file)"], checkpoints)
+        self.assertIn("torch.save writes shapes alone into a stream", said)
+
+    def test_checkpoints_without_isolation_are_real(self):
+        checkpoints = self.elsewhere()
+        answer = self.plan("checkpoint_files.py", "large", options=("--steps", "0", "--no-isolation"), CHECKPOINTS=checkpoints)
+        status = os.stat(os.path.join(checkpoints, "large.pt"))
+        self.assertGreaterEqual(512 * status.st_blocks, status.st_size)
+        said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
+        self.assertEqual(said["torch.save writes a real file, of what the plan has: values that the GPU would compute are 0 in it"], checkpoints)
 
     def test_checkpointed_dropout(self):
         self.plan("checkpointed_dropout.py", options=("--steps", "0"))
@@ -648,6 +663,36 @@ class Values(Program):
         self.assertIn("what bincount() counts on the card is taken to be spread over its bins evenly", said)
         evenly = [a for a in answer["assumptions"] if "experts" in a["what"]]
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
+
+
+    def test_what_is_compared(self):
+        self.plan("compared.py", options=("--steps", "0"))
+        self.assertIn("all as compared", self.stderr)
+
+
+class Processes(Program):
+    def test_a_backward_pass_of_the_engine_itself(self):
+        answer = self.plan("engine.py", options=("--steps", "0"))
+        self.assertEqual(len(answer["steps"]), 3)
+        for step in answer["steps"]:
+            self.assertGreater(step.get("backward_ms", 0), 0, step)
+
+    def test_a_child_that_ends_at_once_reports(self):
+        answer = self.plan("children.py", "exit", options=("--steps", "0"))
+        self.assertTrue(any(a["what"].startswith("the host takes as long as") for a in answer["assumptions"]), answer["assumptions"])
+        self.assertIsNone(answer["program"]["exception"])
+
+    def test_a_child_that_fails_is_told_though_the_program_goes_on(self):
+        answer = self.plan("children.py", "raise", options=("--steps", "0"))
+        self.assertEqual((answer["program"]["exit_status"], answer["program"]["exception"]), (0, "ValueError: the child's own"))
+        self.assertRegex(self.stderr, r"warning: process \d+ failed \(ValueError: the child's own\)")
+
+    def test_more_processes_than_cards(self):
+        result = subprocess.run([VRAMSCOPE, "plan", "--", PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+                                 os.path.join(HERE, "programs", "distributed.py"), "ddp", "--width", "128", "--layers", "2"], env=ENVIRONMENT,
+                                capture_output=True, text=True, timeout=300)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("the plan has 1 of the GPUs that the program asks for: vramscope plan --devices 2", result.stderr)
 
 
 class Recordings(Program):

@@ -252,7 +252,7 @@ void ProgramRunner::End(const Read& last) {
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
     end.next = tr("What arrived before that is shown.");
   } else if (!end.stopped) {
-    end.remark = Text(program::DiedShuttingDown(seen, *outcome));
+    end.remark = Text(program::WarningOf(seen, *outcome));
   }
   if (!end.error.isEmpty() && outcome)
     end.place = Text(program::LastPythonLine(output_.toStdString()));

@@ -92,6 +92,15 @@ def _next_sitecustomize():
         spec.loader.exec_module(module)
 
 
+def _without_uploads():
+    _package()
+    from vramscope import uploads
+
+    uploads.start()
+
+
 if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
+    if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
+        _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())
 _next_sitecustomize()

@@ -10,8 +10,10 @@ out of a loop.
         columns = torch.argwhere(outliers.any(dim=0))
     if loss > 0:                                 # True: a program is there to train
         loss.backward()
+    mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: nothing would be left
 
-Of a number that it divides by, takes the logarithm of, or trains by, one that is not 0:
+Of a number that it divides by, takes the logarithm of, or trains by, one that is not 0 (here), and of numbers that it compares those by
+which it does not fail (comparisons.py):
 
     psnr = 10 * math.log10(1 / loss.item())
 
@@ -33,22 +35,25 @@ def way(frame):
 @functools.lru_cache(maxsize=4096)
 def _way(filename, line):
     best = None
-    for node in _decisions(filename):
+    for node in decisions(filename):
         test = node.test
         if test.lineno <= line <= test.end_lineno and (best is None or test.lineno >= best.test.lineno):
             best = node
     if best is None:
         return None
+    if isinstance(best, Filter):
+        # What is filtered by isnan() and its like is answered there.
+        asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
+        return None if asks else _part(best.test, True)
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return False
     if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return True  # it keeps the pair of vectors
-    if isinstance(best, ast.Assert):
-        wanted = True
-    elif isinstance(best, ast.While) or _fails(best.body):
+    wanted = sound(best)
+    if wanted is not None:
+        pass
+    elif isinstance(best, ast.While):
         wanted = False
-    elif _fails(best.orelse):
-        wanted = True
     elif _trains(best.body) != _trains(best.orelse):
         wanted = _trains(best.body)
     elif best in _skipping(filename):
@@ -58,8 +63,24 @@ def _way(filename, line):
     return _part(best.test, wanted)
 
 
+def sound(decision):
+    """How its test has to come out, or the program fails; None: it fails by neither way."""
+    if isinstance(decision, (ast.Assert, Filter)):
+        return True
+    if isinstance(decision, ast.If):
+        return False if _fails(decision.body) else True if _fails(decision.orelse) else None
+    return None
+
+
+class Filter:
+    """A condition of a comprehension."""
+
+    def __init__(self, test):
+        self.test = test
+
+
 @functools.lru_cache(maxsize=256)
-def _tree(filename):
+def tree(filename):
     try:
         return ast.parse("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -67,8 +88,10 @@ def _tree(filename):
 
 
 @functools.lru_cache(maxsize=256)
-def _decisions(filename):
-    return tuple(node for node in ast.walk(_tree(filename)) if isinstance(node, (ast.If, ast.While, ast.Assert)))
+def decisions(filename):
+    nodes = tuple(ast.walk(tree(filename)))
+    filters = [Filter(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs]
+    return (*(node for node in nodes if isinstance(node, (ast.If, ast.While, ast.Assert))), *filters)
 
 
 def _trains(body):
@@ -94,28 +117,29 @@ def _skipping(filename):
         for child in ast.iter_child_nodes(node):
             look(child, node if isinstance(node, _LOOPS) else None if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else loop)
 
-    look(_tree(filename), None)
+    look(tree(filename), None)
     return frozenset(found)
 
 
 # --- numbers ---
 
-def nonzero(frame):
-    """Whether the number that the frame's line reads has to be another than 0."""
-    return _nonzero(frame.f_code.co_filename, frame.f_lineno)
+def scope_of(filename, line):
+    """The function that the line is in, or the module."""
+    module = tree(filename)
+    functions = [node for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
+    return max(functions, key=lambda node: node.lineno, default=module)
 
 
 @functools.lru_cache(maxsize=4096)
-def _nonzero(filename, line):
-    tree = _tree(filename)
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
-    scope = max(functions, key=lambda node: node.lineno, default=tree)
+def nonzero(filename, line):
+    """Whether the number that a line reads has to be another than 0."""
+    scope = scope_of(filename, line)
     names = set()
 
     def of_it(node):
         """Whether the number, or what is made of it, is in the expression."""
         return any(isinstance(part, ast.Name) and part.id in names or
-                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and _reads(part) for part in _but_lengths(node))
+                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and reads(part) for part in _but_lengths(node))
 
     for node in ast.walk(scope):  # names are given before they are used, more or less
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None and of_it(node.value):
@@ -149,7 +173,7 @@ def _is_zero(node):
     return isinstance(node, ast.Constant) and node.value == 0
 
 
-def _reads(call):
+def reads(call):
     """x.item(), float(x), int(x)."""
     return getattr(call.func, "attr", getattr(call.func, "id", "")) in ("item", "float", "int")
 

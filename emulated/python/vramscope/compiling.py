@@ -109,7 +109,7 @@ def stays_as_it_is(module):
 
 
 def install(process):
-    if not process.settings.scratch:
+    if not process.settings.emulated:
         return
     compiling = Compiling(process)
     imports.after(process, "torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))

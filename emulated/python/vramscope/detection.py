@@ -3,6 +3,7 @@ not all of it, and the rest to be background. What follows (boxes, masks and key
 import functools
 
 from vramscope import imports
+from vramscope.known import place
 
 TAKEN = "of what a detector samples as much is taken to hold something as it lets"
 
@@ -53,3 +54,20 @@ def install(process, values):
 
     imports.after(process, "torchvision.models.detection._utils", sampler)
     imports.after(process, "torchvision.models.detection.roi_heads", heads)
+    imports.after(process, "torch_linear_assignment.assignment", lambda module: setattr(
+        module, "batch_linear_assignment", _assigned(process, values, module.batch_linear_assignment)))
+
+
+def _assigned(process, values, assign):
+    """Of a matching that a kernel of Triton's finds: the first worker does the first task, and so on. Any other matching is as large."""
+    @functools.wraps(assign)
+    def batch_linear_assignment(cost, *args, **kwargs):
+        result = assign(cost, *args, **kwargs)
+        if values.small(result) and values.value(result) is None:
+            workers, tasks = cost.shape[1:]
+            process.assume("a matching that is computed is taken to be the first of each with the first", place())
+            value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
+            values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
+        return result
+
+    return batch_linear_assignment

@@ -41,7 +41,7 @@ def _installed(process, modeling):
         dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or torch.float32
         if not isinstance(dtype, torch.dtype):  # by component, or by name
             dtype = getattr(torch, dtype, torch.float32) if isinstance(dtype, str) else torch.float32
-        if process.settings.scratch and (kwargs.get("quantization_config") is not None or kwargs.get("device_map") is not None):
+        if process.settings.emulated and (kwargs.get("quantization_config") is not None or kwargs.get("device_map") is not None):
             return _load_empty(process, functools.partial(load, cls), cls, config, unused, dtype, kwargs)
         model = cls.from_config(config, **unused).eval()
         to = torch.nn.Module.to  # the library's own has words about what it keeps in 32 bits

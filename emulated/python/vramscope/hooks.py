@@ -310,6 +310,17 @@ def _modules(torch, hooks):
 def _backward(torch, hooks):
     torch.autograd.backward = hooks.backward(torch.autograd.backward)
     torch.autograd.grad = hooks.backward(torch.autograd.grad)
+    variable = torch.autograd.Variable
+    run = variable._execution_engine.run_backward
+    watched = hooks.backward(run)
+
+    class Engine(type(variable._execution_engine)):
+        """Megatron's schedules call it themselves."""
+
+        def run_backward(self, *args, **kwargs):
+            return (run if hooks.backward_depth else watched)(*args, **kwargs)
+
+    variable._execution_engine = Engine()
 
 
 def _optimizers(torch, hooks):

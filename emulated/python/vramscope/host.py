@@ -21,6 +21,9 @@ class Nobody:
     def gradients_cleared(self, optimizer):
         pass
 
+    def ends(self):
+        pass
+
 
 class Platform:
     """OSError, AttributeError: there is none, or one of another version."""
@@ -38,6 +41,7 @@ class Platform:
         self.module_called = function("module_called", None)
         self.step = function("optimizer_step", None, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
         self.cleared = function("gradients_cleared", None, ctypes.c_uint64)
+        self.ends = function("flush", None)  # what the platform says of a process, which it writes at exit() alone
         self.first_step = function("first_optimizer_step", None)
 
     def optimizer_step(self, optimizer, first):

@@ -3,29 +3,35 @@ import importlib.util
 import sys
 
 
-class _After:
-    def __init__(self, process, name, call):
-        self.process, self.name, self.call, self.looking = process, name, call, False
+class _Finder:
+    """Finds nothing itself: it adds the calls to what the others find."""
+
+    def __init__(self):
+        self.calls = {}  # name of a module: [(process, call)]
+        self.looking = set()
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.name or self.looking:
+        if name not in self.calls or name in self.looking:
             return None
-        self.looking = True
+        self.looking.add(name)
         try:
             spec = importlib.util.find_spec(name)
         finally:
-            self.looking = False
+            self.looking.discard(name)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module
 
         def exec_module(module):
             execute(module)
-            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-            _call(self.process, self.name, self.call, module)
+            for process, call in self.calls.pop(name, ()):
+                _call(process, name, call, module)
 
         spec.loader.exec_module = exec_module
         return spec
+
+
+_finder = _Finder()
 
 
 def _call(process, name, call, module):
@@ -36,5 +42,7 @@ def _call(process, name, call, module):
 def after(process, name, call):
     if name in sys.modules:
         _call(process, name, call, sys.modules[name])
-    else:
-        sys.meta_path.insert(0, _After(process, name, call))
+        return
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+    _finder.calls.setdefault(name, []).append((process, call))

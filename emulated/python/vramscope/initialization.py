@@ -4,12 +4,11 @@ import functools
 import glob
 import json
 import os
-import struct
 import sys
 import tempfile
 import urllib.parse
 
-from vramscope import imports
+from vramscope import imports, writes
 
 SMALL = 1 << 16  # elements that are filled all the same
 
@@ -190,7 +189,7 @@ def _without_checkpoint(process, modeling):
             dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)
-        if process.settings.scratch and any(kwargs.get(name) is not None for name in _LOADERS):
+        if process.settings.emulated and any(kwargs.get(name) is not None for name in _LOADERS):
             return _load_empty(process, functools.partial(load, cls), cls, config, folder, dtype, kwargs)
         more = {"torch_dtype": dtype or torch.float32}
         if kwargs.get("attn_implementation"):
@@ -222,10 +221,6 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
     return model
 
 
-_SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
-                "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
-
-
 def _shard_size(config):
     """Bytes of a file of the checkpoint, as the version that saved it does when nobody says otherwise: the order of loading decides
     which blocks fit. A loader maps a file as a whole, so no more than half of the computer's memory."""
@@ -245,7 +240,7 @@ def _as_published(model, tensors):
 
 
 def write_sparse(torch, folder, model, shard_size, name="model"):
-    shards, size, seen = [{}], 0, set()
+    shards, size, seen = [[]], 0, set()
     shared = {id(parameter): key for key, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
     tensors = {}
     for key, tensor in model.state_dict(keep_vars=True).items():
@@ -254,19 +249,14 @@ def write_sparse(torch, folder, model, shard_size, name="model"):
         seen.add(key)
         tensors[key] = tensor
     for key, tensor in _as_published(model, tensors).items():
-        end = size + tensor.numel() * tensor.element_size()
-        if size and end > shard_size:
-            shards.append({})
-            size, end = 0, end - size
-        shards[-1][key] = {"dtype": _SAFETENSORS[str(tensor.dtype)[len("torch."):]], "shape": list(tensor.shape),
-                            "data_offsets": [size, end]}
-        size = end
+        more = tensor.numel() * tensor.element_size()
+        if size and size + more > shard_size:
+            shards.append([])
+            size = 0
+        shards[-1].append((key, writes.SAFETENSORS[str(tensor.dtype)[len("torch."):]], list(tensor.shape), more, None))
+        size += more
     files = ["%s-%05d-of-%05d.safetensors" % (name, number, len(shards)) for number in range(1, len(shards) + 1)]
     for file_name, shard in zip(files, shards):
-        text = json.dumps({"__metadata__": {"format": "pt"}, **shard}).encode()
-        text += b" " * (-len(text) % 8)
-        with open(os.path.join(folder, file_name), "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text)
-            file.truncate(8 + len(text) + max(part["data_offsets"][1] for part in shard.values()))
+        writes.sparse_safetensors(os.path.join(folder, file_name), shard, {"format": "pt"})
     with open(os.path.join(folder, name + ".safetensors.index.json"), "w") as file:
-        json.dump({"metadata": {}, "weight_map": {key: file_name for file_name, shard in zip(files, shards) for key in shard}}, file)
+        json.dump({"metadata": {}, "weight_map": {key: file_name for file_name, shard in zip(files, shards) for key, *_ in shard}}, file)

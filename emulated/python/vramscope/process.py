@@ -28,11 +28,20 @@ class Settings:
         self.output = environment["VRAMSCOPE_PROGRAM_OUTPUT"]
         self.steps = int(environment.get("VRAMSCOPE_PROGRAM_STEPS", "0"))
         self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
-        self.scratch = environment.get("VRAMSCOPE_PROGRAM_SCRATCH", "")
         self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
+        self.scratch = os.path.join(self.output, "scratch")  # for files of these hooks
+        # Where the program's own files go: "overlay" and "copy" are layers that are removed, "none" is the user's disk.
+        self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
+        self.real = [os.path.realpath(path) for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep) if path]  # --writable
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
         self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
         self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": the history alone, for tests
+
+
+    def writes_to_disk(self, path):
+        """Whether a file that the program writes there is a file of the user's."""
+        path = os.path.realpath(path)
+        return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
 
 
 class Process:
@@ -130,6 +139,19 @@ class Process:
 
     def ends(self, how):
         self.about.update(ended=how, ended_ns=time.time_ns())
+
+    def failed(self, kind, value):
+        """By an exception that nobody caught."""
+        if not self.mine():
+            return
+        self.ends("exception")
+        text = str(value)
+        if self.settings.emulated and "invalid device ordinal" in text:
+            wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")  # torchrun's: as many processes as it starts here
+            first, _, rest = text.partition("\n")
+            text = "%s (the plan has %s of the GPUs that the program asks for: vramscope plan --devices %s)\n%s" % (
+                first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
+        self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
         """Writes what there is; the first `how` that says something counts."""

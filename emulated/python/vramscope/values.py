@@ -7,7 +7,7 @@ import functools
 import operator
 import os
 
-from vramscope import branches, collectives, detection, indexing, routing
+from vramscope import branches, collectives, comparisons, detection, indexing, routing
 from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
                                  VIEWED, WRITTEN, Following)
 from vramscope.known import MANY, caller, place, version
@@ -191,9 +191,11 @@ class Values(Following):
                 return type(function(tensor))(value)  # it waits for the card
             number = function(tensor)  # it waits for the card
             if self.asked and self.unknown(tensor):
-                if type(number) in (int, float) and branches.nonzero(caller()):
-                    self.process.assume("a computed number that the program divides by, takes the logarithm of or trains by is taken to be 1", place())
-                    return type(number)(1)
+                if type(number) in (int, float):
+                    value, why = comparisons.number(caller())
+                    if value:
+                        self.process.assume("a computed number that the program %s is taken to be %g" % (why, value), place())
+                        return type(number)(value)
                 self.process.assume("a computed number is taken to be 0", place())
             return number
 
@@ -211,7 +213,7 @@ class Values(Following):
         return wrapper
 
     def sound(self, function):
-        """Of what looks at its input on the card before it begins, and raises where that is not sound."""
+        """Of what looks at truths on the card before it begins: those that nobody knows are true, so it does not raise, and takes what is there."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(1)
@@ -345,6 +347,23 @@ class Values(Following):
 
         return wrapper
 
+    def selected(self, function):
+        """Of masked_select: as many numbers as the mask says, and those where both are known."""
+        counted = self.count(function, _second)
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            parts = _first(args, kwargs), _second(args, kwargs)
+            values = [self.value(part) if self.small(part) else None for part in parts]
+            result = counted(*args, **kwargs)
+            if values[0] is not None and values[1] is not None and kwargs.get("out") is None:
+                known = self.computed(function, *values)
+                if known is not None and self.small(result) and known.shape == result.shape:
+                    self.settle(result, known)
+            return result
+
+        return wrapper
+
     def indexed(self, function):
         """Of x[...] and x[...] = y with masks among the indices."""
         @functools.wraps(function)
@@ -354,6 +373,8 @@ class Values(Following):
                     index = self.counted_mask(index)[0]
                 elif type(index) is tuple:
                     index = tuple([self.counted_mask(part)[0] if self.is_mask(part) else part for part in index])
+                if self.truth_of_index(index):
+                    return self.sound(function)(tensor, index, *value)
             return function(tensor, index, *value)
 
         return wrapper
@@ -374,6 +395,16 @@ class Values(Following):
             return function(tensor, mask, source)
 
         return wrapper
+
+    def truth_of_index(self, index):
+        """Of a truth without dimensions among indices, which PyTorch itself reads: x[~isnan(x)] of x without dimensions. None: there is none."""
+        truths = [part for part in (index if type(index) is tuple else (index,))
+                  if type(part) is self.torch.Tensor and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
+        if not truths or not all(self.unknown(part) for part in truths):
+            return None
+        values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
+        self.process.assume("a computed condition is taken to be %s" % str(all(values)).lower(), place())
+        return all(values)
 
     def is_mask(self, index):
         return type(index) is self.torch.Tensor and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
@@ -412,9 +443,10 @@ class Values(Following):
         if isinstance(result, tuple) and len(parts) == len(places):
             for part, place in zip(parts, places):
                 if part.shape == place.shape and part.is_contiguous():
-                    self.put(part, place)
+                    self.put(part, self.keep(part, place))
         elif result.shape == (count, len(places)) and result.t().is_contiguous():
             self.put(result, torch.stack(places))
+            self.keep(result, torch.stack(places, 1))  # in another order than it lies in
 
 
 def spread(torch, count, size):
@@ -484,7 +516,7 @@ def _stand_in(process, values):
         stand_in(owner, ("repeat_interleave",), values.repeated)
         stand_in(owner, ("sum", "prod", "max", "min", "amax", "amin", "cumsum"), values.follows)
         stand_in(owner, ("sum",), values.summed)
-        stand_in(owner, ("masked_select",), values.count, _second)
+        stand_in(owner, ("masked_select",), values.selected)
         stand_in(owner, ("masked_scatter",), values.scattered)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         stand_in(tensor, ("__%s__" % name, name), values.compared)

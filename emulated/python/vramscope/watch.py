@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, values, writes
+from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, uploads, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -14,12 +14,11 @@ def _watch_the_end(process):
     excepthook = sys.excepthook
 
     def on_exception(kind, value, traceback):
-        if process.mine():
-            process.ends("exception")
-            process.about["exception"] = "%s: %s" % (kind.__name__, str(value)[:2000])
+        process.failed(kind, value)
         excepthook(kind, value, traceback)
 
     sys.excepthook = on_exception
+    _watch_multiprocessing(process)
 
     exit_at_once = os._exit
 
@@ -27,14 +26,38 @@ def _watch_the_end(process):
     def _exit(status):
         if process.mine():
             process.end("exit")
+        cuda = getattr(process.torch, "cuda", None)
+        if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():  # by this process: a child of a fork has its own platform
+            process.host.ends()
         exit_at_once(status)
 
     os._exit = _exit
 
 
+def _watch_multiprocessing(process):
+    """multiprocessing prints what its target raised, and goes on: the finalizers run while that is on its way."""
+    def registers(_):
+        util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
+
+    try:
+        from multiprocessing import util
+
+        util.register_after_fork(process, registers)  # a spawned child forgets its finalizers before it begins
+        registers(None)
+    except (ImportError, AttributeError):
+        pass
+
+
+def _finalized(process):
+    kind, value, _ = sys.exc_info()
+    if kind is not None and not issubclass(kind, (SystemExit, KeyboardInterrupt)):
+        process.failed(kind, value)
+
+
 def start(torch):
     settings = Settings()
     process = Process(torch, settings)
+    uploads.record.attach(process)
     _watch_the_end(process)
     if int(str(torch.__version__).split(".")[0]) < 2:
         process.about["ended"] = "unsupported"

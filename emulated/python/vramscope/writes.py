@@ -1,343 +1,349 @@
-"""What a planned program saves goes to a scratch folder: zeros are no checkpoint. The same program, and other ranks of it, find it again
-under the name that they gave it: they may ask whether it is there, load it, rename it and remove it.
+"""torch.save and safetensors of large values. A plan's tensors hold zeros, and gigabytes of them are not worth the disk: a file gets the
+format of its library with holes in the place of large storages (a sparse file), so every reader takes it, the program's own and others, and
+nothing of ours is ever unpickled. A stream in memory cannot have holes: it gets shapes alone, as JSON (shapes.py).
 
-A file lies in the scratch folder under its whole path, so that renaming a folder of checkpoints is renaming a folder there, too."""
-import builtins
+Both need what the program writes to be isolated from the user's files; without isolation files are written as they would be anyway."""
+import contextlib
+import ctypes
 import functools
 import io
+import json
+import math
 import os
-import pickle
-import shutil
 import stat
+import struct
+import sys
+import threading
+import zipfile
+import zlib
 
-from vramscope import imports
+from vramscope import imports, shapes
 
-LARGE = 1 << 28  # bytes of tensors beyond which their shapes are written alone
-LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and a card keeps no more
-SMALL = 1 << 10  # bytes of a tensor whose values are written there, too
-DESCRIBED = b"vramscope: shapes alone\n"
-CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".metadata", ".metadata.tmp")  # ends of files that hold nothing else
-
-_location = None  # map_location of the load that is going on
-
-
-def _made(torch, parameter, shape, stride, dtype, device, requires_grad, data):
-    where = _location
-    if isinstance(where, dict):
-        where = where.get(device, device)
-    elif callable(where):
-        where = "cpu"
-    if data is None:
-        tensor = torch.empty_strided(shape, stride, dtype=dtype, device=where or device)
-    else:
-        tensor = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape).to(where or device)
-    if parameter:
-        return torch.nn.Parameter(tensor, requires_grad)
-    return tensor.requires_grad_(requires_grad) if requires_grad else tensor
+LARGE = 1 << 28  # bytes of tensors beyond which a file gets holes
+LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and the emulated GPU keeps no more
+HOLE = 1 << 20  # bytes of a storage that are left out of a large file
+SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
+               "int8": "I8", "uint8": "U8", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
 
 
-class _Torch:
-    """Stands for the module, which cannot be pickled."""
-
-    def __reduce__(self):
-        return __import__, ("torch",)
-
-
-class _Describe(pickle.Pickler):
-    def __init__(self, file, torch):
-        super().__init__(file, protocol=4)
-        self.torch = torch
-
-    def reducer_override(self, value):
-        torch = self.torch
-        if not isinstance(value, torch.Tensor):
-            return NotImplemented
-        value = getattr(value, "_local_tensor", value)
-        data = None
-        if 0 < value.numel() * value.element_size() <= SMALL and value.layout is torch.strided:
-            data = bytes(value.detach().cpu().contiguous().clone().untyped_storage())
-        return _made, (_Torch(), isinstance(value, torch.nn.Parameter), tuple(value.shape), value.stride(), value.dtype, str(value.device),
-                       value.requires_grad, data)
-
-
-def _bytes_of(value, torch, depth=0):
+def bytes_of(value, torch, depth=0):
     if isinstance(value, torch.Tensor):
         return value.numel() * value.element_size()
     if depth < 8 and isinstance(value, dict):
-        return sum(_bytes_of(part, torch, depth + 1) for part in value.values())
+        return sum(bytes_of(part, torch, depth + 1) for part in value.values())
     if depth < 8 and isinstance(value, (list, tuple)):
-        return sum(_bytes_of(part, torch, depth + 1) for part in value)
+        return sum(bytes_of(part, torch, depth + 1) for part in value)
     return 0
 
 
-class Scratch:
+# --- zip files with holes ---
+
+def _times(matrix, vector):
+    result = 0
+    for column in matrix:
+        if vector & 1:
+            result ^= column
+        vector >>= 1
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def crc_of_zeros(count):
+    """zlib.crc32(bytes(count)), in the time of its logarithm: a zero byte moves the register linearly, and squares of that are quick."""
+    def one_byte(state):
+        for _ in range(8):
+            state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
+        return state
+
+    step, state = [one_byte(1 << bit) for bit in range(32)], 0xFFFFFFFF
+    while count:
+        if count & 1:
+            state = _times(step, state)
+        step = [_times(step, column) for column in step]
+        count >>= 1
+    return state ^ 0xFFFFFFFF
+
+
+class _FromHere:
+    """A file as if it began where it stands: offsets within an archive are counted from its beginning."""
+
+    def __init__(self, file):
+        self.file, self.base = file, file.tell()
+        self.write, self.flush = file.write, file.flush
+
+    def tell(self):
+        return self.file.tell() - self.base
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        return self.file.seek(offset + (self.base if whence == os.SEEK_SET else 0), whence) - self.base
+
+
+class SparseWriter:
+    """What torch.save asks of torch._C.PyTorchFileWriter. Records lie at multiples of 64 bytes, as PyTorch's do."""
+
+    def __init__(self, file):
+        self.zip = zipfile.ZipFile(_FromHere(file), "w", allowZip64=True)
+
+    def write_record(self, name, data, size):
+        if name == ".format_version":
+            return  # it promises PyTorch's own distances between records
+        if size >= HOLE:
+            self._begin(name, size, crc_of_zeros(size))
+            self.zip.fp.seek(size, os.SEEK_CUR)
+            return
+        data = _content(data, size)
+        self._begin(name, size, zlib.crc32(data))
+        self.zip.fp.write(data)
+
+    def _begin(self, name, size, crc):
+        info = zipfile.ZipInfo("archive/" + name, (1980, 1, 1, 0, 0, 0))
+        info.file_size = info.compress_size = size
+        info.CRC, info.header_offset = crc, self.zip.fp.tell()
+        bare = info.header_offset + len(info.FileHeader(zip64=True))
+        padding = -(bare + 4) % 64
+        info.extra = struct.pack("<2sH", b"FB", padding) + bytes(padding)
+        self.zip.fp.write(info.FileHeader(zip64=True))
+        self.zip.filelist.append(info)
+        self.zip.NameToInfo[info.filename] = info
+
+    def write_end_of_file(self):
+        self.write_record("version", b"3\n", 2)
+        self.zip.start_dir = self.zip.fp.tell()
+        self.zip._didModify = True
+        self.zip.close()
+
+
+def _content(data, size):
+    """Of bytes, text, an address (torch 2.0) or a storage."""
+    if isinstance(data, str):
+        return data.encode()
+    if isinstance(data, (bytes, bytearray)):
+        return bytes(data)
+    return ctypes.string_at(data if isinstance(data, int) else data.data_ptr(), size) if size else b""
+
+
+class _Opened:
+    """Stands in for torch.serialization's opener of a writer."""
+
+    def __init__(self, target):
+        self.own = isinstance(target, (str, os.PathLike))
+        try:
+            self.file = open(target, "wb") if self.own else target
+        except FileNotFoundError as error:
+            raise RuntimeError("Parent directory %s does not exist." % os.path.dirname(os.fspath(target))) from error
+
+    def __enter__(self):
+        self.writer = SparseWriter(self.file)
+        return self.writer
+
+    def __exit__(self, *args):
+        try:
+            self.writer.write_end_of_file()
+            self.file.flush()
+        finally:
+            if self.own:
+                self.file.close()
+
+
+def reader_of(torch):
+    """A torch._C.PyTorchFileReader that does not read what is a hole in the file, nor touches the memory that it would go to."""
+    base = torch._C.PyTorchFileReader
+
+    class PyTorchFileReader(base):
+        def __init__(self, source, *args):
+            self._vramscope_file = None
+            with contextlib.suppress(OSError, AttributeError, ValueError, TypeError):  # no file
+                begin = 0 if isinstance(source, (str, os.PathLike)) else source.tell()
+                path = source if isinstance(source, (str, os.PathLike)) else "/proc/self/fd/%d" % source.fileno()
+                if stat.S_ISREG(os.stat(path).st_mode):
+                    self._vramscope_file = open(path, "rb", buffering=0), begin
+            super().__init__(source, *args)
+
+        def get_storage_from_record(self, name, count, kind):
+            if kind is torch.UntypedStorage and count >= shapes.UNTOUCHED and self._vramscope_hole(self.get_record_offset(name), count):
+                return shapes.blank(torch, count)
+            return super().get_storage_from_record(name, count, kind)
+
+        def _vramscope_hole(self, offset, count):
+            if self._vramscope_file is None:
+                return False
+            file, begin = self._vramscope_file
+            # A hole ends where blocks of the file system do.
+            page = 1 << 16
+            first, last = begin + offset + page, begin + offset + count - page
+            try:
+                return last <= os.fstat(file.fileno()).st_size and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
+            except OSError:  # nothing but a hole until the end
+                return True
+
+    return PyTorchFileReader
+
+
+# --- safetensors ---
+
+class _Zeros:
+    """Stands for the bytes of a tensor."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+def write_safetensors(flattened, path, metadata):
+    """What safetensors.serialize_file does, with holes for what is large. KeyError: a type of this version that is not known here."""
+    rows = []
+    for name, spec in flattened.items():
+        if isinstance(spec, dict):
+            dtype, shape, data = spec["dtype"], spec["shape"], spec["data"]
+            size = data.size if isinstance(data, _Zeros) else len(data)
+        else:
+            dtype, shape, data, size = spec.dtype, spec.shape, spec.data_ptr, spec.data_len
+        rows.append((name, SAFETENSORS.get(dtype) or _known(dtype), [int(length) for length in shape], size, data))
+    rows.sort(key=lambda row: (-row[3] // max(1, math.prod(row[2])), row[0]))  # wide types first: each is aligned
+    sparse_safetensors(path, rows, metadata)
+
+
+def sparse_safetensors(path, rows, metadata=None):
+    """`rows`: name, type, shape, bytes, and what is written of it; None: nothing."""
+    header, end = {"__metadata__": dict(metadata)} if metadata else {}, 0
+    for name, dtype, shape, size, _ in rows:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for *_, size, data in rows:
+            if data is None or isinstance(data, _Zeros) or size >= HOLE:
+                file.seek(size, os.SEEK_CUR)
+            else:
+                file.write(_content(data, size))
+        file.truncate(8 + len(text) + end)
+
+
+def _known(dtype):
+    if dtype not in SAFETENSORS.values():
+        raise KeyError(dtype)
+    return dtype
+
+
+# --- hooks ---
+
+class Writes:
     def __init__(self, process):
         self.process = process
-        self.folder = process.settings.scratch
-        self.lstat, self.rename = os.lstat, os.rename  # as they were
-        self.opened_to_write = set()  # whatever they held, it is of this run
-
-    def place(self, path):
-        """Where the file lies, if it is saved, that the program calls so."""
-        return self.folder + os.path.abspath(os.fsdecode(path))
-
-    def find(self, path):
-        """`path` itself, or where it lies; and whether it was saved."""
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            return path, False
-        place = self.place(path)
-        return (place, True) if self.mode(place) else (path, False)
-
-    def mode(self, path):
-        """What is there; 0: nothing."""
-        try:
-            return self.lstat(path).st_mode
-        except (OSError, ValueError):
-            return 0
-
-    # --- what saves and loads ---
+        self.large = threading.local()  # .file: a large value is being saved to a file
 
     def save(self, function, what, names):
-        """Of a function whose first two parameters have these names: a value and a path."""
+        """Of a function whose first two parameters have these names: a value and where it goes."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
-            stream = len(args) > 1 and hasattr(args[1], "write")
-            if len(args) < 2 or not stream and not isinstance(args[1], (str, os.PathLike)):
+            if len(args) < 2:
                 return function(*args, **kwargs)
-            value, path = args[:2]
-            size = _bytes_of(value, self.process.torch)
-            if stream:
-                if size <= (LARGE_IN_MEMORY if isinstance(path, io.BytesIO) else LARGE):
-                    return function(value, path, *args[2:], **kwargs)
-                self.process.assume("%s writes shapes alone" % what, str(getattr(path, "name", "")), size)
-                return self.describe(value, path)
-            place = self.redirected(path)
-            self.process.assume_of("%s writes to a scratch folder that is removed" % what, path, size)
+            value, target = args[:2]
+            size = bytes_of(value, self.process.torch)
+            path = _path_of(target)
+            if path is None:
+                if hasattr(target, "write") and size > (LARGE_IN_MEMORY if isinstance(target, io.BytesIO) else LARGE) and self.describes():
+                    return self.describe(function, what, value, target, size, args, kwargs)
+                return function(*args, **kwargs)
+            if self.process.settings.writes_to_disk(path):
+                self.process.assume_of("%s writes a real file, of what the plan has: values that the GPU would compute are 0 in it" % what, path, size)
+                return function(*args, **kwargs)
             if size <= LARGE:
-                return function(value, place, *args[2:], **kwargs)
-            with open(place, "wb") as file:
-                return self.describe(value, file)
+                return function(*args, **kwargs)
+            self.process.assume_of("%s writes large tensors as zeros, which take no room (a sparse file)" % what, path, size)
+            self.large.file = True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.large.file = False
 
         return wrapper
 
-    def describe(self, value, file):
-        file.write(DESCRIBED)
+    def describes(self):
+        """Whether a stream in memory may get shapes alone. Without isolation it may become a real file: only what PyTorch sends to other ranks."""
+        return self.process.settings.isolation != "none" or sys._getframe(2).f_globals.get("__name__", "").startswith("torch.distributed.")
+
+    def describe(self, function, what, value, stream, size, args, kwargs):
         try:
-            _Describe(file, self.process.torch).dump(value)
-        except (pickle.PicklingError, TypeError, AttributeError):
-            pass  # it is there, and cannot be loaded
+            described = shapes.describe(value, self.process.torch)
+        except shapes.Unsupported:
+            return function(*args, **kwargs)
+        self.process.assume("%s writes shapes alone into a stream" % what, str(getattr(stream, "name", "")), size)
+        stream.write(described)
+        return None
 
-    def redirected(self, path):
-        """Where a file that is about to be written lies."""
-        path = os.fspath(path)
-        if os.fsdecode(os.path.abspath(path)).startswith(self.folder + os.sep):
-            return path
-        place = self.place(path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        return place
-
-    def checkpoint(self, path):
-        return isinstance(path, (str, bytes, os.PathLike)) and os.fsdecode(path).endswith(CHECKPOINTS)
-
-    def load(self, function, name_of_path, where):
-        """`where` names the parameter that says where tensors go."""
+    def load(self, function):
+        """Of torch.load."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            path, args = (args[0], args[1:]) if args else (kwargs.pop(name_of_path), args)
-            place, saved = self.find(path)
-            location = args[0] if args else kwargs.get(where)
-            value = None
-            if hasattr(path, "read"):
-                value = self.described(path, location)
-            elif saved:
-                with open(place, "rb") as file:
-                    value = self.described(file, location)
-            if value is None:
-                value = function(place if saved else path, *args, **kwargs)
+            source = args[0] if args else kwargs.get("f")
+            location = args[1] if len(args) > 1 else kwargs.get("map_location")
+            text = shapes.described(source)
+            value = function(*args, **kwargs) if text is None else shapes.read(text, self.process.torch, location)
             self.process.loaded(value)
             return value
 
         return wrapper
 
-    def described(self, file, location):
-        """What was saved as shapes alone; None: it was not, and the file stands where it stood."""
-        global _location
-        try:
-            begin = file.tell()
-            if file.read(len(DESCRIBED)) != DESCRIBED:
-                file.seek(begin)
-                return None
-        except (AttributeError, OSError, ValueError):
-            return None  # it cannot be gone back in: not one of ours
-        before, _location = _location, location
-        try:
-            return pickle.load(file)
-        finally:
-            _location = before
-
-    # --- the file system, where something was saved ---
-
-    def looked_at(self, function):
-        """Of os.stat and its like."""
+    def loaded(self, function):
         @functools.wraps(function)
-        def wrapper(path, *args, **kwargs):
-            try:
-                return function(path, *args, **kwargs)
-            except FileNotFoundError:
-                place, saved = self.find(path)
-                if not saved or kwargs.get("dir_fd") is not None:
-                    raise
-                return function(place, *args, **kwargs)
+        def wrapper(*args, **kwargs):
+            value = function(*args, **kwargs)
+            self.process.loaded(value)
+            return value
 
         return wrapper
 
-    def removed(self, function):
-        """Of os.remove, and of shutil.rmtree, whose folder may be there besides."""
-        @functools.wraps(function)
-        def wrapper(path, *args, **kwargs):
-            place, saved = self.find(path)
-            if not saved or kwargs.get("dir_fd") is not None:
-                return function(path, *args, **kwargs)
-            folder = stat.S_ISDIR(self.mode(place))
-            function(place)
-            if folder and self.mode(path):
-                return function(path, *args, **kwargs)
-            return None
+    def pytorch(self, torch):
+        serialization = torch.serialization
+        opener = serialization._open_zipfile_writer
 
-        return wrapper
+        @functools.wraps(opener)
+        def _open_zipfile_writer(target):
+            return _Opened(target) if getattr(self.large, "file", False) else opener(target)
 
-    def renamed(self, function):
-        @functools.wraps(function)
-        def wrapper(source, target, *args, **kwargs):
-            place, saved = self.find(source)
-            if saved:
-                to = self.place(target)
-                os.makedirs(os.path.dirname(to), exist_ok=True)
-                self.rename(place, to)
-                if not self.mode(source):
-                    return None
-            elif self.checkpoint(target) and self.place(source) in self.opened_to_write:  # written elsewhere, moved there when whole
-                place = self.redirected(target)
-                shutil.copyfile(source, place)
-                os.remove(source)
-                return None
-            return function(source, target, *args, **kwargs)
+        serialization._open_zipfile_writer = _open_zipfile_writer
+        torch._C.PyTorchFileReader = reader_of(torch)
 
-        return wrapper
+    def safetensors(self, module):
+        serialize_file, to_bytes = module.serialize_file, getattr(module, "_tobytes", None)
 
-    def linked(self, function):
-        @functools.wraps(function)
-        def wrapper(source, target, *args, **kwargs):
-            place, saved = self.find(source)
-            if saved and not args and not kwargs:
-                source, target = place, self.place(target)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-            return function(source, target, *args, **kwargs)
+        @functools.wraps(serialize_file)
+        def sparse(flattened, filename, metadata=None, **kwargs):
+            if not getattr(self.large, "file", False):
+                return serialize_file(flattened, filename, metadata=metadata, **kwargs)
+            return write_safetensors(flattened, filename, metadata)
 
-        return wrapper
+        def _tobytes(tensor, name):
+            size = tensor.numel() * tensor.element_size()
+            return _Zeros(size) if getattr(self.large, "file", False) and size >= HOLE else to_bytes(tensor, name)
 
-    def listed(self, function):
-        @functools.wraps(function)
-        def wrapper(path="."):
-            names = function(path)
-            place, saved = self.find(path)
-            return names + [name for name in function(place) if name not in names] if saved else names
-
-        return wrapper
-
-    def scanned(self, function):
-        @functools.wraps(function)
-        def wrapper(path="."):
-            entries = function(path)
-            place, saved = self.find(path)
-            if not saved:
-                return entries
-            return _Entries(entries, function(place), os.fsdecode(path))
-
-        return wrapper
-
-    def opened(self, function):
-        @functools.wraps(function)
-        def wrapper(file, mode="r", *args, **kwargs):
-            if isinstance(mode, str) and isinstance(file, (str, bytes, os.PathLike)):
-                if not set(mode) & set("wax+"):
-                    file = self.find(file)[0]
-                elif set(mode) & set("wx"):
-                    if self.checkpoint(file):
-                        place = self.redirected(file)
-                        if place != os.fspath(file):
-                            self.process.assume_of("a checkpoint goes to a scratch folder that is removed", os.fsdecode(file))
-                        file = place
-                    elif len(self.opened_to_write) < 10000:
-                        self.opened_to_write.add(self.place(file))
-            return function(file, mode, *args, **kwargs)
-
-        return wrapper
+        module.serialize_file = sparse
+        if to_bytes is not None:  # before 0.8
+            module._tobytes = _tobytes
+        module.save_file = self.save(module.save_file, "safetensors", ("tensors", "filename"))
+        module.load_file = self.loaded(module.load_file)
 
 
-class _Entry:
-    """What os.scandir tells of a file that was saved, under the program's name of it."""
-
-    def __init__(self, entry, folder):
-        self.entry = entry
-        self.name = entry.name
-        self.path = os.path.join(folder, entry.name)
-
-    def __fspath__(self):
-        return self.path
-
-    def __getattr__(self, name):
-        return getattr(self.entry, name)
-
-
-class _Entries:
-    def __init__(self, entries, saved, folder):
-        with entries, saved:
-            self.all = list(entries)
-            names = {entry.name for entry in self.all}
-            self.all += [_Entry(entry, folder) for entry in saved if entry.name not in names]
-        self.rest = iter(self.all)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return next(self.rest)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *args):
+def _path_of(target):
+    """Of a path, or of a stream that is a file; None: of another stream."""
+    if isinstance(target, (str, os.PathLike)):
+        return os.fspath(target)
+    try:
+        if isinstance(target, (io.BufferedIOBase, io.RawIOBase)) and target.seekable() and stat.S_ISREG(os.fstat(target.fileno()).st_mode):
+            return str(target.name)
+    except (OSError, ValueError, AttributeError):
         pass
-
-    def close(self):
-        pass
+    return None
 
 
 def install(process):
-    if not process.settings.scratch:
+    if not process.settings.emulated:
         return
-    torch = process.torch
-    scratch = Scratch(process)
-    torch.save = scratch.save(torch.save, "torch.save", ("obj", "f"))
-    torch.load = scratch.load(torch.load, "f", "map_location")
-
-    def safetensors(module):
-        module.save_file = scratch.save(module.save_file, "safetensors", ("tensors", "filename"))
-        module.load_file = scratch.load(module.load_file, "filename", "device")
-
-    imports.after(process, "safetensors.torch", safetensors)
-    for module, names, wrap in (
-            (os, ("stat", "lstat", "open", "chmod", "utime", "listxattr", "getxattr"), scratch.looked_at), (os, ("link",), scratch.linked),
-            (os, ("remove", "unlink"), scratch.removed), (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
-            (os, ("listdir",), scratch.listed), (os, ("scandir",), scratch.scanned), (builtins, ("open",), scratch.opened)):
-        for name in names:
-            before = getattr(module, name, None)
-            if before is None:
-                continue
-            setattr(module, name, wrap(before))
-            for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
-                if before in able:
-                    able.add(getattr(module, name))
-    io.open = builtins.open
+    torch, writes = process.torch, Writes(process)
+    torch.save = writes.save(torch.save, "torch.save", ("obj", "f"))
+    torch.load = writes.load(torch.load)
+    process.part("large checkpoints are written whole", writes.pytorch, torch)
+    imports.after(process, "safetensors.torch", writes.safetensors)

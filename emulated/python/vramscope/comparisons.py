@@ -1,0 +1,183 @@
+"""Which number is read back where a program compares what it has read, and would fail by zeros:
+
+    before = model.weight.sum().item()
+    ...
+    after = model.weight.sum().item()
+    if after == before:                          # one is 0, the other 1
+        raise RuntimeError("nothing was learned")
+    assert accuracy(model, test) > 0.5           # 1
+
+Of the tests in the reader's function by which the program fails, numbers are tried that none fails by: zeros, else as few others as will do.
+A number that a function returns is compared where it is called. Conditions that something else is in decide nothing here."""
+import ast
+import functools
+import itertools
+import math
+import operator
+
+from vramscope import branches
+
+MOST_NUMBERS, LEVELS = 4, 3  # that are tried at once; calls that a number is returned through
+_COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_CALCULATE = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+              ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos}
+_CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "min": min, "max": max, "isnan": math.isnan, "isinf": math.isinf,
+         "isfinite": math.isfinite, "isclose": math.isclose}
+
+
+def number(frame):
+    """(value, why) of the number that the frame's line reads; 0 where nothing speaks against it."""
+    reader = None  # name of the function that returned it
+    for _ in range(LEVELS):
+        filename, line = frame.f_code.co_filename, frame.f_lineno
+        value, why = _number(filename, line, reader)
+        if why:
+            return value, why
+        while frame.f_back is not None and frame.f_code.co_name.startswith("<") and frame.f_code.co_name != "<module>":
+            frame = frame.f_back  # of a comprehension
+        if frame.f_back is None or not _returns(filename, line, reader):
+            break
+        reader, frame = frame.f_code.co_name, frame.f_back
+    return 0, ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _number(filename, line, reader):
+    numbers = _Numbers(branches.scope_of(filename, line), reader)
+    value = _solve(filename, numbers, {key for key, at in numbers.keys.items() if line in at})
+    if value is not None:
+        return value, "would fail by, as it compares it,"
+    if reader is None and branches.nonzero(filename, line):
+        return 1, "divides by, takes the logarithm of or trains by"
+    return 0, ""
+
+
+def _solve(filename, numbers, mine):
+    """The number that these are taken for; None: for what they would be anyway."""
+    tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
+    rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
+    together, keys = [], set(mine)
+    while more := [row for row in rest if row[2] & keys]:  # those that hang together with them
+        together += more
+        keys.update(*(row[2] for row in more))
+        rest = [row for row in rest if row not in more]
+    keys = sorted(set().union(*(row[2] for row in together)))
+    if not 0 < len(keys) <= MOST_NUMBERS:
+        return None
+    base = {key: int(any(branches.nonzero(filename, line) for line in numbers.keys[key])) for key in keys}
+    constants = {node.value for test, *_ in together for node in ast.walk(test)
+                 if isinstance(node, ast.Constant) and type(node.value) in (int, float) and math.isfinite(node.value)}
+    candidates = sorted({0, 1, *(value + more for value in constants for more in (0, 1, -1))}, key=lambda value: (value < 0, abs(value)))[:12]
+    tried = sorted(itertools.product(candidates, repeat=len(keys)), key=lambda values: sum(value != base[key] for key, value in zip(keys, values)))
+    for values in tried:
+        values = dict(zip(keys, values))
+        if all(_evaluate(test, numbers, values) in (wanted, None) for test, wanted, _ in together):
+            found = {values[key] for key in keys if key in mine}
+            return found.pop() if len(found) == 1 and any(values[key] != base[key] for key in keys if key in mine) else None
+    return None
+
+
+class _Numbers:
+    """Names in a function that hold what was read from the GPU, and what it reads within an expression."""
+
+    def __init__(self, scope, reader):
+        self.first, self.last = getattr(scope, "lineno", 0), getattr(scope, "end_lineno", 1 << 60)
+        self.reader = reader
+        self.keys = {}  # name: lines that it is read in
+        for node in ast.walk(scope):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self.assigned(target, node.value)
+        for node in ast.walk(scope):
+            if self.read(node):
+                self.keys.setdefault(self.name(node), set()).update(range(node.lineno, node.end_lineno + 1))
+
+    def assigned(self, target, value):
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for pair in zip(target.elts, value.elts):
+                self.assigned(*pair)
+        lines = {line for part in ast.walk(value) if self.read(part) for line in range(part.lineno, part.end_lineno + 1)}
+        name = _dotted(target)
+        if lines and name:
+            self.keys.setdefault(name, set()).update(lines)
+
+    def read(self, node):
+        if not isinstance(node, ast.Call):
+            return False
+        if self.reader:
+            return getattr(node.func, "attr", getattr(node.func, "id", "")) == self.reader
+        return branches.reads(node) and not (node.args and isinstance(node.args[0], ast.Constant))  # float("inf")
+
+    def name(self, call):
+        return "line %d:%d" % (call.lineno, call.col_offset)
+
+    def within(self, test):
+        return self.first <= test.lineno <= self.last
+
+    def key(self, node):
+        """The name of a number that the expression is; None: it is something else."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            text = _dotted(node)
+            return text if text in self.keys else None
+        return self.name(node) if self.read(node) else None
+
+    def keys_in(self, test):
+        return {key for node in ast.walk(test) if (key := self.key(node)) is not None}
+
+
+def _dotted(node):
+    """A name, or one of an object's; None: of something that is computed."""
+    if isinstance(node, ast.Name):
+        return node.id
+    owner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return owner and owner + "." + node.attr
+
+
+def _evaluate(node, numbers, values):
+    """A condition with these numbers in it; None: something else is in it that decides."""
+    def go(node):
+        return _evaluate(node, numbers, values)
+
+    key = numbers.key(node)
+    if key is not None:
+        return values[key]
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+        return node.value
+    if isinstance(node, ast.BoolOp):
+        parts, decides = [go(value) for value in node.values], isinstance(node.op, ast.Or)
+        if any(part is not None and bool(part) is decides for part in parts):
+            return decides
+        return None if None in parts else not decides
+    if isinstance(node, ast.UnaryOp):
+        part = go(node.operand)
+        return None if part is None else not part if isinstance(node.op, ast.Not) else _try(_CALCULATE.get(type(node.op)), part)
+    if isinstance(node, ast.BinOp):
+        return _try(_CALCULATE.get(type(node.op)), go(node.left), go(node.right))
+    if isinstance(node, ast.Compare):
+        sides = [go(side) for side in (node.left, *node.comparators)]
+        found = [_try(_COMPARE.get(type(op)), *pair) for op, pair in zip(node.ops, zip(sides, sides[1:]))]
+        return False if False in found else None if None in found else True
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        keywords = {keyword.arg: go(keyword.value) for keyword in node.keywords}
+        if None not in keywords and None not in keywords.values():
+            return _try(functools.partial(_CALL[name], **keywords) if name in _CALL else None, *map(go, node.args))
+    return None
+
+
+def _try(function, *parts):
+    if function is None or None in parts:
+        return None
+    try:
+        return function(*parts)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _returns(filename, line, reader):
+    """Whether a function returns what it reads in the line."""
+    scope = branches.scope_of(filename, line)
+    numbers = _Numbers(scope, reader)
+    mine = {key for key, at in numbers.keys.items() if line in at}
+    return any(isinstance(node, ast.Return) and node.value is not None and numbers.keys_in(node.value) & mine for node in ast.walk(scope))
