@@ -11,9 +11,13 @@
 // LD_AUDIT all else holds. There it has to stand first: glibc before 2.37 asks no library for a
 // binding that comes behind one without la_symbind.
 //
-// Not covered: static programs, programs with more rights than their user (the loader ignores both
-// variables), system calls made without the C library (Go, syscall()), io_uring, fts_open,
-// getdents64 as a function, and NFTW with FTW_CHDIR. A program that means to get out gets out.
+// System calls that change files and are made without the C library's functions (Rust's rustix, the
+// C library within itself) come to the same functions by seccomp and SIGSYS (gate.h, x86-64).
+//
+// Not covered: what such calls read (fts_open, getdents64: they see what is outside); programs with
+// more rights than their user, of which seccomp leaves none. A static program that changes files is
+// ended by SIGSYS; where the kernel refuses the filter, or on another processor, it and system
+// calls write outside. A program that means to get out gets out.
 //
 // changes.h is the file system as the program sees it; isolation_files.cpp, isolation_folders.cpp
 // and isolation_processes.cpp are the functions. No C++ library, no thread-local storage (the
@@ -26,6 +30,7 @@
 
 #include "emulated/redirect/changes.h"
 #include "emulated/redirect/environment.h"
+#include "emulated/redirect/gate.h"
 #include "emulated/redirect/kernel.h"
 
 extern "C" {
@@ -67,6 +72,7 @@ __attribute__((constructor)) void Load() {
   RefuseWithout();
   KeepEnvironment();
   AddPythonPath();
+  if (ModeOfProcess() == Mode::kCopy && OpenGate()) TrapWrites();
   __register_atfork(nullptr, nullptr, InForkedChild, &__dso_handle);
 }
 

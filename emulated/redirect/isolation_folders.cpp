@@ -253,7 +253,7 @@ int FlagsOf(const char* mode) {
 FILE* OpenFile(const char* path, const char* mode) {
   static void* next;
   const int flags = FlagsOf(mode);
-  if (flags < 0 || Passes(path, flags != O_RDONLY))
+  if (flags < 0 || !Copies() || (flags == O_RDONLY && Passes(path, false)))
     return NextAs<FILE*(const char*, const char*)>(next, "fopen")(path, mode);
   const int fd = AnswerInt(OpenAt(AT_FDCWD, path, flags, 0666));
   if (fd < 0) return nullptr;

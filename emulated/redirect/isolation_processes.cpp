@@ -171,6 +171,32 @@ __attribute__((noinline)) int SpawnPath(pid_t* pid, const char* path,
                                             environment);
 }
 
+// What was opened for a process that is to be started.
+struct Opened {
+  const void* actions;
+  int fd;
+};
+Opened opened[64];
+
+void KeepUntilSpawned(const void* actions, int fd) {
+  for (Opened& one : opened) {
+    const void* none = nullptr;
+    if (__atomic_compare_exchange_n(&one.actions, &none, actions, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+      one.fd = fd;
+      return;
+    }
+  }
+}
+
+void CloseSpawned(const void* actions) {
+  for (Opened& one : opened) {
+    if (__atomic_load_n(&one.actions, __ATOMIC_ACQUIRE) != actions) continue;
+    kernel::Close(one.fd);
+    __atomic_store_n(&one.actions, nullptr, __ATOMIC_RELEASE);
+  }
+}
+
 // --- sockets ---
 
 bool IsOutOfReach(const struct sockaddr* address, socklen_t size) {
@@ -331,24 +357,33 @@ VRAMSCOPE_FUNCTION(int, posix_spawnp,
     return -SpawnPath(pid, path, actions, attributes, arguments, environment);
   });
 }
-// The C library opens it in the child; it is made and copied here.
+// The C library would open it in the child by a call of its own; it is opened here.
 VRAMSCOPE_FUNCTION(int, posix_spawn_file_actions_addopen,
                    (posix_spawn_file_actions_t * actions, int fd, const char* path, int flags,
                     mode_t mode)) {
   static void* next;
+  static void* next_duplicate;
   const auto real = NextAs<int(posix_spawn_file_actions_t*, int, const char*, int, mode_t)>(
       next, "posix_spawn_file_actions_addopen");
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
   if (Passes(path, writes)) return real(actions, fd, path, flags, mode);
-  if (writes) {
-    const long made = OpenAt(AT_FDCWD, path, (flags & ~O_TRUNC) | O_CLOEXEC | O_NONBLOCK, mode);
-    if (made < 0) return static_cast<int>(-made);
-    kernel::Close(static_cast<int>(made));
+  if (!writes) {
+    Place place;
+    Where where;
+    const int error = FindForReading(AT_FDCWD, path, true, place, where);
+    return error < 0 ? -error : real(actions, fd, where.path, flags, mode);
   }
-  Place place;
-  Where where;
-  const int error = FindForReading(AT_FDCWD, path, true, place, where);
-  return error < 0 ? -error : real(actions, fd, where.path, flags & ~O_EXCL, mode);
+  const int made = static_cast<int>(OpenAt(AT_FDCWD, path, flags | O_CLOEXEC, mode));
+  if (made < 0) return -made;
+  KeepUntilSpawned(actions, made);
+  return NextAs<int(posix_spawn_file_actions_t*, int, int)>(
+      next_duplicate, "posix_spawn_file_actions_adddup2")(actions, made, fd);
+}
+VRAMSCOPE_FUNCTION(int, posix_spawn_file_actions_destroy, (posix_spawn_file_actions_t * actions)) {
+  static void* next;
+  CloseSpawned(actions);
+  return NextAs<int(posix_spawn_file_actions_t*)>(next,
+                                                  "posix_spawn_file_actions_destroy")(actions);
 }
 VRAMSCOPE_FUNCTION(int, posix_spawn_file_actions_addchdir_np,
                    (posix_spawn_file_actions_t * actions, const char* path)) {

@@ -17,16 +17,27 @@
 
 namespace vramscope::isolation::kernel {
 
+// Where our calls are made from (gate.h); 0: from where they stand.
+inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
+
 #if defined(__x86_64__)
+// The call of the gate takes a word of the stack: this is compiled without a red zone.
 inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "+a"(number)
-               : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
+  if (const unsigned long at = gate; at != 0) {
+    asm volatile("call *%[at]"
+                 : "+a"(number)
+                 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9), [at] "b"(at)
+                 : "rcx", "r11", "memory");
+  } else {
+    asm volatile("syscall"
+                 : "+a"(number)
+                 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                 : "rcx", "r11", "memory");
+  }
   return number;
 }
 #elif defined(__aarch64__)
