@@ -1,8 +1,11 @@
-"""Which system calls in strace's output could have changed what: `strace -f -y -s 4096 -e trace=%file,%desc`."""
+"""Which system calls in strace's output could have changed what: `strace -f -y -s 4096 -e trace=%file,%desc -e signal=SIGSYS`.
+
+A call that the kernel handed back to the process (SIGSYS) was not made.
+"""
 import os
 import re
 
-LINE = re.compile(r"^\d+ +(?:<\.\.\. )?(\w+)\((.*)$")
+LINE = re.compile(r"^(\d+) +(?:(\w+)\((.*)|(<\.\.\. .*)|(--- .*))$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 FOLDER = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^<>\\]|\\.)*)>)?")
 OPENS = {"open", "openat", "openat2", "creat"}
@@ -32,7 +35,8 @@ def paths_of(call, arguments):
     """Paths that the call may change; one that is not whole is given as it stands."""
     if call in DESCRIPTORS or (call == "utimensat" and STRING.search(arguments) is None):
         match = FOLDER.match(arguments)
-        yield unescaped(match.group(2) or "") if match else arguments
+        if match is None or not match.group(1).startswith("-"):  # -1 is no file
+            yield unescaped(match.group(2) or "") if match else arguments
         return
     if call in OPENS and call != "creat" and not WRITES & set(re.split(r"[|,\s)]+", STRING.sub("", arguments))):
         return
@@ -56,13 +60,22 @@ def is_within(path, folders):
 
 def outside(lines, folders):
     """The calls that name a path outside of the folders, and how many there were that name one at all."""
-    found, count = [], 0
+    found, count, last = [], 0, {}  # last: of each process, what it called and is not yet known to have been made
     for line in lines:
         match = LINE.match(line)
-        if match is None or match.group(1) not in OPENS | PATHS | DESCRIPTORS:
+        if match is None:
             continue
-        for path in paths_of(*match.groups()):
-            count += 1
-            if not is_within(path, folders):
-                found.append(line.rstrip())
+        process, call, arguments, resumed, signal = match.groups()
+        if resumed:
+            continue
+        before = last.pop(process, [])
+        if signal and "SIGSYS" in signal:
+            continue
+        count += len(before)
+        found += [text for text, path in before if not is_within(path, folders)]
+        if call in OPENS | PATHS | DESCRIPTORS:
+            last[process] = [(line.rstrip(), path) for path in paths_of(call, arguments)]
+    for before in last.values():
+        count += len(before)
+        found += [text for text, path in before if not is_within(path, folders)]
     return found, count
