@@ -308,6 +308,7 @@ class Writes:
         torch._C.PyTorchFileReader = reader_of(torch)
 
     def safetensors(self, module):
+        module.save_file, module.load_file = self.save(module.save_file, "safetensors", ("tensors", "filename")), self.loaded(module.load_file)
         serialize_file, to_bytes = module.serialize_file, getattr(module, "_tobytes", None)
 
         @functools.wraps(serialize_file)
@@ -323,8 +324,6 @@ class Writes:
         module.serialize_file = sparse
         if to_bytes is not None:  # before 0.8
             module._tobytes = _tobytes
-        module.save_file = self.save(module.save_file, "safetensors", ("tensors", "filename"))
-        module.load_file = self.loaded(module.load_file)
 
 
 def _path_of(target):
@@ -345,5 +344,5 @@ def install(process):
     torch, writes = process.torch, Writes(process)
     torch.save = writes.save(torch.save, "torch.save", ("obj", "f"))
     torch.load = writes.load(torch.load)
-    process.part("large checkpoints are written whole", writes.pytorch, torch)
+    writes.pytorch(torch)
     imports.after(process, "safetensors.torch", writes.safetensors)
