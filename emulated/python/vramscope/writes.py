@@ -12,12 +12,11 @@ import math
 import os
 import stat
 import struct
-import sys
 import threading
 import zipfile
 import zlib
 
-from vramscope import imports, shapes
+from vramscope import imports, known, shapes
 
 LARGE = 1 << 28  # bytes of tensors beyond which a file gets holes
 LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and the emulated GPU keeps no more
@@ -263,7 +262,7 @@ class Writes:
 
     def describes(self):
         """Whether a stream in memory may get shapes alone. Without isolation it may become a real file: only what PyTorch sends to other ranks."""
-        return self.process.settings.isolation != "none" or sys._getframe(2).f_globals.get("__name__", "").startswith("torch.distributed.")
+        return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
         try:
