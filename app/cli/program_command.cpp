@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -111,6 +112,7 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)},
           {"ended", about.ended.empty() ? "killed" : about.ended},
           {"exception", failed == nullptr ? Json() : Json(WhyOf(*failed))},
+          {"isolation", outcome.isolation.empty() ? Json() : Json(outcome.isolation)},
           {"torch", about.torch},
           {"cuda", about.cuda},
           {"python", about.python}};
@@ -233,6 +235,21 @@ std::vector<std::string> IfKilled(const std::string& folder, const ProgramOption
   return command;
 }
 
+// Of a recording, which is the user's own training: null.
+absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(const ProgramOptions& options,
+                                                                const std::string& libraries,
+                                                                const std::string& output,
+                                                                bool planned) {
+  if (!planned) return nullptr;
+  program::IsolationOptions isolation{
+      .mode = options.no_isolation ? program::IsolationMode::kNone : options.isolation,
+      .libraries = libraries,
+      .writable = options.writable,
+      .network = !options.no_network};
+  isolation.writable.push_back(output);
+  return program::Isolation::Make(isolation);
+}
+
 ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned) {
@@ -265,6 +282,9 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
+    using enum program::IsolationMode;
+    std::map<std::string, program::IsolationMode> modes;
+    for (const auto mode : {kAuto, kOverlay, kCopy, kNone}) modes.emplace(NameOf(mode), mode);
     command.add_option("--device", options.device, "with -- PROGRAM: the card of the device table")
         ->type_name("NAME");
     command
@@ -284,6 +304,24 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
                      "with -- PROGRAM: fill parameters on the CPU as the program says");
+    CLI::Option* mode =
+        command
+            .add_option(
+                "--isolation", options.isolation,
+                "with -- PROGRAM: how its changes to files are kept apart: overlay (a mount "
+                "namespace), copy (libc's functions), none, or auto: the first that works")
+            ->transform(CLI::CheckedTransformer(modes))
+            ->type_name("MODE");
+    command
+        .add_flag("--no-isolation", options.no_isolation,
+                  "with -- PROGRAM: it really writes, renames and deletes files")
+        ->excludes(mode);
+    command.add_flag("--no-network", options.no_network,
+                     "with -- PROGRAM: it reaches nothing but this computer");
+    command
+        .add_option("--writable", options.writable,
+                    "with -- PROGRAM: a folder or file that it really writes to; repeatable")
+        ->type_name("PATH");
   }
   if (!planned) {
     CLI::Option* host = command
@@ -364,12 +402,17 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   const absl::StatusOr<std::unique_ptr<OutputFolder>> folder = OutputFolder::Make(options.keep);
   if (!folder.ok()) return ReportError(folder.status());
 
+  absl::StatusOr<std::unique_ptr<program::Isolation>> isolation =
+      IsolationOf(options, platform->libraries, (*folder)->path(), planned);
+  if (!isolation.ok()) return ReportError(isolation.status());
+
   // A window that is killed leaves nothing running.
   if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const bool remote = !options.remote.host.empty();
   // Of what runs elsewhere that is said there.
   if (options.outcome.empty() && !remote)
-    Note(program::BeforeText(planned, device.name, options.steps));
+    Note(program::BeforeText(planned, device.name, options.steps,
+                             planned ? (*isolation)->Description() : ""));
   program::Outcome outcome;
   {
     ProgressBar bar(options.outcome.empty() && !options.stream);
@@ -390,6 +433,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
         .if_killed = IfKilled((*folder)->path(), options, output, planned),
         .output_goes = options.keep.empty(),
         .stdout_to_stderr = output.json || output.trace_path == "-",
+        .isolation = isolation->get(),
         .progress =
             [&](const program::Progress& progress) {
               const double done = options.steps == 0 ? 0
@@ -403,6 +447,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
+    isolation->reset();  // takes a moment, in which nobody is to end this process
   }
   if (options.stream) return kDone;
   if (!options.outcome.empty()) {

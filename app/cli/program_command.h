@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/plan.h"
+#include "profiler/program/isolation.h"
 #include "profiler/program/remote.h"
 
 namespace vramscope::cli {
@@ -18,11 +19,15 @@ struct ProgramOptions {
   bool no_skip_init = false;
   bool cpp_stacks = false;
   bool no_activities = false;
-  bool operators = false;  // of kernels, in a recording: a plan has them
-  program::Remote remote;  // no host: here
-  bool stream = false;     // this is the other side of somebody's --host
-  std::string keep;        // folder that gets what the hooks wrote
-  std::string from;        // folder that has it: nothing is started
+  program::IsolationMode isolation = program::IsolationMode::kAuto;
+  bool no_isolation = false;  // IsolationMode::kNone
+  bool no_network = false;
+  std::vector<std::string> writable;  // paths that an isolated program really writes to
+  bool operators = false;             // of kernels, in a recording: a plan has them
+  program::Remote remote;             // no host: here
+  bool stream = false;                // this is the other side of somebody's --host
+  std::string keep;                   // folder that gets what the hooks wrote
+  std::string from;                   // folder that has it: nothing is started
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
   std::string outcome;
 };

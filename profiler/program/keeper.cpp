@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "profiler/program/folder_entries.h"
+#include "profiler/program/scratch_folder.h"
 
 namespace vramscope::program {
 namespace {
@@ -87,8 +88,7 @@ void Run(const std::vector<std::string>& command) {
   if (got == 1 && byte == kDone) _exit(0);
   End(options.output);
   if (!options.last.empty()) Run(options.last);
-  std::error_code ignored;
-  for (const std::string& folder : options.folders) fs::remove_all(folder, ignored);
+  for (const std::string& folder : options.folders) RemoveTree(folder);
   _exit(0);
 }
 

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <thread>
 
 #include "profiler/program/folder_entries.h"
@@ -86,32 +87,45 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_EMULATED_OUTPUT"] = o.output;
   e["VRAMSCOPE_PROGRAM_EMULATED"] = platform.libraries;
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
-  e["VRAMSCOPE_PROGRAM_SCRATCH"] = o.output + "/scratch";
   if (o.as_rank >= 0) {
     e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
     e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL waits for nobody
   }
   e["TRITON_LIBCUDA_PATH"] = platform.libraries;
-  // Nothing of a run that computes nothing goes to anybody.
+  // Experiment trackers stay silent: a plan's losses are zeros.
   e["WANDB_MODE"] = "disabled";
   e["COMET_MODE"] = "disabled";
   e["HF_HUB_DISABLE_TELEMETRY"] = "1";
+  if (o.isolation == nullptr) return e;
+  for (const auto& [key, value] : o.isolation->environment()) {
+    if (key == "LD_PRELOAD") {
+      Prepend(e, key, value);
+    } else {
+      e[key] = value;
+    }
+  }
   return e;
 }
 
-// A port that nobody listens on now.
+// A port that nobody listens on now. Below the range from which the kernel gives ports to whoever
+// asks for any (32768 on, ip(7)), so that none of those takes it before rank 0 listens there.
 int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return 29'500;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  int port = 29'500;
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    port = ntohs(address.sin_port);
-  close(fd);
+  constexpr int kFirst = 20'000, kPorts = 12'000, kTries = 100;
+  std::minstd_rand random(static_cast<unsigned>(
+      getpid() ^ std::chrono::steady_clock::now().time_since_epoch().count()));
+  int port = kFirst;
+  for (int i = 0; i < kTries; ++i) {
+    port = kFirst + static_cast<int>(random() % kPorts);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) break;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    close(fd);
+    if (is_free) break;
+  }
   return port;
 }
 
@@ -119,6 +133,9 @@ absl::Status CannotStart(const std::string& program, int error) {
   const std::string what = fmt::format("'{}' cannot be started: {}", program, strerror(error));
   if (error == ENOENT) return absl::NotFoundError(fmt::format("'{}': no such program", program));
   if (error == EACCES) return absl::PermissionDeniedError(what);
+  if (error < 0)
+    return absl::FailedPreconditionError(
+        fmt::format("'{}' cannot enter its isolated file system: {}", program, strerror(-error)));
   return absl::InvalidArgumentError(what);
 }
 
@@ -126,6 +143,13 @@ absl::Status CannotStart(const std::string& program, int error) {
 [[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
                          pid_t parent, int report) {
   setpgid(0, 0);
+  // Before the signal of the parent's death, which a change of user namespace clears.
+  if (options.isolation != nullptr) {
+    if (const int entered = -options.isolation->Enter(); entered != 0) {
+      [[maybe_unused]] const ssize_t written = write(report, &entered, sizeof entered);
+      _exit(127);
+    }
+  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left running when the parent is killed
   if (getppid() != parent) _exit(127);
   sigset_t none;
@@ -381,6 +405,8 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   std::vector<std::string> folders;
   if (rooms.ok()) folders.push_back((*rooms)->path());
   if (options.output_goes) folders.push_back(options.output);
+  if (options.isolation != nullptr && !options.isolation->changes().empty())
+    folders.push_back(options.isolation->changes());
   const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const uint32_t processes = options.as_rank >= 0 ? 1 : std::max(options.ranks, 1u);
@@ -407,6 +433,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   if (outcome.started.ok()) running.Wait();
   foreground.reset();
   prctl(PR_SET_CHILD_SUBREAPER, 0);
+  if (options.isolation != nullptr) outcome.isolation = NameOf(options.isolation->mode());
   outcome.write_error = Trouble(options.output);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return outcome;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/program/isolation.h"
 #include "profiler/run/device_profile.h"
 
 namespace vramscope::program {
@@ -56,6 +57,8 @@ struct LaunchOptions {
   std::vector<std::string> if_killed = {};
   bool output_goes = false;
   bool stdout_to_stderr = false;  // what the program prints
+  // Keeps the program's changes from the user's files; null: they are real. Outlives Launch.
+  const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
   // How often the user wants it to end: 1 as Ctrl-C, more at once. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
@@ -66,6 +69,7 @@ struct Outcome {
   int exit_status = 0;   // the first that is not 0
   int signal = 0;        // that ended it; 0: none did
   bool interrupted = false;
+  std::string isolation;    // "overlay", "copy" or "none"; "": of a recording
   std::string write_error;  // the hooks could not write any more: what the system said
   double seconds = 0;
 };

@@ -28,19 +28,34 @@ int Open(const std::string& path) {
 }
 
 void RemoveOfKilled(const fs::path& parent) {
-  std::error_code none;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     if (!entry.path().filename().string().starts_with(kName)) return;
     const int folder = Open(entry.path().string());
     struct stat facts {};
     if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
         flock(folder, LOCK_EX | LOCK_NB) == 0)
-      fs::remove_all(entry.path(), none);
+      RemoveTree(entry.path().string());
     if (folder >= 0) close(folder);
   });
 }
 
+// Gives the owner all rights on every folder below, links not followed.
+void OpenFolders(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_directory(fs::symlink_status(path, none))) return;
+  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, none);
+  ForEachEntry(path, [](const fs::directory_entry& entry) { OpenFolders(entry.path()); });
+}
+
 }  // namespace
+
+void RemoveTree(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return;
+  OpenFolders(path);
+  fs::remove_all(path, error);
+}
 
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string parent) {
   std::error_code none;
@@ -68,8 +83,7 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string p
 }
 
 ScratchFolder::~ScratchFolder() {
-  std::error_code none;
-  fs::remove_all(path_, none);
+  RemoveTree(path_);
   close(lock_);
 }
 

@@ -15,6 +15,10 @@
 
 namespace vramscope::program {
 
+// Removes `path` with all that is in it, folders that their owner may not enter among them
+// (overlayfs makes such, and programs do). What cannot be removed stays, without an error.
+void RemoveTree(const std::string& path);
+
 class ScratchFolder {
  public:
   // Under `parent`; "": where $TMPDIR says. kInternal: none can be made, and why.

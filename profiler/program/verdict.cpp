@@ -9,18 +9,18 @@
 
 namespace vramscope::program {
 
-std::string BeforeText(bool planned, std::string_view device, uint32_t steps) {
+std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
+                       std::string_view isolation) {
   if (!planned)
-    return "the program runs on this computer's GPU, its allocator's history is recorded. Without "
-           "CUPTI kernels and copies are not: memory is measured, times are the host's";
+    return "The program runs on this computer's GPU and its allocator's history is recorded. "
+           "Without CUPTI there are no kernels and copies, and times are the host's.";
   return fmt::format(
-      "the program really runs, on a {} that is not there: nothing is computed, so a loss that it "
-      "prints is zero, and an accuracy 0 or 100 %. What it saves goes to a scratch folder that is "
-      "removed; {}",
+      "The program runs on an emulated {}, {}. Nothing is computed: losses are zero, accuracies 0 "
+      "or 100 %. {}",
       device,
-      steps == 0
-          ? std::string("it runs to its end")
-          : fmt::format("it is ended after {} optimizer step{}", steps, steps == 1 ? "" : "s"));
+      steps == 0 ? std::string("to its end")
+                 : fmt::format("for {} optimizer step{}", steps, steps == 1 ? "" : "s"),
+      isolation);
 }
 
 std::string EndText(const Outcome& outcome) {
@@ -155,6 +155,7 @@ std::string OutcomeJson(const Outcome& outcome) {
                          {"exit_status", outcome.exit_status},
                          {"signal", outcome.signal},
                          {"interrupted", outcome.interrupted},
+                         {"isolation", outcome.isolation},
                          {"write_error", outcome.write_error},
                          {"seconds", outcome.seconds}})
       .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -177,6 +178,7 @@ absl::StatusOr<Outcome> ParseOutcome(std::string_view text) {
   outcome.signal = number("signal");
   if (const auto it = object.find("interrupted"); it != object.end())
     outcome.interrupted = it->is_boolean() && it->get<bool>();
+  outcome.isolation = words("isolation");
   outcome.write_error = words("write_error");
   if (const auto it = object.find("seconds"); it != object.end() && it->is_number())
     outcome.seconds = it->get<double>();

@@ -17,8 +17,10 @@
 
 namespace vramscope::program {
 
-// That it really runs, and what is not as it would be; without a full stop.
-std::string BeforeText(bool planned, std::string_view device, uint32_t steps);
+// What the user should know before the program starts: that it really runs, what differs from a
+// real run and, of a plan, what its isolation holds (Isolation::Description). Full sentences.
+std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
+                       std::string_view isolation = {});
 
 // "the program ended with status 1"
 std::string EndText(const Outcome& outcome);

@@ -100,8 +100,9 @@ TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
 TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
-  std::vector<std::string> there = {"plan", "--device",  "rtx-4090", "--", VRAMSCOPE_PROGRAM,
-                                    "run",  "--backend", "cuda",     "-o", folder_ / "card.trace"};
+  std::vector<std::string> there = {
+      "plan", "--device",  "rtx-4090", "--writable", folder_.path(),        "--", VRAMSCOPE_PROGRAM,
+      "run",  "--backend", "cuda",     "-o",         folder_ / "card.trace"};
   there.insert(there.end(), run.begin(), run.end());
   const Outcome outcome = RunVramscope(there);
   ASSERT_TRUE(std::filesystem::exists(folder_ / "card.trace")) << outcome.out << outcome.err;

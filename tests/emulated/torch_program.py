@@ -39,7 +39,7 @@ class Program(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def plan(self, program, *arguments, options=(), status=0, **environment):
-        command = [VRAMSCOPE, "plan", "--json", *options, "--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
+        command = [VRAMSCOPE, "plan", "--json", "--writable", self.folder, *options, "--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
         result = subprocess.run(command, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=900)
         self.assertEqual(result.returncode, status, result.stderr[-4000:])
         self.stderr = result.stderr

@@ -251,7 +251,7 @@ class Activities(Program):
         """Four processes of PyTorch under torchrun, recorded; `plan` is there for the platform's cards alone."""
         program = os.path.join(HERE, "programs", "distributed.py")
         small = ["ddp", "--width", "128", "--layers", "2", *arguments]
-        result = subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
+        result = subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
                                  "-o", self.path("four.trace"), "--", PYTHON, "-m", "torch.distributed.run", "--standalone",
                                  "--nproc-per-node", "4", program, *small], env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertTrue(os.path.exists(self.path("four.trace")), result.stderr[-4000:])
@@ -306,7 +306,7 @@ class Activities(Program):
         """Nothing is left running or lying about, and what had come is where the trace was to go."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
-            [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
+            [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
              program, "ddp", "--width", "128", "--layers", "2", "--steps", "100000", "--note", self.folder],
             env={**ENVIRONMENT, "TMPDIR": self.folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.addCleanup(running.kill)
@@ -331,7 +331,7 @@ class Activities(Program):
         for _ in range(3):
             trace = self.path("one.trace")
             running = subprocess.Popen(
-                [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "-o", trace, "--", PYTHON, "-m",
+                [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "-o", trace, "--", PYTHON, "-m",
                  "torch.distributed.run", "--standalone", "--nproc-per-node", "1", program, "ddp", "--width", "128", "--layers", "2",
                  "--steps", "100000", "--note", self.folder],
                 env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -361,7 +361,7 @@ class Activities(Program):
             with open(self.path("%s.py" % name), "w") as file:
                 file.write(text)
             # `plan` starts `record` on the platform; it finds no Python of its own there, and says so by its status.
-            subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
+            subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
                             self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
                            capture_output=True, timeout=600)
         same = self.json("diff", "--prediction", self.path("plan.trace"), self.path("same.trace"))

@@ -127,7 +127,7 @@ def main():
         if not re.search(arguments.only, name):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([arguments.vramscope, "plan", "--no-skip-init", "--steps", "0", "--device", DEVICE, "-o",
+            done = subprocess.run([arguments.vramscope, "plan", "--no-skip-init", "--steps", "0", "--device", DEVICE, "--writable", folder, "-o",
                                    os.path.join(folder, "plan.trace"), "--", arguments.python, os.path.join(HERE, "record.py"), folder,
                                    "--one", name], capture_output=True, text=True, timeout=900)
             result = os.path.join(folder, name + ".result.json")

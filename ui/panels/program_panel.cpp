@@ -276,10 +276,9 @@ void ProgramPanel::Explain() {
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
       request_.planned()
-          ? tr("The script really runs, with your rights, on a card that is not there: nothing is "
-               "computed, losses are 0. What torch.save and safetensors write goes to a scratch "
-               "folder that is removed; wandb and Comet are off. Other files it writes where it "
-               "always does.")
+          ? tr("The script really runs, with your rights, on an emulated GPU: nothing is computed, "
+               "losses are 0. What it writes, renames or deletes stays in a temporary layer that "
+               "is deleted afterwards. Uploads of known services are disabled, downloads work.")
       : elsewhere
           ? tr("The script really runs on that computer, and what it writes stays there. "
                "vramscope must be there, too; what its hooks see comes through ssh while it "

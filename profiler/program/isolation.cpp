@@ -1,0 +1,221 @@
+#include "profiler/program/isolation.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_join.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "profiler/program/overlay_root.h"
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Caches whose entries are only ever added, under names of their content: downloads, and kernels
+// that were compiled. Without them every plan would fetch its model again.
+std::vector<std::string> GrowingCaches() {
+  const std::string home = Variable("HOME");
+  std::string cache = Variable("XDG_CACHE_HOME");
+  if (cache.empty() && !home.empty()) cache = home + "/.cache";
+  std::string hub = Variable("HF_HUB_CACHE"), huggingface = Variable("HF_HOME"),
+              triton = Variable("TRITON_CACHE_DIR"), pip = Variable("PIP_CACHE_DIR"),
+              torch = Variable("TORCH_HOME");
+  if (huggingface.empty() && !cache.empty()) huggingface = cache + "/huggingface";
+  if (hub.empty() && !huggingface.empty()) hub = huggingface + "/hub";
+  if (triton.empty() && !home.empty()) triton = home + "/.triton/cache";
+  if (pip.empty() && !cache.empty()) pip = cache + "/pip";
+  if (torch.empty() && !cache.empty()) torch = cache + "/torch";
+  std::vector<std::string> found;
+  for (const std::string& path : {hub, huggingface.empty() ? "" : huggingface + "/xet", triton, pip,
+                                  torch.empty() ? "" : torch + "/hub/checkpoints"}) {
+    std::error_code none;
+    const fs::path real = path.empty() ? fs::path() : fs::canonical(path, none);
+    if (!real.empty() && !none && fs::is_directory(real, none)) found.push_back(real.string());
+  }
+  return found;
+}
+
+// A folder of the user's for what Inductor compiles in plans, kept from one plan to the next. Its
+// own cache is not let through: it also stores which kernel was the fastest, by emulated clocks.
+std::string CompileCache() {
+  const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  struct stat facts {};
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) || facts.st_uid != geteuid() ||
+      (facts.st_mode & 0077) != 0)
+    return "";
+  const std::string inductor = path + "/inductor";
+  return mkdir(inductor.c_str(), 0700) == 0 || errno == EEXIST ? inductor : "";
+}
+
+// Where changes may lie: not in the program's own folder, whose entries would lie in layers of
+// their own then (overlay_root.h).
+std::vector<std::string> ScratchParents(const std::string& folder) {
+  std::vector<std::string> parents = {"/var/tmp"};
+  std::error_code none;
+  if (const fs::path temporary = fs::canonical(fs::temp_directory_path(none), none); !none)
+    parents.push_back(temporary.string());
+  parents.emplace_back("/dev/shm");
+  std::ranges::stable_partition(parents, [&](const std::string& parent) {
+    return parent != folder && !parent.starts_with(folder + "/");
+  });
+  return parents;
+}
+
+}  // namespace
+
+std::string_view NameOf(IsolationMode mode) {
+  constexpr std::string_view kNames[] = {"auto", "overlay", "copy", "none"};
+  return kNames[static_cast<size_t>(mode)];
+}
+
+absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOptions& options) {
+  auto isolation = std::unique_ptr<Isolation>(new Isolation);
+  isolation->network_ = options.network;
+  std::error_code error;
+  isolation->folder_ = fs::current_path(error).string();
+  if (error) return absl::UnavailableError("the current folder: " + error.message());
+  IsolationOptions resolved = options;
+  for (std::string& path : resolved.writable) {
+    const fs::path real = fs::canonical(path, error);
+    if (error)
+      return absl::InvalidArgumentError(
+          fmt::format("'{}' cannot stay writable: {}", path, error.message()));
+    path = real.string();
+  }
+  if (options.mode == IsolationMode::kNone) {
+    isolation->environment_["VRAMSCOPE_ISOLATION"] = NameOf(options.mode);
+    return isolation;
+  }
+  isolation->kept_ = GrowingCaches();
+  resolved.writable.insert(resolved.writable.end(), isolation->kept_.begin(),
+                           isolation->kept_.end());
+  if (const std::string compiled = CompileCache(); !compiled.empty()) {
+    resolved.writable.push_back(compiled);
+    isolation->environment_["TORCHINDUCTOR_CACHE_DIR"] = compiled;
+  }
+  isolation->environment_["VRAMSCOPE_ISOLATION_REAL"] = absl::StrJoin(resolved.writable, ":");
+  std::string why;
+  if (options.mode != IsolationMode::kCopy) {
+    const absl::Status made = isolation->MakeOverlay(resolved);
+    if (made.ok()) return isolation;
+    why = std::string(made.message());
+  }
+  if (options.mode != IsolationMode::kOverlay) {
+    isolation->CloseNamespaces();
+    const absl::Status made = isolation->MakeCopy(resolved);
+    if (made.ok()) return isolation;
+    why += (why.empty() ? "" : "; ") + std::string(made.message());
+  }
+  return absl::FailedPreconditionError(fmt::format(
+      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
+      "are allowed, or with --no-isolation: then it really writes, renames and deletes files",
+      why));
+}
+
+absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
+  std::string why;
+  for (const std::string& parent : ScratchParents(folder_)) {
+    absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
+    if (!scratch.ok()) {
+      why += (why.empty() ? "" : "; ") + std::string(scratch.status().message());
+      continue;
+    }
+    absl::StatusOr<OverlayRoot> root = MakeOverlayRoot(
+        {.scratch = (*scratch)->path(), .real = options.writable, .network = network_});
+    if (!root.ok()) {
+      why += (why.empty() ? "" : "; ") + std::string(root.status().message());
+      // What does not depend on the scratch folder fails with the next one, too.
+      if (absl::StartsWith(root.status().message(), "unshare")) break;
+      continue;
+    }
+    namespaces_ = std::move(root->namespaces);
+    frozen_ = std::move(root->frozen);
+    // A program whose own folder is read-only fails: then the other mode is better.
+    const auto holds = [&](const std::string& path) {
+      return folder_ == path || folder_.starts_with(path + "/");
+    };
+    if (const auto own = std::ranges::find_if(frozen_, holds);
+        own != frozen_.end() && options.mode == IsolationMode::kAuto)
+      return absl::UnavailableError("overlayfs refuses " + *own);
+    mode_ = IsolationMode::kOverlay;
+    scratch_ = *std::move(scratch);
+    environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
+    // Folders of the lower layer are renamed by it.
+    if (const std::string library = options.libraries + "/libvramscope-isolation.so";
+        access(library.c_str(), R_OK) == 0)
+      environment_["LD_PRELOAD"] = library;
+    if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(why);
+}
+
+absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
+  const std::string library = options.libraries + "/libvramscope-isolation.so";
+  if (access(library.c_str(), R_OK) != 0) return absl::UnavailableError(library + " is missing");
+  std::string why;
+  for (const std::string& parent : ScratchParents(folder_)) {
+    absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
+    if (!scratch.ok()) {
+      why += (why.empty() ? "" : "; ") + std::string(scratch.status().message());
+      continue;
+    }
+    mode_ = IsolationMode::kCopy;
+    scratch_ = *std::move(scratch);
+    environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
+    environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch_->path();
+    environment_["LD_PRELOAD"] = library;
+    if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(why);
+}
+
+Isolation::~Isolation() { CloseNamespaces(); }
+
+void Isolation::CloseNamespaces() {
+  for (const int fd : namespaces_) close(fd);
+  namespaces_.clear();
+  frozen_.clear();
+}
+
+int Isolation::Enter() const noexcept {
+  for (const int fd : namespaces_)
+    if (setns(fd, 0) != 0) return errno;
+  if (!namespaces_.empty() && chdir(folder_.c_str()) != 0) return errno;
+  return 0;
+}
+
+std::string Isolation::Description() const {
+  if (mode_ == IsolationMode::kNone)
+    return "No isolation: what the program writes, renames and deletes is real.";
+  std::string text =
+      "What the program writes, renames or deletes stays in a temporary layer that only it sees "
+      "and "
+      "that is deleted afterwards; your files are not changed.";
+  if (mode_ == IsolationMode::kCopy)
+    text +=
+        " (By libc's functions, since this computer allows no mount namespace: static programs and "
+        "direct system calls are not covered.)";
+  if (!kept_.empty()) text += " Caches stay real: " + absl::StrJoin(kept_, ", ") + ".";
+  if (!frozen_.empty()) text += " Read-only: " + absl::StrJoin(frozen_, ", ") + ".";
+  text += network_ ? " Downloads work; uploads of known services are disabled."
+                   : " There is no network.";
+  return text;
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,416 @@
+#include "profiler/program/overlay_root.h"
+
+#include <absl/strings/str_split.h>
+#include <absl/strings/string_view.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t kLargestCopy = 1 << 20;  // bytes of a file; larger ones are bound read-only
+constexpr size_t kMostEntries = 20'000;      // of folders that are rebuilt entry by entry
+
+// Kernel interfaces, and folders of sockets (overlayfs does not connect to a socket of its lower
+// layer). Nothing in them is a file that a training program owns.
+constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
+                                      "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
+constexpr std::string_view kKernelTypes[] = {
+    "proc",    "sysfs",    "devtmpfs", "devpts",     "mqueue",      "hugetlbfs", "debugfs",
+    "tracefs", "cgroup",   "cgroup2",  "bpf",        "securityfs",  "configfs",  "fusectl",
+    "pstore",  "efivarfs", "autofs",   "rpc_pipefs", "binfmt_misc", "nsfs"};
+
+bool IsBelow(std::string_view path, std::string_view folder) {
+  return folder == "/" ? path.size() > 1
+                       : path.size() > folder.size() && path.starts_with(folder) &&
+                             path[folder.size()] == '/';
+}
+
+absl::Status Failed(std::string_view step) {
+  return absl::UnavailableError(fmt::format("{}: {}", step, std::strerror(errno)));
+}
+
+// As overlayfs reads its options: ':' parts lower layers, ',' options.
+std::string Escaped(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == ':' || c == ',' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+bool HasSysAdmin() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> data{};
+  return syscall(SYS_capget, &header, data.data()) == 0 &&
+         (data[CAP_SYS_ADMIN / 32].effective >> (CAP_SYS_ADMIN % 32) & 1) != 0;
+}
+
+bool WriteAll(const char* path, const std::string& text) {
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(fd);
+  return written;
+}
+
+class Builder {
+ public:
+  Builder(const OverlayRootOptions& options, bool privileged)
+      : options_(options), privileged_(privileged), root_(options.scratch + "/root") {
+    std::ifstream file("/proc/self/mountinfo");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    mounts_ = ParseMountInfo(text);
+  }
+
+  absl::Status Build() {
+    for (const char* part : {"/root", "/upper", "/work"})
+      if (mkdir((options_.scratch + part).c_str(), 0755) != 0) return Failed("scratch folder");
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      return Failed("mount namespace");
+    if (const absl::Status probed = Probe(); !probed.ok()) return probed;
+    if (mount(root_.c_str(), root_.c_str(), nullptr, MS_BIND, nullptr) != 0) return Failed("root");
+    if (const absl::Status split = Split("/"); !split.ok()) return split;
+    for (const std::string& path : options_.real)
+      if (!IsReal(path) &&
+          mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+        return Failed(path);
+    // See pivot_root(2): the old root ends up below the new one, from where it is taken away.
+    if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
+        umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
+      return Failed("pivot_root");
+    return absl::OkStatus();
+  }
+  const std::vector<std::string>& frozen() const { return frozen_; }
+
+ private:
+  // Whether an overlay works at all here, with removed folders that are made anew (which needs
+  // extended attributes of the upper layer): on failure nothing else has to be tried.
+  absl::Status Probe() {
+    const std::string probe = options_.scratch + "/probe", lower = probe + "/lower",
+                      merged = probe + "/merged";
+    std::error_code error;
+    fs::create_directories(lower + "/folder/below", error);
+    fs::create_directory(merged, error);
+    if (error) return absl::UnavailableError("scratch folder: " + error.message());
+    if (const absl::Status mounted = Mount(lower, merged); !mounted.ok()) return mounted;
+    const std::string folder = merged + "/folder";
+    fs::remove_all(folder, error);
+    if (!error) fs::create_directory(folder, error);
+    const bool whole = !error && fs::is_empty(folder, error) && !error;
+    // It stays mounted and goes with the old root: unmounting waits for other processors.
+    if (!whole)
+      return absl::UnavailableError(fmt::format(
+          "overlayfs on {}: {}", options_.scratch,
+          error ? error.message() : std::string("its file system stores no extended attributes")));
+    return absl::OkStatus();
+  }
+
+  static bool IsReal(std::string_view path) {
+    return std::ranges::any_of(
+        kReal, [&](std::string_view real) { return path == real || IsBelow(path, real); });
+  }
+  const MountPoint* MountAt(std::string_view path) const {
+    const auto at = std::find_if(mounts_.rbegin(), mounts_.rend(),
+                                 [&](const MountPoint& mount) { return mount.path == path; });
+    return at == mounts_.rend() ? nullptr : &*at;
+  }
+  bool OfKernel(std::string_view path) const {
+    const MountPoint* at = MountAt(path);
+    return at != nullptr && std::ranges::find(kKernelTypes, at->type) != std::end(kKernelTypes);
+  }
+  bool HasMounts(std::string_view path) const {
+    return std::ranges::any_of(mounts_,
+                               [&](const MountPoint& mount) { return IsBelow(mount.path, path); });
+  }
+
+  absl::Status Mount(const std::string& lower, const std::string& target) {
+    const std::string upper = fmt::format("{}/upper/{}", options_.scratch, layers_),
+                      work = fmt::format("{}/work/{}", options_.scratch, layers_);
+    ++layers_;
+    struct stat facts {};
+    if (stat(lower.c_str(), &facts) != 0) return Failed(lower);
+    // The merged folder has the upper one's owner and mode. The owner of an unprivileged one is the
+    // user, who gets the rights that they have on the real folder.
+    mode_t mode = facts.st_mode & 07777;
+    if (!privileged_ && facts.st_uid != geteuid()) {
+      mode &= ~mode_t{06700};
+      for (const auto& [right, bit] : {std::pair{R_OK, 0400}, {W_OK, 0200}, {X_OK, 0100}})
+        if (access(lower.c_str(), right) == 0) mode |= bit;
+    }
+    if (mkdir(upper.c_str(), 0700) != 0 || mkdir(work.c_str(), 0700) != 0) return Failed(upper);
+    if (privileged_ && chown(upper.c_str(), facts.st_uid, facts.st_gid) != 0) return Failed(upper);
+    if (chmod(upper.c_str(), mode) != 0) return Failed(upper);
+    // With trusted attributes folders of the lower layer can be renamed; without, rename answers
+    // EXDEV, which libvramscope-isolation.so repairs.
+    const std::string data =
+        fmt::format("lowerdir={},upperdir={},workdir={},{}", Escaped(lower), Escaped(upper),
+                    Escaped(work), privileged_ ? "redirect_dir=on,metacopy=off" : "userxattr");
+    if (mount("overlay", target.c_str(), "overlay", 0, data.c_str()) != 0)
+      return Failed("overlayfs over " + lower);
+    return absl::OkStatus();
+  }
+
+  // A real path as it is, read-only or not; `target` exists.
+  absl::Status Bind(const std::string& real, const std::string& target, bool read_only) {
+    if (mount(real.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+      return Failed(real);
+    struct statvfs facts {};
+    if (!read_only) return absl::OkStatus();
+    if (statvfs(target.c_str(), &facts) != 0) return Failed(real);
+    // Flags that a namespace must not take away are to be repeated.
+    unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
+    if ((facts.f_flag & ST_NOSUID) != 0) flags |= MS_NOSUID;
+    if ((facts.f_flag & ST_NODEV) != 0) flags |= MS_NODEV;
+    if ((facts.f_flag & ST_NOEXEC) != 0) flags |= MS_NOEXEC;
+    if ((facts.f_flag & ST_NOATIME) != 0) flags |= MS_NOATIME;
+    if ((facts.f_flag & ST_NODIRATIME) != 0) flags |= MS_NODIRATIME;
+    if ((facts.f_flag & ST_RELATIME) != 0) flags |= MS_RELATIME;
+    if (mount(nullptr, target.c_str(), nullptr, flags, nullptr) != 0)
+      return Failed(real + " read-only");
+    return absl::OkStatus();
+  }
+
+  // A folder of the real tree at its place in the new one, which exists.
+  absl::Status Folder(const std::string& real, const std::string& target) {
+    if (IsReal(real) || OfKernel(real)) return Bind(real, target, false);
+    if (IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real))) return Split(real);
+    if (!Mount(real, target).ok()) {
+      frozen_.push_back(real);
+      return Bind(real, target, true);
+    }
+    // Mounts inside do not show through; a namespace that is not privileged never comes here.
+    for (const MountPoint& inside : mounts_) {
+      if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
+      struct stat facts {};
+      if (stat(inside.path.c_str(), &facts) != 0) continue;
+      const std::string place = root_ + inside.path;
+      if (!S_ISDIR(facts.st_mode)) {
+        if (const absl::Status bound = Bind(inside.path, place, true); !bound.ok()) return bound;
+      } else if (OfKernel(inside.path)) {
+        if (const absl::Status bound = Bind(inside.path, place, false); !bound.ok()) return bound;
+      } else if (!Mount(inside.path, place).ok()) {
+        frozen_.push_back(inside.path);
+        if (const absl::Status bound = Bind(inside.path, place, true); !bound.ok()) return bound;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A folder that is rebuilt entry by entry: a real folder on disk, with mounts in it.
+  absl::Status Split(const std::string& real) {
+    const std::string target = real == "/" ? root_ : root_ + real;
+    std::error_code error;
+    fs::directory_iterator entries(real, error);
+    if (error) return absl::UnavailableError(fmt::format("{}: {}", real, error.message()));
+    for (; entries != fs::directory_iterator(); entries.increment(error)) {
+      const std::string path = entries->path().string();
+      if (path == options_.scratch) continue;
+      if (++entries_ > kMostEntries)
+        return absl::UnavailableError(
+            fmt::format("{}: too many entries (more than {})", real, kMostEntries));
+      if (const absl::Status made = Entry(path, root_ + path); !made.ok()) return made;
+    }
+    if (error) return absl::UnavailableError(fmt::format("{}: {}", real, error.message()));
+    // Last, for it may take the right to make entries away.
+    CopyOwnerAndMode(real, target);
+    return absl::OkStatus();
+  }
+
+  absl::Status Entry(const std::string& path, const std::string& target) {
+    struct stat facts {};
+    if (lstat(path.c_str(), &facts) != 0)
+      return errno == ENOENT || errno == EACCES ? absl::OkStatus() : Failed(path);
+    std::error_code error;
+    if (S_ISLNK(facts.st_mode)) {
+      const fs::path to = fs::read_symlink(path, error);
+      if (!error) fs::create_symlink(to, target, error);
+      return error ? absl::UnavailableError(path + ": " + error.message()) : absl::OkStatus();
+    }
+    if (S_ISDIR(facts.st_mode)) {
+      if (mkdir(target.c_str(), 0755) != 0) return Failed(path);
+      return Folder(path, target);
+    }
+    if (S_ISREG(facts.st_mode) && static_cast<uintmax_t>(facts.st_size) <= kLargestCopy &&
+        MountAt(path) == nullptr && fs::copy_file(path, target, error) && !error) {
+      CopyOwnerAndMode(path, target);
+      const timespec times[] = {facts.st_atim, facts.st_mtim};
+      utimensat(AT_FDCWD, target.c_str(), times, 0);
+      return absl::OkStatus();
+    }
+    const int made = open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    if (made < 0) return Failed(path);
+    close(made);
+    // What the user may not read is bound, too, and stays unreadable.
+    return Bind(path, target, S_ISREG(facts.st_mode));
+  }
+
+  void CopyOwnerAndMode(const std::string& from, const std::string& to) const {
+    struct stat facts {};
+    if (stat(from.c_str(), &facts) != 0) return;
+    if (privileged_) (void)!chown(to.c_str(), facts.st_uid, facts.st_gid);
+    (void)!chmod(to.c_str(), facts.st_mode & 07777);
+  }
+
+  const OverlayRootOptions& options_;
+  const bool privileged_;
+  const std::string root_;
+  std::vector<MountPoint> mounts_;
+  std::vector<std::string> frozen_;
+  size_t layers_ = 0, entries_ = 0;
+};
+
+bool RaiseLoopback() {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const bool up = ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+  close(fd);
+  return up;
+}
+
+absl::Status EnterNewNamespaces(bool privileged, bool network) {
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
+    return Failed("unshare");
+  if (!privileged && (!WriteAll("/proc/self/setgroups", "deny") ||
+                      !WriteAll("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
+                      !WriteAll("/proc/self/gid_map", fmt::format("{0} {0} 1", group))))
+    return Failed("user namespace");
+  if (!network && !RaiseLoopback()) return Failed("loopback of the network namespace");
+  prctl(PR_SET_DUMPABLE, 1);  // so that the parent may open this process's namespaces
+  return absl::OkStatus();
+}
+
+// In the helper process: builds, reports, and waits until its namespaces are held by the parent.
+// The report is "" or the error, then a NUL and the frozen folders, each with a NUL behind it.
+[[noreturn]] void Help(const OverlayRootOptions& options, bool privileged, int report,
+                       int release) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  absl::Status status = EnterNewNamespaces(privileged, options.network);
+  Builder builder(options, privileged);
+  if (status.ok()) status = builder.Build();
+  std::string text = status.ok() ? "" : std::string(status.message());
+  text += '\0';
+  for (const std::string& folder : builder.frozen()) text += folder + '\0';
+  (void)!write(report, text.data(), text.size());
+  close(report);
+  char byte = 0;
+  (void)!read(release, &byte, 1);
+  _exit(0);
+}
+
+std::string ReadAll(int fd) {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0;;) {
+    got = read(fd, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(part.data(), static_cast<size_t>(got));
+  }
+}
+
+absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool privileged) {
+  std::array<int, 2> report{}, release{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0) return Failed("pipe");
+  if (pipe2(release.data(), O_CLOEXEC) != 0) {
+    for (const int fd : report) close(fd);
+    return Failed("pipe");
+  }
+  const pid_t helper = fork();
+  if (helper == 0) {
+    close(report[0]);
+    close(release[1]);
+    Help(options, privileged, report[1], release[0]);
+  }
+  close(report[1]);
+  close(release[0]);
+  OverlayRoot root;
+  absl::Status status = absl::OkStatus();
+  if (helper < 0) {
+    status = Failed("fork");
+  } else if (const std::string text = ReadAll(report[0]); text.empty()) {
+    status = absl::UnavailableError("the helper process ended early");
+  } else {
+    std::vector<std::string> parts = absl::StrSplit(text, '\0');
+    if (!parts[0].empty()) status = absl::UnavailableError(parts[0]);
+    root.frozen.assign(parts.begin() + 1, parts.end() - 1);
+  }
+  for (const char* name : {"user", "net", "mnt"}) {
+    if (!status.ok()) break;
+    if ((privileged && name[0] == 'u') || (options.network && name[0] == 'n')) continue;
+    const int fd = open(fmt::format("/proc/{}/ns/{}", helper, name).c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) status = Failed("namespace of the helper process");
+    if (fd >= 0) root.namespaces.push_back(fd);
+  }
+  close(report[0]);
+  close(release[1]);
+  while (helper > 0 && waitpid(helper, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (status.ok()) return root;
+  for (const int fd : root.namespaces) close(fd);
+  return status;
+}
+
+}  // namespace
+
+std::vector<MountPoint> ParseMountInfo(std::string_view text) {
+  std::vector<MountPoint> mounts;
+  for (const absl::string_view line :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    // 36 35 98:0 /root /mount/point options optional ... - type source options (proc(5))
+    const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    const auto dash = std::ranges::find(fields, "-");
+    if (dash - fields.begin() < 6 || fields.end() - dash < 2 || !fields[4].starts_with('/'))
+      continue;
+    MountPoint mount{.path = {}, .type = dash[1]};
+    const std::string_view path = fields[4];
+    for (size_t i = 0; i < path.size(); ++i) {
+      // Blanks and backslashes are three octal digits.
+      const auto digit = [&](size_t at) { return path[i + at] >= '0' && path[i + at] < '8'; };
+      if (path[i] == '\\' && i + 3 < path.size() && digit(1) && digit(2) && digit(3)) {
+        mount.path += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 +
+                                        (path[i + 3] - '0'));
+        i += 3;
+      } else {
+        mount.path += path[i];
+      }
+    }
+    mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
+absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options) {
+  return MakeWith(options, HasSysAdmin());
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,48 @@
+// A root file system in a mount namespace of its own in which nothing that is changed reaches the
+// real one: every top-level folder is an overlayfs mount whose upper layer lies in a scratch
+// folder.
+//
+//   ASSIGN_OR_RETURN(OverlayRoot root, MakeOverlayRoot({.scratch = "/var/tmp/vramscope-1",
+//                                                       .real = {"/tmp/output"}}));
+//   if (fork() == 0) { for (int fd : root.namespaces) setns(fd, 0); chdir(...); exec(...); }
+//
+// An upper layer must not lie below the layer that it covers (overlayfs answers ELOOP), and an
+// unprivileged user namespace cannot overlay a folder with mounts in it (EINVAL). Such folders are
+// rebuilt entry by entry: their folders are overlays, small files copies, large files read-only.
+//
+// Unprivileged: a user namespace that maps the user to itself (Linux 5.11). With CAP_SYS_ADMIN the
+// mount namespace alone, so that the program keeps its rights over files of other users.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <vector>
+
+namespace vramscope::program {
+
+struct OverlayRootOptions {
+  std::string scratch;            // an existing, empty folder; gets "root", "upper" and "work"
+  std::vector<std::string> real;  // existing folders or files that stay as they are
+  bool network = true;            // false: a network namespace with loopback alone
+};
+
+struct OverlayRoot {
+  std::vector<int> namespaces;      // descriptors for setns, in this order; the caller closes them
+  std::vector<std::string> frozen;  // folders that can't be overlaid and are read-only instead
+};
+
+// kUnavailable: this computer (or this scratch folder) does not allow it, and which step failed.
+// Blocks for some milliseconds; forks a helper that has ended when it returns.
+absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
+
+// One line of /proc/self/mountinfo.
+struct MountPoint {
+  std::string path;
+  std::string type;  // of file system
+  bool operator==(const MountPoint&) const = default;
+};
+// Lines that make no sense are left out.
+std::vector<MountPoint> ParseMountInfo(std::string_view text);
+
+}  // namespace vramscope::program

@@ -1,0 +1,186 @@
+"""What a planned program changes stays with it: `vramscope plan` of isolation/ways.py leaves its folder as it was, whatever the mode.
+
+    python3 isolation_test.py VRAMSCOPE
+
+With a stand-in for torch, so that it runs everywhere."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
+sys.path.insert(0, os.path.join(HERE, "isolation"))
+import folder as contents  # noqa: E402
+
+WAYS = os.path.join(HERE, "isolation", "ways.py")
+FAILED_PRECONDITION = 3
+
+
+class Isolation(unittest.TestCase):
+    MODE = "overlay"
+    PYTHON = sys.executable
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.environment = dict(os.environ, PYTHONPATH=os.path.join(HERE, "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
+                                PYTHONDONTWRITEBYTECODE="1", HOME=os.path.join(self.folder, "home"))
+        self.prefix = []
+        result = self.plan("import torch; torch.allocate(1 << 20)")
+        if result.returncode == FAILED_PRECONDITION:
+            self.skipTest(result.stderr.strip().splitlines()[-1])
+
+    def give(self):
+        """The folder and what is in it to the user who plans."""
+
+    def fill(self):
+        contents.fill(self.folder)
+        self.give()
+
+    def plan(self, code, *options):
+        return subprocess.run([*self.prefix, VRAMSCOPE, "plan", "--json", "--isolation", self.MODE, "--steps", "0", *options, "--",
+                               self.PYTHON, "-c", code], env=self.environment, capture_output=True, text=True, timeout=240,
+                              cwd=self.folder)
+
+    def expect_nothing_changed(self, code, *options):
+        """Returns what the program printed."""
+        before = contents.state(self.folder)
+        result = self.plan("import torch; torch.allocate(1 << 20)\n" + code, *options)
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertEqual(json.loads(result.stdout)["program"]["isolation"], self.MODE)
+        self.assertEqual(contents.state(self.folder), before)
+        return result.stderr
+
+    def expect_every_way_works(self):
+        printed = self.expect_nothing_changed("import runpy, sys; sys.argv = ['ways.py', %r]; runpy.run_path(%r, run_name='__main__')" %
+                                              (self.folder, WAYS))
+        worked, ways = map(int, re.search(r"(\d+) of (\d+) ways worked", printed).groups())
+        self.assertEqual(worked, ways, printed[-3000:])
+        self.assertGreaterEqual(ways, 35)
+
+    def test_every_way_of_changing_files(self):
+        self.fill()
+        self.expect_every_way_works()
+
+    def test_every_process_sees_the_changes_of_the_others(self):
+        self.fill()
+        self.expect_nothing_changed(
+            "import os, time\nrank = int(os.environ['RANK'])\n"
+            "if rank == 0: open('shared.tmp', 'w').write('of rank 0'); os.rename('shared.tmp', 'shared')\n"
+            "for _ in range(1000):\n    if os.path.exists('shared'): break\n    time.sleep(0.01)\n"
+            "assert open('shared').read() == 'of rank 0'", "--ranks", "2")
+
+    def test_a_writable_folder_is_written_to(self):
+        self.fill()
+        result = self.plan("import torch; torch.allocate(1 << 20)\nopen('other/new', 'w').write('x'); open('home/new', 'w').write('x')",
+                           "--writable", os.path.join(self.folder, "other"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "other", "new")))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "home", "new")))
+
+    def test_a_writable_path_that_does_not_exist_is_refused(self):
+        result = self.plan("import torch", "--writable", os.path.join(self.folder, "nowhere"))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("nowhere", result.stderr)
+
+    def test_without_network_only_this_computer_is_reached(self):
+        printed = self.expect_nothing_changed(
+            "import socket\nserver = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(server.getsockname()).close()\n"
+            "try:\n    socket.create_connection(('192.0.2.1', 80), timeout=5)\n    print('reached')\n"
+            "except OSError as error:\n    print('not reached:', error)", "--no-network")
+        self.assertIn("unreachable", printed)
+        self.assertNotIn("not reached: timed out", printed)
+
+    def scratch(self, pid):
+        """The scratch folders that a process holds open."""
+        found = []
+        for name in os.listdir("/proc/%d/fd" % pid):
+            try:
+                path = os.readlink("/proc/%d/fd/%s" % (pid, name))
+            except OSError:
+                continue
+            if "vramscope-scratch-" in path:
+                found.append(path)
+        return found
+
+    def test_the_layer_is_gone_when_the_plan_was_killed(self):
+        ready = os.path.join(self.folder, "ready")
+        os.mkdir(ready)
+        self.give()
+        code = ("import os, torch, time; torch.allocate(1 << 20); os.makedirs('deep/er'); open('deep/er/file', 'w').write('x')\n"
+                "os.chmod('deep', 0); open(%r, 'w').close(); time.sleep(100)" % os.path.join(ready, "now"))
+        running = subprocess.Popen([*self.prefix, VRAMSCOPE, "plan", "--isolation", self.MODE, "--writable", ready, "--", self.PYTHON, "-c",
+                                    code], env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(running.kill)
+        for _ in range(2000):
+            if os.path.exists(os.path.join(ready, "now")):
+                break
+            time.sleep(0.01)
+        scratch = self.scratch(running.pid)
+        self.assertTrue(scratch)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        for _ in range(2000):
+            if not any(os.path.exists(path) for path in scratch):
+                break
+            time.sleep(0.01)
+        self.assertEqual([path for path in scratch if os.path.exists(path)], [])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "deep")))
+
+
+class Unprivileged(Isolation):
+    """The same for a user who is not root, where this is run by root."""
+    PYTHON = "/usr/bin/python3"  # root's own may lie where others cannot go
+
+    def setUp(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("not root, or no setpriv")
+        super().setUp()
+        self.give()
+        self.prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        result = self.plan("import torch; torch.allocate(1 << 20)")
+        if result.returncode != 0:
+            self.skipTest(result.stderr.strip().splitlines()[-1])
+
+    def give(self):
+        for path in contents.entries(self.folder):
+            os.lchown(path, 65534, 65534)
+
+
+class Copy(Isolation):
+    MODE = "copy"
+
+
+class Refused(unittest.TestCase):
+    """Where no mode works, nothing is started."""
+
+    def test_the_plan_does_not_start_without_isolation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A folder of the platform without the library, and a filter that refuses namespaces.
+            platform = os.path.join(folder, "emulated")
+            real = os.path.join(os.path.dirname(os.path.dirname(VRAMSCOPE)), "emulated")
+            os.mkdir(platform)
+            for name in os.listdir(real):
+                if name != "libvramscope-isolation.so":
+                    os.symlink(os.path.join(real, name), os.path.join(platform, name))
+            environment = dict(os.environ, VRAMSCOPE_EMULATED=platform, PYTHONPATH=os.path.join(HERE, "fake_torch"))
+            command = [VRAMSCOPE, "plan", "--isolation", "copy", "--", sys.executable, "-c", "open(%r, 'w')" % os.path.join(folder, "made")]
+            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, FAILED_PRECONDITION, result.stderr)
+            self.assertIn("--no-isolation", result.stderr)
+            self.assertFalse(os.path.exists(os.path.join(folder, "made")))
+            command[2:4] = ["--no-isolation"]
+            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+            self.assertIn("is real", result.stderr)
+            self.assertTrue(os.path.exists(os.path.join(folder, "made")))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
