@@ -143,7 +143,7 @@ struct Summary {
   // Device memory - context - most_used; negative: by how much it does not fit.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run met an OutOfMemory event
-  bool went_on = false;        // and its program caught it: it allocated behind it, and ended by itself
+  bool went_on = false;  // and its program caught it: it allocated behind it, and ended by itself
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 

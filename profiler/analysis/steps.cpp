@@ -129,8 +129,8 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
   // The embedded loop is given what it asks for beyond the device, to see by how much.
-  const auto refused = std::find(trace.events.kind.rbegin(), trace.events.kind.rend(),
-                                 EventKind::kOutOfMemory);
+  const auto refused =
+      std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.has_config &&
                 std::find(trace.events.kind.rbegin(), refused, EventKind::kAlloc) != refused;
   const run::DeviceProfile& device = trace.info.device;

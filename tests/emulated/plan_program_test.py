@@ -201,10 +201,10 @@ class Plan(unittest.TestCase):
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
         self.assertEqual(self.missing(answer), [("this torch: what is read back may be 0 in its place", "Tensor.scatter_add_")])
 
-    def test_without_the_hook_that_keeps_files_nothing_runs(self):
-        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", FAKE_TORCH_LACKS="save")
-        self.expect(result, BAD_INPUT, "has no attribute 'save'")
-        self.assertNotIn("went on", result.stdout + result.stderr)
+    def test_a_torch_that_saves_otherwise(self):
+        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
+        self.expect(result, 0, "went on")
+        self.assertIn("this torch: large checkpoints are written whole", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
         """The hook is called while the program imports it, and that does not fail."""
@@ -222,13 +222,27 @@ class Plan(unittest.TestCase):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
     def test_a_request_that_found_no_room_is_in_no_figure(self):
-        """The program gave it up and went on: what it had is less than the card."""
-        result = self.plan("import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n"
-                           "torch.allocate(2 << 20)\nprint('done')\n")
+        """What the program had is less than the card. One that gave it up and went on fits; one that ended by it does not."""
+        program = "import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n%s"
+        result = self.plan(program % "torch.allocate(2 << 20)\nprint('done')\n")
         self.expect(result, 0)
         self.assertIn("done", result.stdout)
+        self.assertIn("Fits on NVIDIA", result.stdout)
+        self.assertIn("(3.00 MiB reserved at most", result.stdout)
+        self.assertIn("On the way a request of 8.00 GiB found no room, the first of 2; the program caught that and went on without it.", result.stdout)
+        result = self.plan(program % "raise RuntimeError('CUDA out of memory')\n")
+        self.expect(result, 1, "CUDA out of memory")
         self.assertIn("Does not fit on NVIDIA", result.stdout)
-        self.assertIn("a request of 8.00 GiB found no room, the first of 2 (3.00 MiB reserved at most", result.stdout)
+        self.assertIn("a request of 8.00 GiB found no room, the first of 2 (1.00 MiB reserved at most", result.stdout)
+        result = self.plan(program % "")  # nothing came behind it
+        self.expect(result, 0)
+        self.assertIn("Does not fit on NVIDIA", result.stdout)
+
+    def test_a_process_of_it_fails(self):
+        """By an exception, while the program itself ends with status 0."""
+        child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError('of the child')"
+        result = self.plan("import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r])\ntorch.allocate(4 << 20)\n" % child)
+        self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), and the program ended with status 0 all the same")
 
     def test_a_process_that_only_asks_what_card_there_is(self):
         asks = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.init()%s'], check=True)\ntorch.allocate(4 << 20)\n"

@@ -81,14 +81,14 @@ class _Numbers:
     """Names in a function that hold what was read from the GPU, and what it reads within an expression."""
 
     def __init__(self, scope, reader):
-        self.first, self.last = getattr(scope, "lineno", 0), getattr(scope, "end_lineno", 1 << 60)
+        self.nodes = set(_own(scope))
         self.reader = reader
         self.keys = {}  # name: lines that it is read in
-        for node in ast.walk(scope):
+        for node in self.nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self.assigned(target, node.value)
-        for node in ast.walk(scope):
+        for node in self.nodes:
             if self.read(node):
                 self.keys.setdefault(self.name(node), set()).update(range(node.lineno, node.end_lineno + 1))
 
@@ -112,7 +112,7 @@ class _Numbers:
         return "line %d:%d" % (call.lineno, call.col_offset)
 
     def within(self, test):
-        return self.first <= test.lineno <= self.last
+        return test in self.nodes
 
     def key(self, node):
         """The name of a number that the expression is; None: it is something else."""
@@ -123,6 +123,14 @@ class _Numbers:
 
     def keys_in(self, test):
         return {key for node in ast.walk(test) if (key := self.key(node)) is not None}
+
+
+def _own(scope):
+    """What is in a function, and not in one within it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from _own(child)
 
 
 def _dotted(node):
@@ -177,7 +185,6 @@ def _try(function, *parts):
 @functools.lru_cache(maxsize=4096)
 def _returns(filename, line, reader):
     """Whether a function returns what it reads in the line."""
-    scope = branches.scope_of(filename, line)
-    numbers = _Numbers(scope, reader)
+    numbers = _Numbers(branches.scope_of(filename, line), reader)
     mine = {key for key, at in numbers.keys.items() if line in at}
-    return any(isinstance(node, ast.Return) and node.value is not None and numbers.keys_in(node.value) & mine for node in ast.walk(scope))
+    return any(isinstance(node, ast.Return) and node.value is not None and numbers.keys_in(node.value) & mine for node in numbers.nodes)

@@ -80,7 +80,7 @@ def start(torch):
         process.part("an allocator of the program's takes the place of PyTorch's", allocators.install, process, torch)
         process.part("kernels of libraries are compiled", extensions.install, process)
         process.part("what was compiled before counts", compiling.install, process)
-        writes.install(process)  # or nothing: the program would write over what is the user's
+        process.part("large checkpoints are written whole", writes.install, process)
         process.part("of what the program reads back some is 0", values.install, process)
         process.part("generated texts end where zeros end them", generation.install, process)
         if settings.as_rank:

@@ -12,12 +12,11 @@ import math
 import os
 import stat
 import struct
-import sys
 import threading
 import zipfile
 import zlib
 
-from vramscope import imports, shapes
+from vramscope import imports, known, shapes
 
 LARGE = 1 << 28  # bytes of tensors beyond which a file gets holes
 LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and the emulated GPU keeps no more
@@ -263,7 +262,7 @@ class Writes:
 
     def describes(self):
         """Whether a stream in memory may get shapes alone. Without isolation it may become a real file: only what PyTorch sends to other ranks."""
-        return self.process.settings.isolation != "none" or sys._getframe(2).f_globals.get("__name__", "").startswith("torch.distributed.")
+        return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
         try:
@@ -308,6 +307,7 @@ class Writes:
         torch._C.PyTorchFileReader = reader_of(torch)
 
     def safetensors(self, module):
+        module.save_file, module.load_file = self.save(module.save_file, "safetensors", ("tensors", "filename")), self.loaded(module.load_file)
         serialize_file, to_bytes = module.serialize_file, getattr(module, "_tobytes", None)
 
         @functools.wraps(serialize_file)
@@ -323,8 +323,6 @@ class Writes:
         module.serialize_file = sparse
         if to_bytes is not None:  # before 0.8
             module._tobytes = _tobytes
-        module.save_file = self.save(module.save_file, "safetensors", ("tensors", "filename"))
-        module.load_file = self.loaded(module.load_file)
 
 
 def _path_of(target):
@@ -345,5 +343,5 @@ def install(process):
     torch, writes = process.torch, Writes(process)
     torch.save = writes.save(torch.save, "torch.save", ("obj", "f"))
     torch.load = writes.load(torch.load)
-    process.part("large checkpoints are written whole", writes.pytorch, torch)
+    writes.pytorch(torch)
     imports.after(process, "safetensors.torch", writes.safetensors)

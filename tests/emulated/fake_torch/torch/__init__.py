@@ -42,18 +42,22 @@ optim = types.SimpleNamespace(LBFGS=types.SimpleNamespace(step=lambda *args: Non
 jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=lambda function: None))
 
 
-def save(value, path):
-    with open(path, "wb") as file:
+def save(obj, f):
+    with open(f, "wb") as file:
         file.write(b"saved")
 
 
-def load(path):
-    with open(path, "rb") as file:
+def load(f):
+    with open(f, "rb") as file:
         return file.read()
+
+
+serialization = types.SimpleNamespace(_open_zipfile_writer=lambda target: None)
 
 
 class _C:
     _nn = types.SimpleNamespace()
+    PyTorchFileReader = object
 
     @staticmethod
     def _cuda_getDevice():
