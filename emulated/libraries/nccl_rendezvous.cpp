@@ -58,9 +58,13 @@ std::string FolderOfRooms() {
   // Whoever starts all ranks may give them a folder, and remove what a rank that never came leaves.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
-  if (access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
-  const char* folder = std::getenv("TMPDIR");
-  return folder && *folder ? folder : "/tmp";
+  const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",
+                                 std::getenv("XDG_RUNTIME_DIR")};
+  for (const char* parent : parents) {
+    if (parent == nullptr || parent[0] != '/') continue;
+    if (std::string folder = Rendezvous::PrivateFolder(parent); !folder.empty()) return folder;
+  }
+  return "/tmp";
 }
 
 }  // namespace
@@ -185,6 +189,15 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   room->header()->joined.fetch_add(1);
   room->Tell();
   return room;
+}
+
+std::string Rendezvous::PrivateFolder(const std::string& parent) {
+  const std::string path = parent + "/vramscope-ranks-" + std::to_string(geteuid());
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  struct stat facts = {};
+  const bool ours = lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
+                    facts.st_uid == geteuid() && (facts.st_mode & 0077) == 0;
+  return ours ? path : "";
 }
 
 // Rooms whose ranks were all killed: nobody is left who would remove the name. A room of a living

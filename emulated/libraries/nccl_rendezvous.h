@@ -38,6 +38,9 @@ class Rendezvous {
 
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
+  // A folder in `parent` that only this user enters: in one that everybody writes to, another user
+  // could make a room's file first, and its ranks would not meet. "": the name is somebody else's.
+  static std::string PrivateFolder(const std::string& parent);
   // Takes away what ranks that were killed have left in a folder. Join does so, once in a process.
   static void RemoveOfKilled(const std::string& folder);
   ~Rendezvous();

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_CHANGES_H
-#define VRAMSCOPE_EMULATED_REDIRECT_CHANGES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -159,5 +158,3 @@ int CopyTree(const char* from, const char* to, bool into_existing);
 int RemoveTree(const char* folder);
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_CHANGES_H

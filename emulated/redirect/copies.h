@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_COPIES_H
-#define VRAMSCOPE_EMULATED_REDIRECT_COPIES_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -15,5 +14,3 @@ int CopyFile(const char* from, const char* to, const struct stat& status, bool c
 int CopyWhole(const char* from, const char* to, const struct stat& status, bool content);
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_COPIES_H

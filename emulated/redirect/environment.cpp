@@ -63,7 +63,7 @@ bool IsMissing(char* const* given) {
 void KeepEnvironment() {
   size_t used = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const bool ours = Has(*entry, "VRAMSCOPE_");
+    const bool ours = Has(*entry, "VRAMSCOPE_") || Has(*entry, "GLIBC_TUNABLES=");
     List* list = nullptr;
     for (List& one : lists)
       if (Has(*entry, one.name) && strstr(*entry, one.ours) != nullptr) list = &one;

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_ENVIRONMENT_H
-#define VRAMSCOPE_EMULATED_REDIRECT_ENVIRONMENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ char* const* Complete(char* const* given, char** out, char* text);
 void CompleteOwn();
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_ENVIRONMENT_H

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_GATE_H
-#define VRAMSCOPE_EMULATED_REDIRECT_GATE_H
+#pragma once
 
 // System calls that are made without the C library's functions (Rust's rustix, the C library within
 // itself, static programs) and that change files: the kernel hands them to us (seccomp, SIGSYS)
@@ -14,5 +13,3 @@ bool OpenGate();
 void TrapWrites();
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_GATE_H

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_INTERPOSE_H
-#define VRAMSCOPE_EMULATED_REDIRECT_INTERPOSE_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,5 +54,3 @@ int StatPath(int folder, const char* path, struct stat* status, int flags);
 int RemovePath(int folder, const char* path, int flags);
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_INTERPOSE_H

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_KERNEL_H
-#define VRAMSCOPE_EMULATED_REDIRECT_KERNEL_H
+#pragma once
 
 // System calls without the C library: the functions of the same names are ours in a program that
 // libvramscope-isolation.so is loaded into, and errno (thread-local) is not touched. All answer
@@ -113,5 +112,3 @@ inline int ChangeOwner(const char* path, uid_t user, gid_t group, int flags) {
 }
 
 }  // namespace vramscope::isolation::kernel
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_KERNEL_H

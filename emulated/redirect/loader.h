@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_LOADER_H
-#define VRAMSCOPE_EMULATED_REDIRECT_LOADER_H
+#pragma once
 
 #include <dlfcn.h>
 
@@ -12,5 +11,3 @@ __asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
 __asm__(".symver dlsym, dlsym@GLIBC_2.17");
 __asm__(".symver dladdr, dladdr@GLIBC_2.17");
 #endif
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_LOADER_H

@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_MARKS_H
-#define VRAMSCOPE_EMULATED_REDIRECT_MARKS_H
+#pragma once
 
 #include <string.h>
 
@@ -25,5 +24,3 @@ inline bool IsRemovedMark(int folder, const char* path, long size) {
 }
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_MARKS_H

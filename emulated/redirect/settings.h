@@ -1,5 +1,4 @@
-#ifndef VRAMSCOPE_EMULATED_REDIRECT_SETTINGS_H
-#define VRAMSCOPE_EMULATED_REDIRECT_SETTINGS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ bool IsReal(const char* path);
 bool HoldsReal(const char* folder);
 
 }  // namespace vramscope::isolation
-
-#endif  // VRAMSCOPE_EMULATED_REDIRECT_SETTINGS_H

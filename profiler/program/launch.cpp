@@ -61,6 +61,15 @@ void Prepend(Environment& environment, const std::string& key, const std::string
   now = now.empty() ? value : value + ":" + now;
 }
 
+// With an audit library the loader lays out static thread-local storage before it loads what is
+// preloaded: jemalloc, which Ray preloads, would not fit what it keeps free.
+void ReserveStaticTls(Environment& environment) {
+  constexpr std::string_view kName = "glibc.rtld.optional_static_tls=";
+  std::string& tunables = environment["GLIBC_TUNABLES"];
+  if (tunables.find(kName) != std::string::npos) return;
+  tunables += fmt::format("{}{}16384", tunables.empty() ? "" : ":", kName);
+}
+
 // What the program finds beside the user's own environment.
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
@@ -80,6 +89,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   if (!o.planned) return e;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
+  ReserveStaticTls(e);
   e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingCard(o.device);
   e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
                                                    : o.as_rank >= 0 ? 1

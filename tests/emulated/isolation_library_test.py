@@ -1,4 +1,4 @@
-"""libvramscope-isolation.so and what the audit library hands on: isolation_library_test.py FOLDER of the platform's libraries
+"""libvramscope-isolation.so and what the audit library hands on: isolation_library_test.py FOLDER of the platform's libraries [VRAMSCOPE LIBRARY with static TLS]
 
 `isolation/ways.py` changes a folder in every way that we know; afterwards nothing outside has changed, by the folder's state and by the
 system calls that strace saw.
@@ -18,6 +18,7 @@ import folder  # noqa: E402
 import writes  # noqa: E402
 
 LIBRARIES = os.path.abspath(sys.argv.pop(1))
+VRAMSCOPE, STATIC_TLS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2)) if len(sys.argv) > 2 else (None, None)
 ISOLATION = os.path.join(LIBRARIES, "libvramscope-isolation.so")
 AUDIT = os.path.join(LIBRARIES, "libvramscope-audit.so")
 WAYS = os.path.join(HERE, "isolation", "ways.py")
@@ -210,6 +211,19 @@ class Audit(Folder):
             kinds = [struct.unpack_from("<I", content, offset + number * size)[0] for number in range(count)]
             self.assertIn(1, kinds)  # PT_LOAD: these are its headers
             self.assertNotIn(7, kinds, "%s has PT_TLS" % library)
+
+    def test_what_needs_static_tls_can_be_preloaded(self):
+        # The loader keeps 1,664 bytes free, and Ray preloads jemalloc for its own processes.
+        if VRAMSCOPE is None:
+            self.skipTest("without vramscope: its environment is not tried")
+        program = "import subprocess, torch\ntorch.allocate(1 << 20)\n" \
+                  "subprocess.run(['/bin/echo', 'it runs'], env=dict(__import__('os').environ, LD_PRELOAD=%r), check=True)" % STATIC_TLS
+        for isolation in ("none", "copy"):
+            with self.subTest(isolation):
+                result = self.run_command(VRAMSCOPE, "plan", "--isolation", isolation, "--steps", "0", "--", sys.executable, "-c", program,
+                                          LD_AUDIT=None, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None, VRAMSCOPE_PROGRAM_HOOKS="none",
+                                          VRAMSCOPE_EMULATED=LIBRARIES, PYTHONPATH=os.path.join(HERE, "fake_torch"))
+                self.assertIn("it runs", result.stdout + result.stderr)
 
     def loaded(self, name):
         """Which file a program gets that loads a wheel's library of that name."""

@@ -291,5 +291,27 @@ TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
   fs::remove_all(folder);
 }
 
+// Where everybody writes, ranks meet in a folder that nobody else enters, or somewhere else.
+TEST(NcclRendezvous, RoomsLieInAPrivateFolder) {
+  namespace fs = std::filesystem;
+  std::string parent = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(parent.data()), nullptr);
+  const std::string folder = nccl::Rendezvous::PrivateFolder(parent);
+  ASSERT_EQ(fs::path(folder).parent_path(), parent);
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(nccl::Rendezvous::PrivateFolder(parent), folder);
+  fs::permissions(folder, fs::perms::group_exec, fs::perm_options::add);
+  EXPECT_EQ(nccl::Rendezvous::PrivateFolder(parent), "");
+  fs::remove(folder);
+  fs::create_directory(parent + "/elsewhere");
+  fs::permissions(parent + "/elsewhere", fs::perms::owner_all);
+  fs::create_directory_symlink(parent + "/elsewhere", folder);
+  EXPECT_EQ(nccl::Rendezvous::PrivateFolder(parent), "");
+  fs::remove(folder);
+  std::ofstream(folder) << "a file";
+  EXPECT_EQ(nccl::Rendezvous::PrivateFolder(parent), "");
+  fs::remove_all(parent);
+}
+
 }  // namespace
 }  // namespace vramscope::emulated
