@@ -64,6 +64,9 @@ ExitCode Execute(const Options& options) {
     asked = *event;
   }
 
+  if (const std::string_view why = trace::WhyNoSegments(trace);
+      options.page == "segments" && !why.empty())
+    return ReportError(Named(options.file, absl::FailedPreconditionError(std::string(why))));
   const auto wants = [&](std::string_view page) {
     return options.page.empty() ? page != "segments" : options.page == page;
   };
@@ -101,8 +104,8 @@ ExitCode Execute(const Options& options) {
                                         .progress = progress("replaying under other settings")});
     if (page.ok()) {
       pages.reclaim = *std::move(page);
-    } else if (options.page == "reclaim") {
-      return ReportError(page.status());
+    } else if (options.page == "reclaim" || !options.alloc_confs.empty()) {
+      return ReportError(Named(options.file, page.status()));
     } else {
       pages.reclaim_error = std::string(page.status().message());
     }

@@ -93,6 +93,7 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
 struct Peak {
   uint64_t allocated = 0;  // highest, and where it was first reached
   uint64_t reserved = 0;   // highest over the trace, independently
+  uint64_t reserved_then = 0;  // where `allocated` was reached
   Context context;
   CategoryBytes by_category{};
 };

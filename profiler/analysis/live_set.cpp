@@ -192,6 +192,7 @@ Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
       curves.allocated.begin());
   peak.allocated = curves.allocated[at];
   peak.reserved = *std::max_element(curves.reserved.begin() + first, curves.reserved.end());
+  peak.reserved_then = curves.reserved[at];
   peak.context = ContextAt(trace, std::max(curves.event[at], begin));
   for (int c = 0; c < trace::kCategoryCount; ++c) {
     if (!curves.category[c].empty()) peak.by_category[c] = curves.category[c][at];

@@ -27,6 +27,10 @@ uint32_t StreamOf(const trace::Trace& trace, EventIndex event) {
   return trace.other_events.stream[static_cast<size_t>(it - rows.begin())];
 }
 
+run::AllocConf ConfOf(const trace::Trace& trace) {
+  return run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
+}
+
 std::string Headline(const OutOfMemory& o) {
   std::string text = fmt::format("{} were asked for, {} were free on the device",
                                  FormatBytes(o.asked), FormatBytes(o.device_free));
@@ -50,14 +54,8 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   const uint32_t stream = StreamOf(trace, event);
   o.asked = trace.events.bytes[event];
   o.device_free = trace.events.bytes_rounded[event];
-  const run::AllocConf conf =
-      run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
-  const uint64_t rounded = allocator::RoundSize(o.asked, conf);
-  o.needed = allocator::SegmentSize(rounded, conf);
-  if (conf.expandable_segments) {
-    const uint64_t page = allocator::PageSize(allocator::PoolOf(rounded), conf);
-    if (rounded <= ~uint64_t{0} - page) o.needed = allocator::RoundUp(rounded, page);
-  }
+  const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
+  o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
   const analysis::LiveSet live = analysis::LiveAt(trace, event);
   o.context = live.context;
@@ -101,6 +99,14 @@ void SortWays(std::vector<WayOut>& ways) {
 }
 
 }  // namespace
+
+uint64_t SegmentNeededAt(const trace::Trace& trace, EventIndex event) {
+  const run::AllocConf conf = ConfOf(trace);
+  const uint64_t rounded = allocator::RoundSize(trace.events.bytes[event], conf);
+  if (!conf.expandable_segments) return allocator::SegmentSize(rounded, conf);
+  const uint64_t page = allocator::PageSize(allocator::PoolOf(rounded), conf);
+  return rounded <= ~uint64_t{0} - page ? allocator::RoundUp(rounded, page) : rounded;
+}
 
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options) {
