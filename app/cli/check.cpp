@@ -14,6 +14,7 @@
 #include "profiler/explain/device_memory.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/segment_record.h"
@@ -68,15 +69,17 @@ absl::Status Comparable(const trace::Trace& trace) {
 
 // The first request that did not fit: what the card would have needed for it.
 struct RanOut {
-  uint64_t reserved = 0, asked = 0, needed = 0;
+  uint64_t reserved = 0, asked = 0;
+  uint64_t needed = 0;  // of the card, with what was reserved and the context
 };
-std::optional<RanOut> FirstRanOut(const trace::Trace& trace) {
+std::optional<RanOut> FirstRanOut(const trace::Trace& trace, uint64_t context) {
   const auto& kinds = trace.events.kind;
   const auto at = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   if (at == kinds.end()) return std::nullopt;
   const auto event = static_cast<trace::EventIndex>(at - kinds.begin());
   const uint64_t reserved = trace::MemoryCursor::Behind(trace, event).sums().reserved;
-  return RanOut{reserved, trace.events.bytes[event], explain::SegmentNeededAt(trace, event)};
+  return RanOut{reserved, trace.events.bytes[event],
+                run::AddSaturating(explain::SegmentNeededAt(trace, event), reserved + context)};
 }
 
 struct Verdict {
@@ -94,9 +97,8 @@ Verdict VerdictOf(const trace::Trace& trace, const analysis::Summary& summary, u
   v.needed = summary.most_used.sum() + context;
   const bool reserved_known = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
   if (!reserved_known) v.needed = summary.peak.allocated + context;
-  if (summary.out_of_memory) v.ran_out = FirstRanOut(trace);
-  if (v.ran_out)
-    v.needed = std::max(v.needed, v.ran_out->reserved + v.ran_out->needed + context);
+  if (summary.out_of_memory) v.ran_out = FirstRanOut(trace, context);
+  if (v.ran_out) v.needed = std::max(v.needed, v.ran_out->needed);
   if (v.needed > budget)
     v.kind = Verdict::Kind::kOver;
   else if (v.ran_out || !reserved_known)
@@ -109,7 +111,7 @@ std::string RanOutText(const RanOut& at, uint64_t context) {
       "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
       "context",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved),
-      run::FormatBytes(at.reserved + at.needed + context), run::FormatBytes(context));
+      run::FormatBytes(at.needed), run::FormatBytes(context));
 }
 
 std::string VerdictText(const Verdict& v, const analysis::Summary& summary, uint64_t context,
@@ -169,7 +171,7 @@ ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budg
     if (verdict.ran_out)
       json["ran_out_at"] = {{"reserved", verdict.ran_out->reserved},
                             {"asked", verdict.ran_out->asked},
-                            {"needed", verdict.ran_out->reserved + verdict.ran_out->needed + context}};
+                            {"needed", verdict.ran_out->needed}};
     json["peak"] = {{"allocated", summary.peak.allocated},
                     {"reserved", summary.peak.reserved},
                     {"reserved_then", summary.peak.reserved_then}};

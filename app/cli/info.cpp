@@ -15,6 +15,7 @@
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/inference/rules.h"
+#include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/outline.h"
@@ -136,12 +137,12 @@ Json CopiedJson(const trace::Trace& trace) {
     if (a.kind[row] != ActivityKind::kMemcpy) continue;
     const bool from = a.from[row] == trace::MemorySpace::kDevice;
     const bool to = a.to[row] == trace::MemorySpace::kDevice;
+    uint64_t* sum = nullptr;
     if (from && to)
-      (trace::IsPeerCopyName(trace.String(a.name[row])) ? peer : within) += a.bytes[row];
-    else if (to)
-      to_device += a.bytes[row];
-    else if (from)
-      to_host += a.bytes[row];
+      sum = trace::IsPeerCopyName(trace.String(a.name[row])) ? &peer : &within;
+    else if (to || from)
+      sum = to ? &to_device : &to_host;
+    if (sum != nullptr) *sum = run::AddSaturating(*sum, a.bytes[row]);
   }
   return {{"host_to_device", to_device},
           {"device_to_host", to_host},
@@ -184,7 +185,7 @@ std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
       case EventKind::kAlloc: {
         RuleUse& rule = rules[detail];
         ++rule.allocations;
-        rule.bytes += trace.events.bytes_rounded[i];
+        rule.bytes = run::AddSaturating(rule.bytes, trace.events.bytes_rounded[i]);
         break;
       }
       case EventKind::kRetag:
@@ -264,9 +265,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["content"] = trace.info.content == trace::Content::kState ? "state" : "run";
   json["has_times"] = trace.info.has_times;
   json["time_span_ns"] = trace.info.has_times ? Json(trace.end_ns() - trace.begin_ns()) : Json();
-  json["peak"] = {{"allocated", peak.allocated},
-                  {"reserved", peak.reserved},
-                  {"reserved_then", peak.reserved_then}};
+  json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["reserved_known"] = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
   json["sizes_are_of_blocks"] = trace::SizesAreOfBlocks(trace);
   json["peaks"] = Json::array();
@@ -277,6 +276,8 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
          {"allocated", of.peak.allocated},
          {"reserved", of.peak.reserved},
          {"reserved_then", of.peak.reserved_then},
+         {"max_memory_allocated",
+          analysis::MostByCounter(*trace::OfDevice(whole, of.device))},
          {"allocations", std::count(trace.allocations.device.begin(),
                                     trace.allocations.device.end(), of.device)}});
   json["device_memory"] = Json::array();

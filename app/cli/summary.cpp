@@ -182,7 +182,10 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& conte
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
   const bool state = trace.info.content == trace::Content::kState;
   const std::string where = state ? "" : " (" + ContextText(peak.context) + ")";
-  const std::string allocated = FormatBytes(peak.allocated) + " allocated";
+  std::string allocated = FormatBytes(peak.allocated) + " allocated";
+  if (const uint64_t counted = analysis::MostByCounter(trace); counted < peak.allocated)
+    allocated = fmt::format("{} active ({} by torch.cuda.max_memory_allocated())",
+                            FormatBytes(peak.allocated), FormatBytes(counted));
   if (trace::IsOfHostMemory(trace)) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
     return allocated + where + "; how much was reserved is not recorded";
@@ -268,7 +271,8 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["before_training"] = pair(summary.before_training);
   json["after_training"] = pair(summary.after_training);
   Json peak{{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved},
-            {"reserved_then", summary.peak.reserved_then}};
+            {"reserved_then", summary.peak.reserved_then},
+            {"max_memory_allocated", analysis::MostByCounter(trace)}};
   peak.update(ContextJson(trace, summary.peak.context));
   json["peak"] = std::move(peak);
   json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
@@ -303,7 +307,13 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   memory.Row({at_once ? "peak" : "peak allocated", FormatBytes(summary.peak.allocated),
               FormatBytes(summary.peak.reserved_then)});
   if (!at_once) memory.Row({"most reserved", "", FormatBytes(summary.peak.reserved)});
-  text += memory.Text() + "\n";
+  text += memory.Text();
+  if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
+    text += Prose(fmt::format(
+        "Allocated is what is active: blocks whose free waits for another stream count. "
+        "torch.cuda.max_memory_allocated() leaves those out: {}.",
+        FormatBytes(counted)));
+  text += "\n";
 
   text += fmt::format("  At the peak ({}):\n", ContextText(summary.peak.context));
   Table peak({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});

@@ -200,4 +200,22 @@ Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
   return peak;
 }
 
+uint64_t MostByCounter(const trace::Trace& trace) {
+  const trace::AllocationTable& a = trace.allocations;
+  const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
+  uint64_t now = 0, most = 0;
+  for (EventIndex i = 0; i < trace.events.size(); ++i) {
+    const trace::EventKind kind = trace.events.kind[i];
+    const auto id = static_cast<uint32_t>(trace.events.id[i]);
+    if (kind == trace::EventKind::kAlloc)
+      now += a.bytes_rounded[id];
+    else if ((kind == trace::EventKind::kFreeRequested ||
+              kind == trace::EventKind::kFreeCompleted) &&
+             a.free_requested_event[id] == i)
+      now -= a.bytes_rounded[id];
+    if (i >= begin) most = std::max(most, now);
+  }
+  return most;
+}
+
 }  // namespace vramscope::analysis

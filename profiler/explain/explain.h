@@ -326,7 +326,8 @@ struct TraceDiff {
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
 // Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one.
+// and files do: lines may differ, and folders above the last one. What has no match so is matched by
+// the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

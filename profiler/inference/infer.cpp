@@ -75,8 +75,8 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   }
   Timeline timeline = ReadMarks(recording, stacks);
   const Lives lives = ReadLives(recording, history, timeline);
-  if (!TellsPasses(timeline) && (recording.device != "cpu" || SaysAnything(timeline)))
-    MarkFromLifetimes(recording, history, lives, timeline);
+  if (recording.device == "cpu" && !SaysAnything(timeline)) return labels;
+  if (!TellsPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
   CompleteFromOrder(recording, timeline);
   SplitEqualPasses(recording, timeline);
   Recomputed recomputed;

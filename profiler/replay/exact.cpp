@@ -233,6 +233,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                  .stream = s.stream[id],
                  .mempool = s.mempool[id],
                  .expandable = s.expandable[id] != 0};
+    if (r.segment.expandable && trace_.info.backend != trace::Backend::kImported)
+      r.segment.bytes = ReservedRange(r.segment.bytes, r.segment.pool, conf_);
     if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
       r.address = trace_.other_events.address[Activity(i)];
       r.bytes = trace_.events.bytes[i];

@@ -83,7 +83,7 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
                                 const run::AllocConf& recorded) {
   // Where the model follows the recording in every choice, that is the answer: addresses that
   // the driver gave, and tails that the file does not state, are in it.
-  if (AsRecorded(options, recorded) && trace.info.backend != trace::Backend::kPlan) {
+  if (AsRecorded(options, recorded)) {
     ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;
     exactly.cancel = options.cancel;
