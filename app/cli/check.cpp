@@ -41,12 +41,11 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
 }
 
 // The CUDA context beside the allocator's memory: what NVML said in the recording; else of the GPU
-// that it states, from the device table. A recording that states neither is taken to have run on the
-// device that plans are made for.
+// that it states, from the device table. A recording that states neither is taken to have run on
+// the device that plans are made for.
 run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
   if (!options.context.empty()) return ParseContext(options.context).value();
-  const explain::DeviceMemory memory =
-      explain::DeviceMemoryHistory(trace).At(trace.events.size());
+  const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
   const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
   if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
     return {"CUDA context and libraries take what NVML said in the recording", "recording: NVML",
@@ -110,14 +109,14 @@ std::string RanOutText(const RanOut& at, uint64_t context) {
   return fmt::format(
       "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
       "context",
-      run::FormatBytes(at.asked), run::FormatBytes(at.reserved),
-      run::FormatBytes(at.needed), run::FormatBytes(context));
+      run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
+      run::FormatBytes(context));
 }
 
 std::string VerdictText(const Verdict& v, const analysis::Summary& summary, uint64_t context,
                         uint64_t budget) {
-  const std::string parts = fmt::format("{} + {} CUDA context", UseText(summary.most_used),
-                                        run::FormatBytes(context));
+  const std::string parts =
+      fmt::format("{} + {} CUDA context", UseText(summary.most_used), run::FormatBytes(context));
   switch (v.kind) {
     case Verdict::Kind::kWithin:
       return fmt::format("within the budget: needs {} ({}), budget {}: {} to spare\n",
@@ -179,7 +178,8 @@ ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budg
     json["assumptions"] = AssumptionsJson({assumed});
     printed = PrintJson(json);
   } else {
-    printed = PrintText(VerdictText(verdict, summary, context, budget) + AssumptionsText({assumed}));
+    printed =
+        PrintText(VerdictText(verdict, summary, context, budget) + AssumptionsText({assumed}));
   }
   return printed != kDone ? printed : within ? kDone : kNo;
 }

@@ -51,8 +51,8 @@ uint64_t CountEntries(const trace::Trace& trace) {
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
                                        ? 0
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
-  auto count = static_cast<uint64_t>(
-      std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
+  auto count =
+      static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
   // Changes of a total are the importer's events: the file has no entry for them.
   const trace::OtherEventTable& other = trace.other_events;
   for (uint32_t row = 0; row < other.size(); ++row) {
@@ -276,8 +276,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
          {"allocated", of.peak.allocated},
          {"reserved", of.peak.reserved},
          {"reserved_then", of.peak.reserved_then},
-         {"max_memory_allocated",
-          analysis::MostByCounter(*trace::OfDevice(whole, of.device))},
+         {"max_memory_allocated", analysis::MostByCounter(*trace::OfDevice(whole, of.device))},
          {"allocations", std::count(trace.allocations.device.begin(),
                                     trace.allocations.device.end(), of.device)}});
   json["device_memory"] = Json::array();

@@ -287,8 +287,7 @@ absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, in
     if (!text.ok()) return Named(path, text.status());
     stream = analysis::ReadRequestsCsv(*text);
   } else {
-    const auto trace =
-        WithBlocks(path, OpenAny(path, {}, {*std::move(input), *std::move(head)}));
+    const auto trace = WithBlocks(path, OpenAny(path, {}, {*std::move(input), *std::move(head)}));
     if (!trace.ok()) return trace.status();
     stream = analysis::RequestsOfStep(**trace, step);
     const bool recorded = (*trace)->recording_begin != trace::kNoEvent;

@@ -266,8 +266,7 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text += fmt::format("  {}: {} {} in {}\n", what, row,
-                          Printable(query::ReadableKernel(facts.Name(row))),
-                          OrDash(facts.Op(row)));
+                          Printable(query::ReadableKernel(facts.Name(row))), OrDash(facts.Op(row)));
   };
   line("first", touches.all.first);
   line("last", touches.all.last);
@@ -300,9 +299,9 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
   }
   std::string text = fmt::format(
       "{} {}: {}\n  takes {} from {} on, stream {}\n  op {}, module {}, phase {}\n",
-      trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)), Duration(facts.Takes(row)),
-      Duration(t.activities.begin_ns[row]), t.activities.stream[row], OrDash(facts.Op(row)),
-      OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
+      trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)),
+      Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
+      OrDash(facts.Op(row)), OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
   text += call == kNoRow
               ? "  its call was not recorded\n"
               : fmt::format("  {} at {} on thread {}\n", Printable(facts.Name(call)),

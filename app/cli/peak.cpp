@@ -103,7 +103,8 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   else if (!trace::IsOfHostMemory(trace))
     text += ", how much was reserved is not recorded";
   if (peak_reserved > live.reserved)
-    text += fmt::format("\n  ({} reserved at most, at another time)", run::FormatBytes(peak_reserved));
+    text +=
+        fmt::format("\n  ({} reserved at most, at another time)", run::FormatBytes(peak_reserved));
   text += fmt::format("\n  at {}\n\n", MomentText(trace, live.context));
   Table table({{"By " + options.by},
                {"Bytes", Table::kRight},
@@ -184,7 +185,8 @@ ExitCode Execute(const Options& options) {
     if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);
   }
-  return PrintText(ToText(trace, live, peak.reserved, options, groups) + "\n" + DeviceMemoryText(memory));
+  return PrintText(ToText(trace, live, peak.reserved, options, groups) + "\n" +
+                   DeviceMemoryText(memory));
 }
 
 }  // namespace

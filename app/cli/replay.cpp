@@ -249,11 +249,9 @@ absl::StatusOr<Results> ReplayDevice(const Options& options,
              trace::WhyNoReplay(trace).empty()) {
     results.why_not_exact = std::string(exact.status().message());
   } else if (absl::IsFailedPrecondition(exact.status())) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
-                    replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty()
-                        ? " (--alloc-conf)"
-                        : ""));
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
+        replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty() ? " (--alloc-conf)" : ""));
   } else {
     return exact.status();
   }

@@ -270,7 +270,8 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   };
   json["before_training"] = pair(summary.before_training);
   json["after_training"] = pair(summary.after_training);
-  Json peak{{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved},
+  Json peak{{"allocated", summary.peak.allocated},
+            {"reserved", summary.peak.reserved},
             {"reserved_then", summary.peak.reserved_then},
             {"max_memory_allocated", analysis::MostByCounter(trace)}};
   peak.update(ContextJson(trace, summary.peak.context));

@@ -163,8 +163,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   };
   const bool state = info.content == trace::Content::kState;
   const bool host = trace::IsOfHostMemory(trace_);
-  const std::string history = f.record == trace::SegmentRecord::kTotalOnly
-                                  ? "the profiler's totals"
+  const std::string history = f.record == trace::SegmentRecord::kTotalOnly ? "the profiler's totals"
                               : state ? "the snapshot: a state of one moment, without a history"
                               : host  ? "the host's allocator"
                                       : "the allocator's history";

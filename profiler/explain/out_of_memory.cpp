@@ -47,8 +47,8 @@ std::string Headline(const OutOfMemory& o) {
                             FormatBytes(o.reserved));
 }
 
-// `failure`: where a replay met the request, of a plan that went on beyond the limit; else the event is
-// the recorded failure.
+// `failure`: where a replay met the request, of a plan that went on beyond the limit; else the
+// event is the recorded failure.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -101,8 +101,8 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   return o;
 }
 
-// A plan notes where it passes the limit of its device, and goes on; an allocator would give its cache
-// back first. Whether the request of the event passes then.
+// A plan notes where it passes the limit of its device, and goes on; an allocator would give its
+// cache back first. Whether the request of the event passes then.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }
@@ -166,7 +166,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = fmt::format(
-          "No request fails: what does not fit into {} at first passes once the allocator has given "
+          "No request fails: what does not fit into {} at first passes once the allocator has "
+          "given "
           "its cache back.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();

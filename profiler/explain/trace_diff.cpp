@@ -94,9 +94,8 @@ void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveS
         sides[side]->erase(at);
       }
       const trace::PackedColumn<uint64_t>& bytes = traces[side]->allocations.bytes_rounded;
-      std::ranges::stable_sort(joined.blocks, std::greater{}, [&](trace::AllocationId id) -> uint64_t {
-        return bytes[id.value];
-      });
+      std::ranges::stable_sort(joined.blocks, std::greater{},
+                               [&](trace::AllocationId id) -> uint64_t { return bytes[id.value]; });
       (*sides[side])["innermost\n" + innermost] = std::move(joined);
     }
   }

@@ -10,8 +10,8 @@
 #include "profiler/exporters/snapshot_pickle.h"
 #include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
-#include "profiler/trace/snapshot_limits.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/snapshot_limits.h"
 
 namespace vramscope::exporters {
 namespace {

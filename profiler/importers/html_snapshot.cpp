@@ -29,9 +29,7 @@ int ValueOf(char c) {
 
 }  // namespace
 
-bool HoldsPickle(std::string_view head) {
-  return BeginOfBase64(head) != std::string_view::npos;
-}
+bool HoldsPickle(std::string_view head) { return BeginOfBase64(head) != std::string_view::npos; }
 
 std::string_view WhyNoSnapshotInHtml(std::string_view head) {
   if (head.find("GPU Memory Timeline"sv) != std::string_view::npos)
@@ -40,7 +38,8 @@ std::string_view WhyNoSnapshotInHtml(std::string_view head) {
            "snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)";
   if (head.find("alloc_data ="sv) != std::string_view::npos)
     return "a page of torch.cuda._memory_viz as PyTorch 2.0 wrote them (2023), with the picture's "
-           "data as JavaScript and without the snapshot: a browser shows it. Open the snapshot that "
+           "data as JavaScript and without the snapshot: a browser shows it. Open the snapshot "
+           "that "
            "it was made of (torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))";
   return "";
 }

@@ -1,5 +1,5 @@
-// Pages that PyTorch writes of a memory snapshot (torch.cuda._memory_viz trace_plot): since 2.1 they
-// hold the whole pickle as base64, which this gives as an input of its own.
+// Pages that PyTorch writes of a memory snapshot (torch.cuda._memory_viz trace_plot): since 2.1
+// they hold the whole pickle as base64, which this gives as an input of its own.
 //
 //   if (HoldsPickle(head)) { PickleInHtml pickle(*input, head); ReadSnapshot(pickle, {}); }
 //

@@ -72,7 +72,8 @@ struct KinetoTables {
   bool ours = false;      // written by vramscope
   uint64_t events = 0;    // of all kinds
   uint64_t unusable = 0;  // that lack what they need (a time, a size)
-  uint64_t without_address = 0;  // [memory] events with a size and no address: the unusable ones aside
+  uint64_t without_address =
+      0;  // [memory] events with a size and no address: the unusable ones aside
 };
 
 // Reads a whole file. What has been read stays in `tables` when it fails.

@@ -23,9 +23,10 @@ using Token = JsonTokens::Token;
 
 // torch.profiler._memory_profiler: _ACTION_TO_INDEX and _CATEGORY_TO_INDEX.
 enum TimelineAction : int64_t { kPreexisting = 1, kCreate = 2, kIncrement = 3, kDestroy = 4 };
-constexpr std::array kCategories = {
-    Category::kParameter,  Category::kOptimizerState, Category::kInput,          Category::kTemporary,
-    Category::kActivation, Category::kGradient,       Category::kAutogradDetail, Category::kUnknown};
+constexpr std::array kCategories = {Category::kParameter,      Category::kOptimizerState,
+                                    Category::kInput,          Category::kTemporary,
+                                    Category::kActivation,     Category::kGradient,
+                                    Category::kAutogradDetail, Category::kUnknown};
 
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr uint64_t kFirstAddress = uint64_t{1} << 32, kAlignment = 512;
@@ -207,8 +208,7 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
       "the file has no addresses: which block a free is of is taken to be the latest of its size "
       "and category; sums and categories do not depend on it");
   if (reader.unusable() > 0)
-    r.warnings.push_back(
-        fmt::format("{} rows fit no block and are left out", reader.unusable()));
+    r.warnings.push_back(fmt::format("{} rows fit no block and are left out", reader.unusable()));
   return r;
 }
 

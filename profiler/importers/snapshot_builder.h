@@ -18,8 +18,8 @@
 #include "profiler/importers/snapshot_parts.h"
 #include "profiler/importers/snapshot_strings.h"
 #include "profiler/importers/snapshot_values.h"
-#include "profiler/trace/snapshot_limits.h"
 #include "profiler/trace/memory_budget.h"
+#include "profiler/trace/snapshot_limits.h"
 
 namespace vramscope::importers {
 

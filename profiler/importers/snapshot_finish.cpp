@@ -272,8 +272,9 @@ class Finisher {
     s.blocks = std::move(all);
   }
 
-  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps the last entry of each
-  // device alone. One entry can't have made several blocks: then it tells nothing of what happened.
+  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps the last entry of
+  // each device alone. One entry can't have made several blocks: then it tells nothing of what
+  // happened.
   bool KeptOneEntry() const {
     if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
     if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
@@ -284,8 +285,9 @@ class Finisher {
     return in_use > parts_.traces.size();
   }
   void ForgetEntries() {
-    Warn("a state, and no history: it was recorded with _record_memory_history(True), which keeps "
-         "one entry. To record a history use _record_memory_history(max_entries=100000)");
+    Warn(
+        "a state, and no history: it was recorded with _record_memory_history(True), which keeps "
+        "one entry. To record a history use _record_memory_history(max_entries=100000)");
     recording_.entries = {};
     total_ = 0;
     history_ = false;

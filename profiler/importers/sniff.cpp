@@ -36,8 +36,7 @@ bool IsListOfNumbers(std::string_view text) {
     text.remove_prefix(at + 1);
   }
   const size_t at = text.find_first_not_of(kSpace);
-  return at != std::string_view::npos &&
-         (text[at] == '-' || (text[at] >= '0' && text[at] <= '9'));
+  return at != std::string_view::npos && (text[at] == '-' || (text[at] >= '0' && text[at] <= '9'));
 }
 
 // Runs through JSON text without parsing it: strings and the depth of brackets are all that counts

@@ -58,7 +58,8 @@ class StackReader {
       } else if (s & kZeroGrad) {
         Set(facts, Phase::kZeroGrad, kStackZeroGrad);
       } else if ((s & kForwardMode) || (forward_mode && (s & kBackward))) {
-        // torch.autograd.functional.jvp runs the engine, but what is asked for is a forward product.
+        // torch.autograd.functional.jvp runs the engine, but what is asked for is a forward
+        // product.
         Set(facts, Phase::kForward, kStackForward);
       } else if (s & kBackward) {
         Set(facts, Phase::kBackward, kStackBackward);

@@ -76,9 +76,9 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
                      .expandable = s.expandable[row] != 0};
     if (state.segment.expandable && t.info.backend != trace::Backend::kImported) {
       const uint64_t whole = ReservedRange(s.bytes[row], s.pool[row], conf);
-      const bool fits = whole <= ~uint64_t{0} - s.address[row] &&
-                        (i + 1 == segments.size() ||
-                         s.address[segments[i + 1]] >= s.address[row] + whole);
+      const bool fits =
+          whole <= ~uint64_t{0} - s.address[row] &&
+          (i + 1 == segments.size() || s.address[segments[i + 1]] >= s.address[row] + whole);
       if (fits) state.segment.bytes = whole;
     }
     const auto put = [&state](uint64_t from, uint64_t to, bool is_mapped) {

@@ -1,5 +1,5 @@
-// Sums of sizes that a file states: what would not fit 64 bits stays at the most that does, so that a
-// hostile file's totals are not small again.
+// Sums of sizes that a file states: what would not fit 64 bits stays at the most that does, so that
+// a hostile file's totals are not small again.
 #pragma once
 
 #include <cstdint>

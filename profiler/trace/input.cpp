@@ -268,7 +268,8 @@ std::string LooksLike(std::string_view bytes) {
   if (starts("PK\x03\x04"sv)) return "a zip archive (as torch.save writes)";
   if (starts("\x1f\x8b"sv)) return "gzip data";
   if (starts("\x28\xb5\x2f\xfd"sv)) return "zstd data";
-  if (starts("SQLite format 3"sv)) return bytes.find("CUPTI"sv) != std::string_view::npos ||
+  if (starts("SQLite format 3"sv))
+    return bytes.find("CUPTI"sv) != std::string_view::npos ||
                    bytes.find("ENUM_NSYS"sv) != std::string_view::npos
                ? "an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems open"
                : "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)";
@@ -276,7 +277,8 @@ std::string LooksLike(std::string_view bytes) {
     return "a Python pickle (a PyTorch memory snapshot?)";
   // A sample type (two varints) comes first.
   if (bytes.size() > 4 && bytes[0] == '\x0a' && bytes[1] > 1 && bytes[1] < 8 && bytes[2] == '\x08')
-    return "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which "
+    return "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), "
+           "which "
            "`pprof -http=: FILE` opens";
   if (starts("\x0a"sv) && bytes.size() > 1 && static_cast<unsigned char>(bytes[1]) >= 0x80)
     return "a protobuf message (a Perfetto trace?)";

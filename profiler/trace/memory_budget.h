@@ -28,8 +28,8 @@ class MemoryBudget {
   // another take (2 MiB as .zst, charged 250 MiB), and little more.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
-  // A `.trace` of a run whose steps are alike is packed far closer than that: what the writer writes
-  // must open again. Up to so much, for a byte of it.
+  // A `.trace` of a run whose steps are alike is packed far closer than that: what the writer
+  // writes must open again. Up to so much, for a byte of it.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{2} << 30;
 
   // `limit`: in place of what follows from the file; 0: none. `packed`: a `.trace`, compressed in

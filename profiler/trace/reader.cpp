@@ -36,8 +36,8 @@ constexpr uint64_t kMemoryPerStackByte = 12;
 // Where keyframes are damaged, the whole file is as good.
 constexpr int kKeyframeTries = 4;
 
-// What a table of strings takes: each its object, however short it is, and its characters, which are
-// there twice while the message is taken apart.
+// What a table of strings takes: each its object, however short it is, and its characters, which
+// are there twice while the message is taken apart.
 uint64_t MemoryOfStrings(std::string_view payload) {
   constexpr uint64_t kPerString = 48, kPerByte = 2;
   constexpr uint64_t kLengthDelimited = 2;

@@ -14,8 +14,8 @@ SegmentRecord SegmentRecordOf(const Trace& trace) {
   for (uint32_t row = 0; row < segments; ++row)
     if (IsReservedTotal(trace, {row})) return SegmentRecord::kTotalOnly;
   // Backends that have no segments (the host's allocator) can still be replayed from nothing.
-  const bool blocks_alone = segments == 0 && trace.allocations.size() > 0 &&
-                            trace.info.backend == Backend::kImported;
+  const bool blocks_alone =
+      segments == 0 && trace.allocations.size() > 0 && trace.info.backend == Backend::kImported;
   return blocks_alone ? SegmentRecord::kNone : SegmentRecord::kEach;
 }
 
@@ -46,7 +46,8 @@ std::string_view WhyNoSegments(const Trace& trace) {
     case SegmentRecord::kNone:
       return IsOfHostMemory(trace)
                  ? "the trace is of host memory, which PyTorch allocates without segments"
-                 : "the file has blocks and no segments: how much was reserved is not known. Record "
+                 : "the file has blocks and no segments: how much was reserved is not known. "
+                   "Record "
                    "a memory snapshot for that: "
                    "torch.cuda.memory._record_memory_history(max_entries=100000)";
     case SegmentRecord::kEach:

@@ -1,5 +1,5 @@
-// Sizes up to which a memory snapshot is read. What is beyond is on no device: a file that says so is
-// damaged, and none is written.
+// Sizes up to which a memory snapshot is read. What is beyond is on no device: a file that says so
+// is damaged, and none is written.
 #pragma once
 
 #include <cstdint>

@@ -137,8 +137,7 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   if (e.pool > Pool::kLarge)
     return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
   // So much is on no device: sums of live blocks stay numbers that can be added and compared.
-  if (e.bytes > kMostLive - live_requested ||
-      e.bytes_rounded > kMostLive - live_rounded)
+  if (e.bytes > kMostLive - live_requested || e.bytes_rounded > kMostLive - live_rounded)
     return Bad(index, e.kind, fmt::format("{} bytes, more than any device has", e.bytes_rounded));
   live_requested += e.bytes;
   live_rounded += e.bytes_rounded;

@@ -1,5 +1,5 @@
-// Files that people have and that are no whole memory snapshot: what can be told of them, and what is
-// refused with which reason.
+// Files that people have and that are no whole memory snapshot: what can be told of them, and what
+// is refused with which reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -62,8 +62,8 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "23GiB"}).status, 0);
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "22GiB"}).status, 1);
   const Outcome peak = RunVramscope({"peak", file});
-  EXPECT_THAT(peak.out, AllOf(HasSubstr("requested sizes are not recorded"),
-                              Not(HasSubstr("Parameter"))));
+  EXPECT_THAT(peak.out,
+              AllOf(HasSubstr("requested sizes are not recorded"), Not(HasSubstr("Parameter"))));
 }
 
 TEST_F(CliRecording, ATraceOfTheCpuHasNoStepsThatNobodyMade) {
@@ -143,8 +143,9 @@ TEST_F(CliRecording, WhatAStateListsItCounts) {
 TEST_F(CliRecording, ARawMemoryTimelineOpens) {
   const std::string file = folder_ / "timeline.raw.json";
   // Two parameters were there; an activation comes, becomes a gradient, and goes.
-  WriteFile(file, "[[-1, 1, 1024, 0], [-1, 1, 512, 0], [1000, 2, 4096, 4], [2000, 3, -4096, 4], "
-                  "[2000, 3, 4096, 5], [3000, 2, 512, 3], [4000, 4, -4096, 5], [5000, 4, -512, 3]]");
+  WriteFile(file,
+            "[[-1, 1, 1024, 0], [-1, 1, 512, 0], [1000, 2, 4096, 4], [2000, 3, -4096, 4], "
+            "[2000, 3, 4096, 5], [3000, 2, 512, 3], [4000, 4, -4096, 5], [5000, 4, -512, 3]]");
   const json peak = Json({"peak", file, "--json"});
   EXPECT_EQ(peak["allocated"], 1024 + 512 + 4096 + 512);
   EXPECT_EQ(peak["by_category"],
@@ -164,7 +165,8 @@ TEST_F(CliRecording, AnExportedMemoryTimelineComesBack) {
   const std::string file = Write("s.json", {});
   const std::string exported = folder_ / "t.raw.json.gz";
   ASSERT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", exported}).status, 0);
-  EXPECT_EQ(Json({"peak", exported, "--json"})["allocated"], Json({"peak", file, "--json"})["allocated"]);
+  EXPECT_EQ(Json({"peak", exported, "--json"})["allocated"],
+            Json({"peak", file, "--json"})["allocated"]);
 }
 
 std::string Base64(const std::string& bytes) {
@@ -189,7 +191,8 @@ TEST_F(CliRecording, PagesOfMemoryVizOpenWhereTheyHoldTheSnapshot) {
   WriteFile(page, begin + Base64(ReadFile(pickle)) +
                       "\"}]\nadd_local_files(local_files, 'Active Memory Timeline')\n</script>\n"
                       "</body>\n");
-  EXPECT_EQ(Json({"peak", page, "--json"})["allocated"], Json({"peak", pickle, "--json"})["allocated"]);
+  EXPECT_EQ(Json({"peak", page, "--json"})["allocated"],
+            Json({"peak", pickle, "--json"})["allocated"]);
   WriteFile(page, begin + "not base64");
   EXPECT_EQ(RunVramscope({"info", page}).status, 3);
 }
@@ -206,8 +209,9 @@ TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
   EXPECT_THAT(error("<html>\n<head><title>GPU Memory Timeline HTML</title></head><body><img "
                     "src='data:image/png;base64,iVBO'></body></html>"),
               AllOf(HasSubstr("a picture and no numbers"), HasSubstr("raw.json.gz")));
-  EXPECT_THAT(error("<!DOCTYPE html>\n<script type=\"module\">\nlet alloc_data = {\"actions\": [0]}"),
-              AllOf(HasSubstr("_memory_viz"), HasSubstr("2023")));
+  EXPECT_THAT(
+      error("<!DOCTYPE html>\n<script type=\"module\">\nlet alloc_data = {\"actions\": [0]}"),
+      AllOf(HasSubstr("_memory_viz"), HasSubstr("2023")));
   EXPECT_THAT(error("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x2b\x0a\x1d\x01\x02"s),
               AllOf(HasSubstr("pprof"), HasSubstr("jax")));
   EXPECT_THAT(error("SQLite format 3\0 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL"s),
@@ -238,13 +242,14 @@ TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   EXPECT_GT(large["ran_out_at"]["needed"], large["ran_out_at"]["reserved"]);
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("would have granted that allocation"),
-                              HasSubstr("what follows is unknown"),
-                              Not(HasSubstr("over the budget"))));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("would have granted that allocation"),
+                    HasSubstr("what follows is unknown"), Not(HasSubstr("over the budget"))));
 }
 
 TEST_F(CliRecording, AReplayOfAPlanIsThePlan) {
-  for (const char* name : {"expandable_plan_replay_differs.trace", "what_if_own_settings_differ.trace"}) {
+  for (const char* name :
+       {"expandable_plan_replay_differs.trace", "what_if_own_settings_differ.trace"}) {
     SCOPED_TRACE(name);
     const std::string file = kRecordings + name;
     const json info = Json({"info", file, "--json"});
@@ -253,8 +258,8 @@ TEST_F(CliRecording, AReplayOfAPlanIsThePlan) {
     const json replay = json::parse(out.out);
     EXPECT_EQ(replay["differences"], 0);
     EXPECT_EQ(replay["recorded"]["reserved_peak"], info["peak"]["reserved"]);
-    const json what_if =
-        json::parse(RunVramscope({"replay", file, "--alloc-conf", info["alloc_conf"], "--json"}).out);
+    const json what_if = json::parse(
+        RunVramscope({"replay", file, "--alloc-conf", info["alloc_conf"], "--json"}).out);
     EXPECT_EQ(what_if["what_if"]["reserved_peak"], info["peak"]["reserved"]);
     EXPECT_EQ(what_if["own_settings"]["reserved_peak"], info["peak"]["reserved"]);
   }

@@ -62,15 +62,14 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
         {"holes", f.holes, "free, but between live blocks of the same segment: can't go back"});
     facts.push_back(
         {"cached", f.cached, "in segments that are wholly free: empty_cache() gives it back"});
-    facts.push_back(
-        {"largest piece", f.largest_hole,
-         "free, a hole or a whole segment: the largest request that needs no new one"});
+    facts.push_back({"largest piece", f.largest_hole,
+                     "free, a hole or a whole segment: the largest request that needs no new one"});
   }
   if (!f.sizes_are_of_blocks) {
     facts.push_back({"rounding", f.rounding,
                      "of allocated: up to a multiple of 512 bytes, or as the settings say"});
-    facts.push_back({"unsplit tails", f.tails,
-                     "of allocated: rests of blocks too small to be split off"});
+    facts.push_back(
+        {"unsplit tails", f.tails, "of allocated: rests of blocks too small to be split off"});
   }
   if (f.pending > 0)
     facts.push_back({"pending frees", f.pending,
