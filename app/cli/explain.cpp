@@ -83,6 +83,7 @@ ExitCode Execute(const Options& options) {
     if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
   }
   if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);
+  if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
     // What a state holds is all older: it is what is asked about.

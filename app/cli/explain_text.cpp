@@ -308,6 +308,8 @@ std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
     text += FragmentationText(trace, *pages.fragmentation, pages.evidence, pages.top);
   }
   if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
+  if (!pages.held_graph.headline.empty())
+    text += Heading("Held for a backward", pages.held_graph.headline) + "\n";
   if (pages.reclaim) text += ReclaimText(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty()) text += Heading("Reserved but unused", pages.reclaim_error);
   if (pages.leaks) text += LeaksText(*pages.leaks, pages.call_sites, pages.top);

@@ -78,7 +78,7 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   if (recording.device == "cpu" && !SaysAnything(timeline)) return labels;
   if (!TellsPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
   CompleteFromOrder(recording, timeline);
-  SplitEqualPasses(recording, timeline);
+  SplitEqualPasses(history, timeline);
   Recomputed recomputed;
   if (!SaysPhases(recording, stacks)) recomputed = FindRecomputed(history, lives, timeline);
   Categorize(recording, history, stacks, timeline, lives, recomputed, labels);

@@ -293,7 +293,7 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
   if (timeline.steps.empty()) FindSteps(recording, timeline);
 }
 
-void SplitEqualPasses(const Recording& recording, Timeline& timeline) {
+void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   // A layer has fewer requests; of the first pass so many may be missing or be more (workspaces).
   constexpr size_t kFewestRequests = 32, kMostOdd = 8;
   if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
@@ -304,9 +304,10 @@ void SplitEqualPasses(const Recording& recording, Timeline& timeline) {
     if (timeline.phase[i] == Phase::kBackward || timeline.phase[i] == Phase::kOptimizer ||
         timeline.phase[i] == Phase::kGeneration)
       return;
-    if (recording.entries.action[i] != Action::kAlloc) continue;
+    const uint32_t row = history.allocation_of_entry[i];
+    if (row >= history.allocations.size() || history.allocations.alloc[row] != i) continue;
     born.push_back(i);
-    sizes.push_back(recording.entries.bytes[i]);
+    sizes.push_back(history.allocations.requested[row]);
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;

@@ -106,6 +106,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Recorded* next = Next();
     if (next == nullptr) return std::nullopt;
     const Segment& s = next->segment;
+    // A run does not record that addresses without memory are given up, nor that they are taken
+    // anew.
+    if (wanted.expandable && s.expandable && next->kind == EventKind::kSegmentMap &&
+        next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
+        s.mempool == wanted.mempool)
+      return s.address;
     if (next->kind != EventKind::kSegmentAlloc || s.bytes != wanted.bytes ||
         s.stream != wanted.stream || s.pool != wanted.pool || s.mempool != wanted.mempool ||
         s.expandable != wanted.expandable) {
@@ -416,6 +422,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
+    if (s.expandable && kind == EventKind::kSegmentFree) return;  // addresses alone
     Differ(at_,
            fmt::format("{} at {:#x} goes back to the device in the model, not in the recording",
                        Bytes(bytes), address),

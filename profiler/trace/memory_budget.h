@@ -30,7 +30,7 @@ class MemoryBudget {
 
   // A `.trace` of a run whose steps are alike is packed far closer than that: what the writer
   // writes must open again. Up to so much, for a byte of it.
-  static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{2} << 30;
+  static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
   // `limit`: in place of what follows from the file; 0: none. `packed`: a `.trace`, compressed in
   // itself. Never more than what the computer has available. The input must outlive the budget.

@@ -59,6 +59,9 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
     EXPECT_EQ(out.status, 3) << refused[0];
     EXPECT_THAT(out.err, HasSubstr("how much memory is reserved, not where")) << refused[0];
   }
+  const json held = Json({"explain", file, "--no-replay", "--json"})["held_graph"];
+  EXPECT_NEAR(Gib(held["bytes"]), 19.38, 0.01) << "no torch.no_grad(), which its owner must know";
+  EXPECT_THAT(held["headline"].get<std::string>(), HasSubstr("torch.no_grad()"));
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "23GiB"}).status, 0);
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "22GiB"}).status, 1);
   const Outcome peak = RunVramscope({"peak", file});

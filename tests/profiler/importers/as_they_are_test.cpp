@@ -455,7 +455,7 @@ TEST_F(AsTheyAre, ATraceMayTakeWhatItsWriterPacks) {
   testing::MemoryInput file(std::string(2'000'000, '\0'));
   trace::MemoryBudget of_trace(file, 0, /*packed=*/true);
   EXPECT_TRUE(of_trace.Fits(uint64_t{1} << 30));
-  EXPECT_FALSE(of_trace.Fits(uint64_t{3} << 30));
+  EXPECT_FALSE(of_trace.Fits(uint64_t{5} << 30));
   testing::MemoryInput small(std::string(5'000, '\0'));
   EXPECT_FALSE(trace::MemoryBudget(small, 0, true).Fits(trace::MemoryBudget::kFloor + 1));
 }
