@@ -18,6 +18,7 @@
 #include "profiler/trace/input.h"
 #include "profiler/trace/keyframe.h"
 #include "profiler/trace/memory_budget.h"
+#include "profiler/trace/varint.h"
 
 namespace vramscope::trace {
 namespace {
@@ -34,6 +35,25 @@ constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
 constexpr uint64_t kMemoryPerStackByte = 12;
 // Where keyframes are damaged, the whole file is as good.
 constexpr int kKeyframeTries = 4;
+
+// What a table of strings takes: each its object, however short it is, and its characters, which
+// are there twice while the message is taken apart.
+uint64_t MemoryOfStrings(std::string_view payload) {
+  constexpr uint64_t kPerString = 48, kPerByte = 2;
+  constexpr uint64_t kLengthDelimited = 2;
+  uint64_t count = 0;
+  const auto* at = reinterpret_cast<const unsigned char*>(payload.data());
+  const auto* const end = at + payload.size();
+  while (at != end) {
+    uint64_t tag = 0, value = 0;
+    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value)) break;  // the decoder says so
+    if ((tag & 7) != kLengthDelimited) continue;
+    if (value > static_cast<uint64_t>(end - at)) break;
+    at += value;
+    ++count;
+  }
+  return kPerString * count + kPerByte * payload.size();
+}
 
 bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
@@ -344,7 +364,7 @@ class FileReader {
         return false;
       const uint64_t activities = assembler_.activities;
       if (!assembler_.Add(*frame).ok()) return false;
-      if (frame->type == FrameType::kStrings) budget_.Charge(frame->payload.size() * 17);
+      if (frame->type == FrameType::kStrings) budget_.Charge(MemoryOfStrings(frame->payload));
       if (frame->type == FrameType::kStacks)
         budget_.Charge(frame->payload.size() * kMemoryPerStackByte);
       budget_.Charge((assembler_.activities - activities) * kMemoryPerActivity);
@@ -457,7 +477,8 @@ class FileReader {
         status = assembler_.AddEvents(item.batch->events);
       pool_->Recycle(*item.batch);
     } else {
-      if (item.frame.type == FrameType::kStrings) budget_.Charge(item.frame.payload.size() * 17);
+      if (item.frame.type == FrameType::kStrings)
+        budget_.Charge(MemoryOfStrings(item.frame.payload));
       if (item.frame.type == FrameType::kStacks)
         budget_.Charge(item.frame.payload.size() * kMemoryPerStackByte);
       if (!budget_.exhausted()) status = assembler_.Add(item.frame);

@@ -443,7 +443,9 @@ void MainWindow::ShowFit() {
                     : tr("Does not fit into %1: a request found no room")
                           .arg(ShortDeviceName(info.device)),
        .text =
-           tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context%4. "
+           tr("%1 GiB would be reserved at most (allocated is highest in %2), beside %3 GiB for "
+              "the "
+              "CUDA context%4. "
               "The techniques on the left say what each would save; another device is one choice "
               "away.")
                .arg(Gib(static_cast<double>(summary.peak.reserved)),
