@@ -91,7 +91,9 @@ absl::StatusOr<Frame> Uncompress(RawFrame&& raw) {
         "frame at byte {}: the compressed data does not have the stated size", raw.offset));
   thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context;
   if (context == nullptr) context.reset(ZSTD_createDCtx());
-  if (context == nullptr) throw std::bad_alloc();
+  if (context == nullptr)
+    return absl::ResourceExhaustedError(
+        fmt::format("frame at byte {}: not enough memory to decompress it", raw.offset));
   frame.payload.resize(raw.payload_size);
   const size_t got = ZSTD_decompressDCtx(context.get(), frame.payload.data(), frame.payload.size(),
                                          raw.stored.data(), raw.stored.size());

@@ -14,6 +14,7 @@
 
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
+#include "profiler/trace/catch_status.h"
 #include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/keyframe.h"
@@ -73,7 +74,12 @@ class BatchPool {
   };
 
   explicit BatchPool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    threads_.reserve(static_cast<size_t>(threads));
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    } catch (...) {
+      if (threads_.empty()) throw;  // else fewer have to do
+    }
   }
   ~BatchPool() {
     {
@@ -121,7 +127,8 @@ class BatchPool {
         batch = std::move(todo_.front());
         todo_.pop_front();
       }
-      Decode(*batch);
+      if (absl::Status status = CatchStatus([&] { Decode(*batch); }); !status.ok())
+        batch->status = std::move(status);
       {
         std::lock_guard lock(mutex_);
         batch->done = true;
@@ -431,6 +438,7 @@ class FileReader {
         item.batch = pool_->Submit(*std::move(*raw));
       } else {
         absl::StatusOr<Frame> frame = Uncompress(*std::move(*raw));
+        if (absl::IsResourceExhausted(frame.status())) return frame.status();
         if (!frame.ok()) {
           while (!queue_.empty() && !stopped_)
             if (absl::Status s = Take(); !s.ok()) return s;
@@ -483,6 +491,9 @@ class FileReader {
         budget_.Charge(item.frame.payload.size() * kMemoryPerStackByte);
       if (!budget_.exhausted()) status = assembler_.Add(item.frame);
     }
+    // Memory ran out on a thread of the pool: nothing is wrong with the file.
+    if (item.batch != nullptr && absl::IsResourceExhausted(item.batch->status))
+      return item.batch->status;
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
