@@ -102,7 +102,12 @@ absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
   return ParseRange(text, options.from_ns, options.to_ns, ParseTime);
 }
 
+OpenedFiles* opened_files = nullptr;
+
 }  // namespace
+
+OpenedFiles::OpenedFiles() { opened_files = this; }
+OpenedFiles::~OpenedFiles() { opened_files = nullptr; }
 
 std::string DisplayName(const std::string& path) { return trace::DisplayName(path); }
 
@@ -189,6 +194,10 @@ namespace {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& path,
                                                             const RangeOptions& range,
                                                             OpenInput input) {
+  const std::string key = fmt::format("{} {} {} {}", range.device, range.entries, range.time, path);
+  if (opened_files != nullptr)
+    if (const auto known = opened_files->traces_.find(key); known != opened_files->traces_.end())
+      return known->second;
   importers::OpenOptions options;
   if (range.device >= 0) options.device = static_cast<uint8_t>(range.device);
   if (!range.entries.empty()) {
@@ -231,6 +240,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
     Note(fmt::format("warning: {}: {} more warnings (info --json has them all)",
                      Printable(DisplayName(path)), warnings.size() - kMostWarnings));
   }
+  if (opened_files != nullptr) opened_files->traces_.emplace(key, *trace);
   return trace;
 }
 

@@ -181,6 +181,7 @@ class ZstdStream : public PlainStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
     // 2^27 bytes: what the zstd program accepts by default, `--long` included.
+    if (zstd_ == nullptr) throw std::bad_alloc();
     ZSTD_DCtx_setParameter(zstd_, ZSTD_d_windowLogMax, 27);
   }
   ~ZstdStream() override { ZSTD_freeDStream(zstd_); }

@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,15 +72,18 @@ class BatchPool {
     std::vector<Activity> activities;
     std::string large;  // the payload of a batch that is not taken apart here
     absl::Status status;
-    bool done = false;  // guarded by the pool's mutex
+    bool no_memory = false;  // in place of a status, which takes some
+    bool done = false;       // guarded by the pool's mutex
   };
 
+  // Of as many threads as the system gives; with none batches are taken apart when they are
+  // submitted.
   explicit BatchPool(int threads) {
     threads_.reserve(static_cast<size_t>(threads));
     try {
       for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
-    } catch (...) {
-      if (threads_.empty()) throw;  // else fewer have to do
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
   }
   ~BatchPool() {
@@ -94,6 +99,11 @@ class BatchPool {
   std::shared_ptr<Batch> Submit(RawFrame raw) {
     auto batch = std::make_shared<Batch>();
     batch->raw = std::move(raw);
+    if (threads_.empty()) {
+      Decode(*batch);
+      batch->done = true;
+      return batch;
+    }
     {
       std::lock_guard lock(mutex_);
       if (!spare_.empty()) {
@@ -106,9 +116,11 @@ class BatchPool {
     work_.notify_one();
     return batch;
   }
+  // Throws what the batch's thread met: that there is no memory.
   void Wait(const Batch& batch) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return batch.done; });
+    if (batch.no_memory) throw std::bad_alloc();
   }
   // Gives the room of a used batch back.
   void Recycle(Batch& batch) {
@@ -127,8 +139,11 @@ class BatchPool {
         batch = std::move(todo_.front());
         todo_.pop_front();
       }
-      if (absl::Status status = CatchStatus([&] { Decode(*batch); }); !status.ok())
-        batch->status = std::move(status);
+      try {
+        Decode(*batch);
+      } catch (const std::bad_alloc&) {
+        batch->no_memory = true;
+      }
       {
         std::lock_guard lock(mutex_);
         batch->done = true;
