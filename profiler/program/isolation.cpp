@@ -210,8 +210,8 @@ std::string Isolation::Description() const {
       "that is deleted afterwards; your files are not changed.";
   if (mode_ == IsolationMode::kCopy)
     text +=
-        " (By libc's functions, since this computer allows no mount namespace: static programs and "
-        "direct system calls are not covered.)";
+        " (By libc's functions and a filter of system calls, not by a mount namespace: "
+        "docs/security.md has the limits, static programs among them.)";
   if (!kept_.empty()) text += " Caches stay real: " + absl::StrJoin(kept_, ", ") + ".";
   if (!frozen_.empty()) text += " Read-only: " + absl::StrJoin(frozen_, ", ") + ".";
   text += network_ ? " Downloads work; uploads of known services are disabled."
