@@ -133,8 +133,20 @@ struct Found {
   bool real = false;
 };
 
+// The file system that a new folder seems to be in: that of the outer one that it is below.
+dev_t DeviceOutside(Spot& spot) {
+  size_t length = spot.length();
+  struct stat status = {};
+  do {
+    length = spot.Parent(length);
+    const Spot::Shorter above(spot, length);
+    if (kernel::Lstat(spot.lower(), &status) == 0) break;
+  } while (length > 0);
+  return status.st_dev;
+}
+
 // What is at the spot, whose folder is in these layers.
-int Look(const Spot& spot, const Layers& in, Found& found, struct stat& status) {
+int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   found = {};
   found.real = in.real || IsReal(spot.lower());
   if (found.real) {
@@ -148,13 +160,16 @@ int Look(const Spot& spot, const Layers& in, Found& found, struct stat& status) 
       found.upper = KindOf(status);
       if (found.upper == Kind::kLink && IsRemovedMark(AT_FDCWD, spot.upper(), status.st_size)) {
         found.upper = Kind::kRemoved;
-      } else if (found.upper == Kind::kFolder && in.lower && !IsOpaque(spot)) {
+      } else if (found.upper == Kind::kFolder) {
         struct stat outer;
-        if (kernel::Lstat(spot.lower(), &outer) == 0 && S_ISDIR(outer.st_mode)) {
+        if (in.lower && !IsOpaque(spot) && kernel::Lstat(spot.lower(), &outer) == 0 &&
+            S_ISDIR(outer.st_mode)) {
           found.lower = Kind::kFolder;
           // A folder stays the same one when something in it changes.
           status.st_dev = outer.st_dev;
           status.st_ino = outer.st_ino;
+        } else {
+          status.st_dev = DeviceOutside(spot);
         }
       }
       return 0;
@@ -472,6 +487,19 @@ int MarkRemoved(Place& place) {
   return kernel::MakeLink(kRemovedText, place.spot.upper());
 }
 
+// In one step: at no time is the outer one seen.
+int ReplaceByMark(Place& place) {
+  static int counter;
+  char part[kLongest + 128];
+  snprintf(part, sizeof part, "%s/%s-mark-%ld-%d", Changes(), VRAMSCOPE_ISOLATION_PREFIX,
+           kernel::Call(SYS_getpid), __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED));
+  int error = kernel::MakeLink(kRemovedText, part);
+  if (error < 0) return error;
+  error = kernel::Rename(part, place.spot.upper());
+  if (error < 0) kernel::Remove(part);
+  return error;
+}
+
 int MarkOpaque(const char* folder) {
   char path[2 * kLongest];
   const size_t length = strlen(folder);
@@ -666,9 +694,13 @@ int RemoveFile(Place& place) {
   if (place.real) return kernel::Remove(place.spot.lower());
   int error = MayChange(place);
   if (error < 0) return error;
-  const bool outside = IsOutside(place);
-  if (place.upper != Kind::kNone) error = kernel::Remove(place.spot.upper());
-  if (error == 0 && outside) error = MarkRemoved(place);
+  if (!IsOutside(place)) {
+    error = kernel::Remove(place.spot.upper());
+  } else if (place.upper == Kind::kNone) {
+    error = MarkRemoved(place);
+  } else {
+    error = ReplaceByMark(place);
+  }
   if (place.seen() == Kind::kLink) Bump();
   return error == -EEXIST ? -ENOENT : error;  // somebody else was first
 }

@@ -198,7 +198,7 @@ void ShowAsOne(int fd, struct stat& status) {
   char path[2 * PATH_MAX];
   Place place;
   if (PathOf(fd, path, sizeof path) <= 0 || Resolve(AT_FDCWD, path, 0, place) < 0) return;
-  if (place.real || place.upper != Kind::kFolder || place.lower != Kind::kFolder) return;
+  if (place.real || place.upper != Kind::kFolder) return;
   struct stat upper;
   if ((status.st_dev == place.status.st_dev && status.st_ino == place.status.st_ino) ||
       (kernel::Lstat(place.spot.upper(), &upper) == 0 && status.st_dev == upper.st_dev &&
@@ -207,7 +207,8 @@ void ShowAsOne(int fd, struct stat& status) {
   }
 }
 
-// A folder that is in both layers has the status of the changed one and the identity of the other.
+// A folder that is in both layers has the status of the changed one and the identity of the other;
+// a new one is no mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)
@@ -403,7 +404,7 @@ VRAMSCOPE_FUNCTION(int, statx,
   error = static_cast<int>(kernel::Call(SYS_statx, AT_FDCWD, kernel::Of(place.visible()),
                                         open ? flags : flags | AT_SYMLINK_NOFOLLOW, mask,
                                         kernel::Of(status)));
-  if (error == 0 && place.upper == Kind::kFolder && place.lower == Kind::kFolder) {
+  if (error == 0 && !place.real && place.upper == Kind::kFolder) {
     status->stx_ino = place.status.st_ino;
     status->stx_dev_major = static_cast<unsigned>(place.status.st_dev >> 8 & 0xfff);
     status->stx_dev_minor =

@@ -353,6 +353,10 @@ def make_folders():
     os.makedirs("outputs/a/b/c", exist_ok=True)
     write("outputs/a/b/c/d", "deep")
     there("outputs/a/b/c/d", "deep")
+    assert not any(os.path.ismount(path) for path in ("outputs", "outputs/a", "checkpoints"))
+    descriptor = os.open("outputs/a", os.O_RDONLY)
+    assert os.path.samestat(os.fstat(descriptor), os.stat("outputs/a"))
+    os.close(descriptor)
     os.mkdir("checkpoints/removed/new")
     there("checkpoints/removed/new")
 
