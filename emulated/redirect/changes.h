@@ -94,8 +94,12 @@ constexpr unsigned kDescriptor = 2;  // the path may be empty: of the folder its
 // that does not exist.
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
-// Grows with every change that may change where a path leads; 0 until the first.
+// Grows with every change that may change where a path leads (Bump); 0 until the first. Of all
+// processes that share the changes.
 uint64_t Generation();
+void Bump();
+// In a child that was forked: a lock that another thread held is nobody's.
+void ForgetLocksOfPaths();
 
 // Whether the path is the kernel's alone to answer, without a look at the layers.
 bool Passes(const char* path, bool writes);

@@ -40,6 +40,9 @@ inline int AnswerInt(long result) { return static_cast<int>(Answer(result)); }
 
 inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 
+// In a child that was forked, as ForgetLocksOfPaths.
+void ForgetLocksOfStreams();
+
 // Where the kernel finds what a program reads: its own path, or one of the place's.
 struct Where {
   int folder;

@@ -8,8 +8,8 @@
 // the errno of another C library, it only adds what asks the C library by name: dlsym with its
 // handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND are bound to
 // the preloaded functions, and a library that the program wrote is found where it lies. Without
-// LD_AUDIT all else holds. There it has to stand first: glibc before 2.37 asks no library for a
-// binding that comes behind one without la_symbind.
+// LD_AUDIT all else holds. There it has to stand first: glibc (2.36) asks no library for a binding
+// that comes behind one without la_symbind.
 //
 // System calls that change files and are made without the C library's functions (Rust's rustix, the
 // C library within itself) come to the same functions by seccomp and SIGSYS (gate.h, x86-64).
@@ -19,9 +19,10 @@
 // ended by SIGSYS; where the kernel refuses the filter, or on another processor, it and system
 // calls write outside. A program that means to get out gets out.
 //
-// changes.h is the file system as the program sees it; isolation_files.cpp, isolation_folders.cpp
-// and isolation_processes.cpp are the functions. No C++ library, no thread-local storage (the
-// loader's room for it is small: jemalloc and others need it).
+// changes.h is the file system as the program sees it (paths.cpp, changes.cpp);
+// isolation_files.cpp, isolation_attributes.cpp, isolation_folders.cpp and isolation_processes.cpp
+// are the functions. No C++ library, no thread-local storage (the loader's room for it is small:
+// jemalloc and others need it).
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@
 #include "emulated/redirect/changes.h"
 #include "emulated/redirect/environment.h"
 #include "emulated/redirect/gate.h"
+#include "emulated/redirect/interpose.h"
 #include "emulated/redirect/kernel.h"
 
 extern "C" {
@@ -39,10 +41,6 @@ int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
 }
 
 namespace vramscope::isolation {
-
-void ForgetLocksOfPaths();
-void ForgetLocksOfStreams();
-
 namespace {
 
 // Locks that another thread held when this process was forked are nobody's.

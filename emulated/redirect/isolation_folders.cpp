@@ -400,7 +400,6 @@ int LstatForGlob(const char* path, struct stat* status) {
 
 }  // namespace
 
-void ForgetLocksOfStreams();
 void ForgetLocksOfStreams() { __atomic_store_n(&stream_lock, 0, __ATOMIC_RELEASE); }
 
 }  // namespace vramscope::isolation
