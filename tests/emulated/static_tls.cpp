@@ -6,5 +6,6 @@ namespace {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) char vramscope_test_static_tls() {
-  return storage[0] = 1;
+  storage[0] = 1;
+  return storage[0];
 }
