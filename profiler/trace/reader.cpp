@@ -16,7 +16,6 @@
 
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
-#include "profiler/trace/catch_status.h"
 #include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/keyframe.h"
