@@ -223,7 +223,8 @@ class Audit(Folder):
                 result = self.run_command(VRAMSCOPE, "plan", "--isolation", isolation, "--steps", "0", "--", sys.executable, "-c", program,
                                           LD_AUDIT=None, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None, VRAMSCOPE_PROGRAM_HOOKS="none",
                                           VRAMSCOPE_EMULATED=LIBRARIES, PYTHONPATH=os.path.join(HERE, "fake_torch"))
-                self.assertIn("it runs", result.stdout + result.stderr)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("it runs", (result.stdout + result.stderr).splitlines())
 
     def loaded(self, name):
         """Which file a program gets that loads a wheel's library of that name."""
