@@ -708,8 +708,10 @@ def c_streams():
     library.fopen.restype = ctypes.c_void_p
     library.freopen.restype = ctypes.c_void_p
     stream = ctypes.c_void_p(library.fopen(b"files/stdio", b"a"))
+    assert stream.value, os.strerror(ctypes.get_errno())
     library.fputs(b"by fopen\n", stream)
     stream = ctypes.c_void_p(library.freopen(b"files/reopened", b"r+", stream))
+    assert stream.value, os.strerror(ctypes.get_errno())
     library.fputs(b"REOPENED", stream)
     library.fclose(stream)
     there("files/stdio", "precious stdio\nby fopen")
