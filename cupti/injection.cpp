@@ -18,6 +18,7 @@
 
 #include "cupti/activity_tail_writer.h"
 #include "cupti/client.h"
+#include "cupti/held_rows.h"
 #include "cupti/memory_counters.h"
 #include "profiler/program/activity_chunk.h"
 
@@ -34,7 +35,6 @@ using trace::ActivityKind;
 
 // What CUPTI has told is there when the program is killed; at most so much it had not told.
 constexpr int kPeriodMs = 100;
-constexpr size_t kMostHeld = size_t{1} << 16;
 // Half of what a file of activities may have (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 // NVML takes tens of microseconds and more: steps shorter than this share an answer, and between
@@ -63,6 +63,11 @@ class File : public Receiver {
       return;
     Take(activities, names);
   }
+  // Calls before the first use of a card, beyond as many as are kept.
+  uint64_t left_out() {
+    std::lock_guard lock(mutex_);
+    return held_.left_out();
+  }
   bool too_many_operands() {
     std::lock_guard lock(mutex_);
     return operands_ > kMostOperands;
@@ -86,11 +91,11 @@ class File : public Receiver {
   // Counters, by the numbers of CounterNames(). `alone`: nobody tells whether the card was used.
   void Count(std::span<const Activity> counters, bool alone) {
     std::lock_guard lock(mutex_);
+    std::vector<Activity> all;
     if (alone && !used_) {
       used_ = true;
-      std::erase_if(held_, [](const Activity& a) { return a.kind != ActivityKind::kCounter; });
-      held_.insert(held_.end(), counters.begin(), counters.end());
-      counters = held_;
+      held_.Keep([](const Activity& a) { return a.kind == ActivityKind::kCounter; });
+      counters = all = held_.Take(counters);
     }
     Take(counters, CounterNames());
   }
@@ -122,12 +127,11 @@ class File : public Receiver {
 
  private:
   void Take(std::span<const Activity> activities, const std::vector<std::string>& names) {
+    std::vector<Activity> all;
     if (!used_) {
       used_ = std::any_of(activities.begin(), activities.end(), IsUse);
-      held_.insert(held_.end(), activities.begin(), activities.end());
-      if (held_.size() > kMostHeld) held_.clear();
-      if (!used_) return;
-      activities = held_;
+      if (!used_) return held_.Add(activities);
+      activities = all = held_.Take(activities);
     }
     for (size_t i = named_ + new_names_.size(); i < names.size(); ++i)
       new_names_.push_back(names[i]);
@@ -148,8 +152,6 @@ class File : public Receiver {
       WriteRows(activities);
       if (tail_.created()) tail_.Clear(rows_, named_);
     }
-    held_.clear();
-    held_.shrink_to_fit();
   }
   void WriteTail() {
     if (!tail_.created() || tail_.rows().empty()) return;
@@ -207,7 +209,7 @@ class File : public Receiver {
   std::vector<std::string> new_names_;  // behind them
   uint64_t written_ = 0, rows_ = 0, operands_ = 0;
   ActivityTailWriter tail_;
-  std::vector<Activity> held_;
+  HeldRows held_;
   program::ActivityFacts facts_;
 };
 
@@ -267,7 +269,7 @@ program::ActivityFacts Facts() {
                               "which blocks later kernels work on is not known"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
-  facts.left_out = counts.consumed.cut + counts.consumed.untimed;
+  facts.left_out = counts.consumed.cut + counts.consumed.untimed + TheFile().left_out();
   return facts;
 }
 

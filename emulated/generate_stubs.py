@@ -3,11 +3,14 @@
 
     generate_stubs.py names/libcufft.so.11.txt cufft.o --assembler X.S --version-script X.map
 
-Each tells the core (emulated/core) the library's and its own name, which counts it and says it
-once, and returns 0, the success of all these libraries. Names that the given object files define
-are left to them. The version script gives every name the node that programs were linked against.
+Each tells the core (emulated/core) the library's and its own name, which counts and logs it, sets
+its results to zero where they are known (names/outputs.txt), and returns what the library calls
+"not supported", or success where names/succeeding.txt has it. Names that the given object files
+define are left to them. The version script gives every name the node that programs were linked
+against.
 """
 import argparse
+import fnmatch
 import pathlib
 import subprocess
 import sys
@@ -25,14 +28,73 @@ def defined_in(objects):
     return names
 
 
-def assembler(soname, functions, data):
+# What a library answers where it cannot do what it is asked: its "not supported", or, where it has
+# no such status, the one that comes nearest.
+REFUSALS = [
+    ("libcudart.so.*", 801), ("libcuda.so.*", 801), ("libnvidia-ml.so.*", 3),
+    ("libcublas*.so.*", 15),  # cuBLASLt's, too
+    ("libcudnn*.so.8", 9), ("libcudnn*.so.9", 3000),
+    ("libcufft.so.*", 16), ("libcusolver*.so.*", 9), ("libcusparse*.so.*", 10),
+    ("libcurand.so.*", 204),     # architecture mismatch
+    ("libnccl.so.*", 5),         # invalid usage
+    ("libnvrtc.so.*", 11),       # internal error
+    ("libnvJitLink.so.*", 6),    # internal error
+    ("libcufile.so.*", 5007),    # platform not supported
+    ("libcupti.so.*", 27),
+]
+REGISTERS = 6  # of the first parameters
+
+
+def answer_of(soname, name, succeeding):
+    """0 for what is listed, else the library's refusal."""
+    if any(fnmatch.fnmatchcase(soname, library) and fnmatch.fnmatchcase(name, function) for library, function in succeeding):
+        return 0
+    for library, status in REFUSALS:
+        if fnmatch.fnmatchcase(soname, library):
+            return status
+    raise SystemExit(f"{soname}: no status for what is not supported, and {name} is not in names/succeeding.txt")
+
+
+def read_succeeding(path):
+    """[(library, function)] of the list; each line has its reason."""
+    patterns = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        fields = line.split(None, 2)
+        if len(fields) < 3:
+            raise SystemExit(f"{path}:{number}: a library, a function and a reason are needed")
+        patterns.append((fields[0], fields[1]))
+    return patterns
+
+
+def read_outputs(path):
+    """{function: bytes of the result behind each of its first parameters, 0 for none}"""
+    outputs = {}
+    for line in path.read_text().splitlines():
+        name, *results = line.split()
+        sizes = [0] * REGISTERS
+        for result in results:
+            index, size = result.split(":")
+            sizes[int(index)] = int(size)
+        outputs[name] = sizes
+    return outputs
+
+
+def assembler(soname, functions, data, succeeding, outputs):
+    """Each function passes the address of what is known of it (core/assumptions.h, Stub) as the seventh argument, behind those
+    that it got."""
     lines = ['.section .note.GNU-stack,"",@progbits', ".text"]
     for index, name in enumerate(functions):
         lines += [f".globl {name}", f".type {name},@function", f"{name}:",
-                  "  lea .Lsoname(%rip),%rdi", f"  lea .Lname{index}(%rip),%rsi",
-                  "  jmp vramscope_emulated_unknown@PLT", f".size {name},.-{name}"]
+                  f"  lea .Lstub{index}(%rip),%rax", "  push %rax",
+                  "  call vramscope_emulated_unknown@PLT", "  add $8,%rsp", "  ret", f".size {name},.-{name}"]
     lines += [".section .rodata", f'.Lsoname: .asciz "{soname}"']
     lines += [f'.Lname{index}: .asciz "{name}"' for index, name in enumerate(functions)]
+    lines += ['.section .data.rel.ro,"aw",@progbits', ".balign 8"]
+    for index, name in enumerate(functions):
+        sizes = ",".join(str(size) for size in outputs.get(name, [0] * REGISTERS))
+        lines += [f".Lstub{index}: .quad .Lsoname, .Lname{index}, {answer_of(soname, name, succeeding)}", f"  .byte {sizes},0,0"]
     lines.append(".bss")
     for name, size in data:
         lines += [".balign 16", f".globl {name}", f".type {name},@object", f".size {name},{size}",
@@ -75,7 +137,9 @@ def main():
     functions = [name for name in missing if not names[name][1]]
     data = [(name, names[name][1]) for name in missing if names[name][1]]
     extra = sorted(n for n in written if n.startswith(arguments.keep_prefix))
-    pathlib.Path(arguments.assembler).write_text(assembler(soname, functions, data))
+    folder = pathlib.Path(__file__).resolve().parent / "names"
+    pathlib.Path(arguments.assembler).write_text(
+        assembler(soname, functions, data, read_succeeding(folder / "succeeding.txt"), read_outputs(folder / "outputs.txt")))
     pathlib.Path(arguments.version_script).write_text(version_script(node or "", names, extra))
 
 

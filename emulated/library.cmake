@@ -1,7 +1,7 @@
 # vramscope_emulated_library(SONAME [SOURCES ...] [DEFINES ...] [LIBRARIES ...])
 #
 # Builds ${CMAKE_BINARY_DIR}/emulated/SONAME: the functions written by hand in SOURCES and, for every
-# other name of names/SONAME.txt, a stub that tells the core its name and returns 0. The version
+# other name of names/SONAME.txt, a stub that tells the core its name and answers "not supported" (generate_stubs.py). The version
 # node is the list's. DEFINES tell one source which library it is compiled for.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
@@ -26,7 +26,8 @@ function(vramscope_emulated_library soname)
     COMMAND ${Python3_EXECUTABLE} -B "${generator}" "${names}" ${objects}
             --assembler "${stubs}.s" --version-script "${stubs}.map"
     COMMAND ${CMAKE_CXX_COMPILER} -c "${stubs}.s" -o "${stubs}.o"
-    DEPENDS "${names}" "${generator}" "${PROJECT_SOURCE_DIR}/emulated/names/read_names.py" ${objects}
+    DEPENDS "${names}" "${generator}" "${PROJECT_SOURCE_DIR}/emulated/names/read_names.py"
+            "${PROJECT_SOURCE_DIR}/emulated/names/outputs.txt" "${PROJECT_SOURCE_DIR}/emulated/names/succeeding.txt" ${objects}
     COMMENT "Stubs of ${soname}"
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${target} SHARED ${objects} "${stubs}.o")

@@ -1,7 +1,9 @@
 // `check [RUN|FILE] --budget SIZE`: exit 1 when the run needs more.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "app/cli/command.h"
 #include "app/cli/input.h"
@@ -9,8 +11,13 @@
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/explain/device_memory.h"
+#include "profiler/explain/explain.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
 namespace {
@@ -33,11 +40,16 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
                                     ", and no name of `vramscope devices`");
 }
 
-// The CUDA context beside the allocator's memory. A plan and a program's recording know their card;
-// one whose card is not in the device table, and a recording of others, is taken to have run on the
-// device that plans are made for.
+// The CUDA context beside the allocator's memory: what NVML said in the recording; else of the GPU
+// that it states, from the device table. A recording that states neither is taken to have run on
+// the device that plans are made for.
 run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
   if (!options.context.empty()) return ParseContext(options.context).value();
+  const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
+  const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
+  if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
+    return {"CUDA context and libraries take what NVML said in the recording", "recording: NVML",
+            static_cast<uint64_t>(measured->bytes)};
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
@@ -45,37 +57,129 @@ run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
   return assumed;
 }
 
-// A budget is what the device must hold: the reserved memory and the CUDA context beside it.
-ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& options) {
-  const bool as_json = options.json;
+// Why the trace can't be compared with a budget; OK where it can.
+absl::Status Comparable(const trace::Trace& trace) {
+  if (trace.segments.size() == 0 && (trace.allocations.size() == 0 || trace::IsOfHostMemory(trace)))
+    return absl::FailedPreconditionError(
+        "GPU memory was not recorded, so that there is nothing to compare with a budget. Record a "
+        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
+  return absl::OkStatus();
+}
+
+// The first request that did not fit: what the card would have needed for it.
+struct RanOut {
+  uint64_t reserved = 0, asked = 0;
+  uint64_t needed = 0;  // of the card, with what was reserved and the context
+};
+std::optional<RanOut> FirstRanOut(const trace::Trace& trace, uint64_t context) {
+  const auto& kinds = trace.events.kind;
+  const auto at = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
+  if (at == kinds.end()) return std::nullopt;
+  const auto event = static_cast<trace::EventIndex>(at - kinds.begin());
+  const uint64_t reserved = trace::MemoryCursor::Behind(trace, event).sums().reserved;
+  return RanOut{reserved, trace.events.bytes[event],
+                run::AddSaturating(explain::SegmentNeededAt(trace, event), reserved + context)};
+}
+
+struct Verdict {
+  enum class Kind : uint8_t { kWithin, kOver, kUnknown };
+  Kind kind = Kind::kWithin;
+  uint64_t needed = 0;
+  std::optional<RanOut> ran_out;
+};
+
+// A budget is what the device must hold: the reserved memory and the CUDA context beside it. A run
+// that ran out of memory is known up to the request that failed, and no further.
+Verdict VerdictOf(const trace::Trace& trace, const analysis::Summary& summary, uint64_t context,
+                  uint64_t budget) {
+  Verdict v;
+  v.needed = summary.most_used.sum() + context;
+  const bool reserved_known = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
+  if (!reserved_known) v.needed = summary.peak.allocated + context;
+  if (summary.out_of_memory) v.ran_out = FirstRanOut(trace, context);
+  if (v.ran_out) v.needed = std::max(v.needed, v.ran_out->needed);
+  if (v.needed > budget)
+    v.kind = Verdict::Kind::kOver;
+  else if (v.ran_out || !reserved_known)
+    v.kind = Verdict::Kind::kUnknown;
+  return v;
+}
+
+std::string RanOutText(const RanOut& at, uint64_t context) {
+  return fmt::format(
+      "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
+      "context",
+      run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
+      run::FormatBytes(context));
+}
+
+std::string VerdictText(const Verdict& v, const analysis::Summary& summary, uint64_t context,
+                        uint64_t budget) {
+  const std::string parts =
+      fmt::format("{} + {} CUDA context", UseText(summary.most_used), run::FormatBytes(context));
+  switch (v.kind) {
+    case Verdict::Kind::kWithin:
+      return fmt::format("within the budget: needs {} ({}), budget {}: {} to spare\n",
+                         run::FormatBytes(v.needed), parts, run::FormatBytes(budget),
+                         run::FormatBytes(budget - v.needed));
+    case Verdict::Kind::kOver:
+      return fmt::format("over the budget: needs {}{} ({}), budget {}: {} too much{}\n",
+                         v.ran_out ? "at least " : "", run::FormatBytes(v.needed), parts,
+                         run::FormatBytes(budget), run::FormatBytes(v.needed - budget),
+                         v.ran_out ? "; " + RanOutText(*v.ran_out, context) : std::string());
+    case Verdict::Kind::kUnknown:
+      break;
+  }
+  if (!v.ran_out) return "";
+  return fmt::format(
+      "not known to fit: {}. A budget of {} would have granted that allocation; what follows is "
+      "unknown\n",
+      RanOutText(*v.ran_out, context), run::FormatBytes(budget));
+}
+
+ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budget,
+               const Options& options) {
+  if (const absl::Status status = Comparable(trace); !status.ok())
+    return ReportError(file.empty() ? status : Named(file, status));
   const analysis::Summary summary = analysis::Summarize(trace, analysis::ComputeCurves(trace));
   const run::Assumption assumed = ContextOf(trace, options);
   const uint64_t context = assumed.bytes;
-  const uint64_t needed = summary.most_used.sum() + context;
-  const bool within = needed <= budget && !summary.out_of_memory;
+  const Verdict verdict = VerdictOf(trace, summary, context, budget);
+  if (verdict.kind == Verdict::Kind::kUnknown && !verdict.ran_out)
+    return ReportError(Named(
+        file, absl::FailedPreconditionError(fmt::format(
+                  "how much was reserved is not recorded: {} allocated and {} CUDA context are "
+                  "within the budget, but more was reserved than that",
+                  run::FormatBytes(summary.peak.allocated), run::FormatBytes(context)))));
+  const bool within = verdict.kind == Verdict::Kind::kWithin;
+  const uint64_t needed = verdict.needed;
   ExitCode printed;
-  if (as_json) {
+  if (options.json) {
     Json json;
     json["within_budget"] = within;
+    json["verdict"] = within                                    ? "within"
+                      : verdict.kind == Verdict::Kind::kUnknown ? "unknown"
+                                                                : "over";
     json["budget"] = budget;
     json["needed"] = needed;
     json["over"] = needed > budget ? needed - budget : 0;
     json["context"] = context;
     json["past_allocator"] = summary.most_used.past_allocator;
     json["out_of_memory"] = summary.out_of_memory;
-    json["peak"] = {{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
+    json["ran_out_at"] = Json();
+    if (verdict.ran_out)
+      json["ran_out_at"] = {{"reserved", verdict.ran_out->reserved},
+                            {"asked", verdict.ran_out->asked},
+                            {"needed", verdict.ran_out->needed}};
+    json["peak"] = {{"allocated", summary.peak.allocated},
+                    {"reserved", summary.peak.reserved},
+                    {"reserved_then", summary.peak.reserved_then}};
     json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
     json["assumptions"] = AssumptionsJson({assumed});
     printed = PrintJson(json);
   } else {
-    printed = PrintText(
-        fmt::format("{}: needs {} ({} + {} CUDA context), budget {}: {}\n",
-                    within ? "within the budget" : "over the budget", run::FormatBytes(needed),
-                    UseText(summary.most_used), run::FormatBytes(context), run::FormatBytes(budget),
-                    needed > budget ? run::FormatBytes(needed - budget) + " too much"
-                    : within        ? run::FormatBytes(budget - needed) + " to spare"
-                                    : "the run ran out of memory") +
-        AssumptionsText({assumed}));
+    printed =
+        PrintText(VerdictText(verdict, summary, context, budget) + AssumptionsText({assumed}));
   }
   return printed != kDone ? printed : within ? kDone : kNo;
 }
@@ -100,14 +204,14 @@ ExitCode Execute(const Options& options) {
     }
     const auto opened = OpenOneDevice(options.file, options.range);
     if (!opened.ok()) return ReportError(opened.status());
-    return Judge(*opened->trace, *budget, options);
+    return Judge(options.file, *opened->trace, *budget, options);
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
   const WorkerRun result = RunInWorker(*config);
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
-  return Judge(*result.trace, *budget, options);
+  return Judge("", *result.trace, *budget, options);
 }
 
 }  // namespace

@@ -9,6 +9,14 @@
 #include "app/cli/format.h"
 
 namespace vramscope::cli {
+namespace {
+
+CapturedOutput* captured = nullptr;
+
+}  // namespace
+
+CapturedOutput::CapturedOutput() { captured = this; }
+CapturedOutput::~CapturedOutput() { captured = nullptr; }
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -36,6 +44,10 @@ ExitCode ReportError(const absl::Status& status) {
 }
 
 void Note(std::string_view message) {
+  if (captured != nullptr) {
+    captured->notes.emplace_back(message);
+    return;
+  }
   fmt::print(stderr, "vramscope: {}\n", PrintableLines(message));
 }
 
@@ -47,6 +59,10 @@ absl::Status OutOfMemory(const std::string& what) {
 }
 
 ExitCode PrintText(std::string_view text) {
+  if (captured != nullptr) {
+    captured->text += text;
+    return kDone;
+  }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) return kDone;  // a reader that had enough (`| head`)
     return ReportError(absl::InternalError(
@@ -56,6 +72,10 @@ ExitCode PrintText(std::string_view text) {
 }
 
 ExitCode PrintJson(const Json& json) {
+  if (captured != nullptr) {
+    captured->json = json;
+    return kDone;
+  }
   return PrintText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

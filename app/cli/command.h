@@ -43,6 +43,20 @@ ExitCode ReportError(const absl::Status& status);
 // file.
 void Note(std::string_view message);
 
+// What commands print while it lives, kept in place of being printed, so that `selfcheck` can
+// compare what they say. One at a time.
+class CapturedOutput {
+ public:
+  CapturedOutput();
+  ~CapturedOutput();
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+
+  Json json;  // null: none was printed
+  std::string text;
+  std::vector<std::string> notes;
+};
+
 // This computer's memory does not suffice for `what`, a file's name or "".
 absl::Status OutOfMemory(const std::string& what);
 
@@ -67,6 +81,7 @@ void RegisterWaterfall(CLI::App& app, Context& context);
 void RegisterReproduce(CLI::App& app, Context& context);
 void RegisterEstimate(CLI::App& app, Context& context);
 void RegisterCheck(CLI::App& app, Context& context);
+void RegisterSelfcheck(CLI::App& app, Context& context);
 void RegisterDevices(CLI::App& app, Context& context);
 void RegisterPresets(CLI::App& app, Context& context);
 void RegisterTechniques(CLI::App& app, Context& context);

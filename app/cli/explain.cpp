@@ -64,6 +64,9 @@ ExitCode Execute(const Options& options) {
     asked = *event;
   }
 
+  if (const std::string_view why = trace::WhyNoSegments(trace);
+      options.page == "segments" && !why.empty())
+    return ReportError(Named(options.file, absl::FailedPreconditionError(std::string(why))));
   const auto wants = [&](std::string_view page) {
     return options.page.empty() ? page != "segments" : options.page == page;
   };
@@ -80,6 +83,7 @@ ExitCode Execute(const Options& options) {
     if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
   }
   if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);
+  if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
     // What a state holds is all older: it is what is asked about.
@@ -101,8 +105,8 @@ ExitCode Execute(const Options& options) {
                                         .progress = progress("replaying under other settings")});
     if (page.ok()) {
       pages.reclaim = *std::move(page);
-    } else if (options.page == "reclaim") {
-      return ReportError(page.status());
+    } else if (options.page == "reclaim" || !options.alloc_confs.empty()) {
+      return ReportError(Named(options.file, page.status()));
     } else {
       pages.reclaim_error = std::string(page.status().message());
     }

@@ -8,6 +8,7 @@
 #include "app/cli/command.h"
 #include "profiler/explain/evidence.h"
 #include "profiler/explain/explain.h"
+#include "profiler/explain/held_graph.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::cli {
@@ -17,6 +18,7 @@ struct ExplainPages {
   std::optional<explain::Fragmentation> fragmentation;
   std::vector<explain::EvidenceShare> evidence;  // of the same moment
   std::vector<explain::SegmentView> segments;    // of the same moment; empty: not asked for
+  explain::HeldGraph held_graph;                 // with the leaks
   std::optional<explain::Reclaim> reclaim;
   std::string reclaim_error;  // why it could not be computed
   explain::CallSites call_sites;

@@ -88,6 +88,9 @@ Json FragmentationJson(const trace::Trace& trace, const explain::Fragmentation& 
           {"tails", f.tails},
           {"holes", f.holes},
           {"cached", f.cached},
+          {"unplaced", f.unplaced},
+          {"reserved_known", f.reserved_known()},
+          {"sizes_are_of_blocks", f.sizes_are_of_blocks},
           {"largest_hole", f.largest_hole},
           {"pending", f.pending},
           {"outside", f.outside},
@@ -258,6 +261,10 @@ Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages) {
       return SegmentJson(*pages.fragmentation, s);
     });
   }
+  if (!pages.held_graph.headline.empty())
+    json["held_graph"] = {{"headline", pages.held_graph.headline},
+                          {"bytes", pages.held_graph.bytes},
+                          {"blocks", pages.held_graph.blocks}};
   if (pages.reclaim) json["reclaim"] = ReclaimJson(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty()) json["reclaim"] = {{"error", pages.reclaim_error}};
   if (pages.leaks) json["leaks"] = LeaksJson(trace, *pages.leaks, pages.call_sites);

@@ -46,14 +46,23 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   text += fmt::format("  at {}\n\n", MomentText(trace, f.context));
   if (f.reserved == 0) return text;
   Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
-  causes.Row({"requested", FormatBytes(f.requested)});
-  causes.Row({"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or as the settings say"});
-  causes.Row({"+ tails", FormatBytes(f.tails), "rests too small to be split off"});
-  causes.Row({"= allocated", FormatBytes(f.allocated)});
-  causes.Row({"+ holes", FormatBytes(f.holes), "free, beside live blocks in the same segment"});
-  causes.Row({"+ cached", FormatBytes(f.cached),
-              fmt::format("wholly free: empty_cache() gives it back; {} of {} segments",
-                          Count(f.segments_cached), Count(f.segments))});
+  if (f.sizes_are_of_blocks) {
+    causes.Row({"allocated", FormatBytes(f.allocated),
+                "sizes of blocks: what was requested is not recorded"});
+  } else {
+    causes.Row({"requested", FormatBytes(f.requested)});
+    causes.Row({"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or as the settings say"});
+    causes.Row({"+ tails", FormatBytes(f.tails), "rests too small to be split off"});
+    causes.Row({"= allocated", FormatBytes(f.allocated)});
+  }
+  if (f.record == trace::SegmentRecord::kTotalOnly) {
+    causes.Row({"+ not in use", FormatBytes(f.unplaced), "where it lies is not recorded"});
+  } else {
+    causes.Row({"+ holes", FormatBytes(f.holes), "free, beside live blocks in the same segment"});
+    causes.Row({"+ cached", FormatBytes(f.cached),
+                fmt::format("wholly free: empty_cache() gives it back; {} of {} segments",
+                            Count(f.segments_cached), Count(f.segments))});
+  }
   causes.Row({"= reserved", FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
@@ -183,6 +192,7 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   row(r.as_recorded);
   if (r.anew) row(*r.anew);
   for (const explain::Remedy& m : r.remedies) row(m);
+  if (!r.state && !r.anew) notes += Prose("Changes are against the row \"as recorded\".");
   if (r.anew) {
     notes += Prose(
         "Settings are replayed with the blocks that are older than the recording allocated anew, "
@@ -298,6 +308,8 @@ std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
     text += FragmentationText(trace, *pages.fragmentation, pages.evidence, pages.top);
   }
   if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
+  if (!pages.held_graph.headline.empty())
+    text += Heading("Held for a backward", pages.held_graph.headline) + "\n";
   if (pages.reclaim) text += ReclaimText(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty()) text += Heading("Reserved but unused", pages.reclaim_error);
   if (pages.leaks) text += LeaksText(*pages.leaks, pages.call_sites, pages.top);

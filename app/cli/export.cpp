@@ -40,11 +40,16 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Optio
 }
 
 ExitCode Execute(const Options& options) {
+  // Of the command line's contract, and not there yet.
   if (options.format == "png" || options.format == "svg" || options.format == "html") {
     return ReportError(absl::UnimplementedError(
-        fmt::format("export: \"{}\" is not available in this version; choose from: chrome, csv, "
-                    "snapshot, memory-timeline",
-                    options.format)));
+        fmt::format("export: \"{}\" is not available in this version; choose from chrome, csv, "
+                    "snapshot, memory-timeline{}",
+                    options.format,
+                    options.format == "png"
+                        ? fmt::format("; `vramscope {} --screenshot {}` saves the window's picture",
+                                      options.file, options.output)
+                        : std::string())));
   }
   if ((options.no_categories || options.no_annotations) && options.format != "snapshot") {
     ReportError(absl::InvalidArgumentError(

@@ -42,9 +42,9 @@ std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   return {character, length};
 }
 
-// Control characters, and those that turn the direction of writing.
+// Control characters, separators of lines, and those that turn the direction of writing.
 bool SteersTerminal(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);
 }
 

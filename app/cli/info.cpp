@@ -15,10 +15,12 @@
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/inference/rules.h"
+#include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/outline.h"
 #include "profiler/trace/processes.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
 namespace {
@@ -49,8 +51,18 @@ uint64_t CountEntries(const trace::Trace& trace) {
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
                                        ? 0
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
-  return static_cast<uint64_t>(
-      std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
+  auto count =
+      static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
+  // Changes of a total are the importer's events: the file has no entry for them.
+  const trace::OtherEventTable& other = trace.other_events;
+  for (uint32_t row = 0; row < other.size(); ++row) {
+    const trace::EventIndex event = other.event[row];
+    if (event < static_cast<trace::EventIndex>(begin - trace.events.kind.begin())) continue;
+    if (trace::SubjectOf(trace.events.kind[event]) == trace::Subject::kSegment &&
+        trace::IsReservedTotal(trace, {static_cast<uint32_t>(trace.events.id[event])}))
+      --count;
+  }
+  return count;
 }
 
 // Different values of a column of strings, the most frequent first.
@@ -125,12 +137,12 @@ Json CopiedJson(const trace::Trace& trace) {
     if (a.kind[row] != ActivityKind::kMemcpy) continue;
     const bool from = a.from[row] == trace::MemorySpace::kDevice;
     const bool to = a.to[row] == trace::MemorySpace::kDevice;
+    uint64_t* sum = nullptr;
     if (from && to)
-      (trace::IsPeerCopyName(trace.String(a.name[row])) ? peer : within) += a.bytes[row];
-    else if (to)
-      to_device += a.bytes[row];
-    else if (from)
-      to_host += a.bytes[row];
+      sum = trace::IsPeerCopyName(trace.String(a.name[row])) ? &peer : &within;
+    else if (to || from)
+      sum = to ? &to_device : &to_host;
+    if (sum != nullptr) *sum = run::AddSaturating(*sum, a.bytes[row]);
   }
   return {{"host_to_device", to_device},
           {"device_to_host", to_host},
@@ -173,7 +185,7 @@ std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
       case EventKind::kAlloc: {
         RuleUse& rule = rules[detail];
         ++rule.allocations;
-        rule.bytes += trace.events.bytes_rounded[i];
+        rule.bytes = run::AddSaturating(rule.bytes, trace.events.bytes_rounded[i]);
         break;
       }
       case EventKind::kRetag:
@@ -254,6 +266,8 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["has_times"] = trace.info.has_times;
   json["time_span_ns"] = trace.info.has_times ? Json(trace.end_ns() - trace.begin_ns()) : Json();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
+  json["reserved_known"] = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
+  json["sizes_are_of_blocks"] = trace::SizesAreOfBlocks(trace);
   json["peaks"] = Json::array();
   for (const analysis::DevicePeak& of : peaks)
     json["peaks"].push_back(
@@ -261,6 +275,8 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
          {"name", trace::NameOfDevice(trace, of.device)},
          {"allocated", of.peak.allocated},
          {"reserved", of.peak.reserved},
+         {"reserved_then", of.peak.reserved_then},
+         {"max_memory_allocated", analysis::MostByCounter(*trace::OfDevice(whole, of.device))},
          {"allocations", std::count(trace.allocations.device.begin(),
                                     trace.allocations.device.end(), of.device)}});
   json["device_memory"] = Json::array();
@@ -278,7 +294,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
                         {"trainable", trace.info.model.trainable_count},
                         {"bytes", trace.info.model.parameter_bytes}};
   json["allocations"] = trace.allocations.size();
-  json["segments"] = trace.segments.size();
+  json["segments"] = trace::RecordedSegments(trace);
   json["slices"] = trace.slices.size();
   json["entries"] = CountEntries(trace);
   const auto of_kind = [&](ActivityKind kind) { return CountOf(trace, kind); };
@@ -400,6 +416,10 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   } else {
     line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
+  if (trace::SizesAreOfBlocks(trace))
+    line("sizes", "of blocks (multiples of 512 bytes): what was requested is not recorded");
+  if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
+    line("reserved", "how much is recorded, not in which segments");
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
@@ -413,7 +433,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
   line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
-                             Count(trace.segments.size()), Count(trace.slices.size())));
+                             Count(trace::RecordedSegments(trace)), Count(trace.slices.size())));
   if (imported) {
     const size_t streams = CountStreams(trace);
     line("recorded",
@@ -434,9 +454,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   for (const auto& [device, peak] : peaks)
     line(peaks.size() > 1 ? fmt::format("{} {}", held, trace::NameOfDevice(trace, device))
                           : std::string(held),
-         fmt::format("{} allocated, {} reserved{}", run::FormatBytes(peak.allocated),
-                     run::FormatBytes(peak.reserved),
-                     state ? "" : " (" + ContextText(peak.context) + ")"));
+         PeakText(*trace::OfDevice(whole, device), peak));
   text += NotesText(trace);
   for (const Card& card : CardsOf(whole, peaks))
     text += "\n" +

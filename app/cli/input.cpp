@@ -24,14 +24,18 @@ namespace {
 constexpr size_t kMaxCsv = size_t{4} << 30;
 constexpr size_t kMostWarnings = 10;
 
-// How it begins. Not for standard input and pipes, which can be read only once.
-absl::StatusOr<std::string> Head(const std::string& path) {
-  auto stream = trace::InputStream::Open(path);
-  if (!stream.ok()) return stream.status();
+// An input that is read once, from what was looked at of its beginning.
+struct OpenInput {
+  std::unique_ptr<trace::InputStream> stream;
+  std::string head;
+};
+
+// The first bytes, which are gone from the stream then.
+absl::StatusOr<std::string> TakeHead(trace::InputStream& stream) {
   std::string head(64, '\0');
   size_t have = 0;
   while (have < head.size()) {
-    absl::StatusOr<size_t> got = (*stream)->Read(head.data() + have, head.size() - have);
+    absl::StatusOr<size_t> got = stream.Read(head.data() + have, head.size() - have);
     if (!got.ok()) return got.status();
     if (*got == 0) break;
     have += *got;
@@ -47,16 +51,16 @@ bool BeginsAsTrace(std::string_view head) {
 bool IsTrace(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return false;
-  const absl::StatusOr<std::string> head = Head(path);
+  const auto stream = trace::InputStream::Open(path);
+  if (!stream.ok()) return false;
+  const absl::StatusOr<std::string> head = TakeHead(**stream);
   return head.ok() && BeginsAsTrace(*head);
 }
 
-// Whether it begins as text in lines does, and not as JSON.
-absl::StatusOr<bool> BeginsAsCsv(const std::string& path) {
-  const absl::StatusOr<std::string> head = Head(path);
-  if (!head.ok()) return head.status();
-  if (BeginsAsTrace(*head)) return false;
-  return !head->empty() && std::all_of(head->begin(), head->end(), [](unsigned char c) {
+// Text in lines, and not JSON.
+bool BeginsAsCsv(std::string_view head) {
+  if (BeginsAsTrace(head)) return false;
+  return !head.empty() && std::all_of(head.begin(), head.end(), [](unsigned char c) {
     return (c >= 0x20 && c < 0x7f && c != '{' && c != '[') || c == '\n' || c == '\r' || c == '\t';
   });
 }
@@ -98,7 +102,12 @@ absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
   return ParseRange(text, options.from_ns, options.to_ns, ParseTime);
 }
 
+OpenedFiles* opened_files = nullptr;
+
 }  // namespace
+
+OpenedFiles::OpenedFiles() { opened_files = this; }
+OpenedFiles::~OpenedFiles() { opened_files = nullptr; }
 
 std::string DisplayName(const std::string& path) { return trace::DisplayName(path); }
 
@@ -179,19 +188,16 @@ void AddTop(CLI::App& command, size_t& top) {
       ->type_name("N");
 }
 
-absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
-                                                              const RangeOptions& range) {
-  auto trace = OpenAnything(path, range);
-  if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: torch.cuda.memory_stats() has figures and no blocks, so that nothing else follows "
-        "from it; `vramscope info` shows them",
-        DisplayName(path)));
-  return trace;
-}
+namespace {
 
-absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
-                                                                 const RangeOptions& range) {
+// `input`: what is open already; else the path is opened.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& path,
+                                                            const RangeOptions& range,
+                                                            OpenInput input) {
+  const std::string key = fmt::format("{} {} {} {}", range.device, range.entries, range.time, path);
+  if (opened_files != nullptr)
+    if (const auto known = opened_files->traces_.find(key); known != opened_files->traces_.end())
+      return known->second;
   importers::OpenOptions options;
   if (range.device >= 0) options.device = static_cast<uint8_t>(range.device);
   if (!range.entries.empty()) {
@@ -209,7 +215,10 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
   options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace;
   try {
-    trace = importers::OpenTraceFile(path, options);
+    trace = input.stream != nullptr
+                ? importers::OpenTraceStream(std::move(input.stream), std::move(input.head), path,
+                                             options)
+                : importers::OpenTraceFile(path, options);
   } catch (const std::bad_alloc&) {
     trace = OutOfMemory(DisplayName(path));
   }
@@ -231,7 +240,31 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
     Note(fmt::format("warning: {}: {} more warnings (info --json has them all)",
                      Printable(DisplayName(path)), warnings.size() - kMostWarnings));
   }
+  if (opened_files != nullptr) opened_files->traces_.emplace(key, *trace);
   return trace;
+}
+
+// Statistics alone are no trace that more than `info` can be told from.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
+    const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
+  if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: torch.cuda.memory_stats() has figures and no blocks, so that nothing else follows "
+        "from it; `vramscope info` shows them",
+        DisplayName(path)));
+  return trace;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
+                                                              const RangeOptions& range) {
+  return WithBlocks(path, OpenAnything(path, range));
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
+                                                                 const RangeOptions& range) {
+  return OpenAny(path, range, {});
 }
 
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
@@ -252,15 +285,19 @@ absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOp
 }
 
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {
-  absl::StatusOr<bool> is_csv = path == "-" ? false : BeginsAsCsv(path);
-  if (!is_csv.ok()) return Named(path, is_csv.status());
+  // Opened once: what was read of a pipe is not there a second time.
+  absl::StatusOr<std::unique_ptr<trace::InputStream>> input = trace::InputStream::Open(path);
+  if (!input.ok()) return Named(path, input.status());
+  absl::StatusOr<std::string> head = TakeHead(**input);
+  if (!head.ok()) return Named(path, head.status());
   absl::StatusOr<analysis::RequestStream> stream;
-  if (*is_csv) {
-    absl::StatusOr<std::string> text = ReadText(path, kMaxCsv);
-    if (!text.ok()) return text.status();
+  if (BeginsAsCsv(*head)) {
+    const absl::StatusOr<std::string> text =
+        trace::ReadRest(**input, *std::move(head), DisplayName(path), kMaxCsv);
+    if (!text.ok()) return Named(path, text.status());
     stream = analysis::ReadRequestsCsv(*text);
   } else {
-    auto trace = OpenTrace(path);
+    const auto trace = WithBlocks(path, OpenAny(path, {}, {*std::move(input), *std::move(head)}));
     if (!trace.ok()) return trace.status();
     stream = analysis::RequestsOfStep(**trace, step);
     const bool recorded = (*trace)->recording_begin != trace::kNoEvent;

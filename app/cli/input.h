@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,22 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
 // Figures without blocks (torch.cuda.memory_stats()) too, which OpenTrace refuses.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
                                                                  const RangeOptions& range);
+
+// While one lives, what was opened is kept and not read again: for commands that are run after
+// another over one file (`selfcheck`).
+class OpenedFiles {
+ public:
+  OpenedFiles();
+  ~OpenedFiles();
+  OpenedFiles(const OpenedFiles&) = delete;
+  OpenedFiles& operator=(const OpenedFiles&) = delete;
+  void Forget() { traces_.clear(); }
+
+ private:
+  friend absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(
+      const std::string& path, const RangeOptions& range);
+  std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
+};
 
 // Where the figures of one device are asked for: all of the trace or, of several devices, the slice
 // of the one that is shown (analysis::DeviceToShow), of which a note on stderr tells.

@@ -151,7 +151,8 @@ class Facts {
 };
 
 std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) * 1e-6); }
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+// For text, where a name of the file must not steer the terminal.
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
 struct Sum {
   std::string name;
@@ -233,11 +234,11 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
 std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
   if (slice == kNoRow) return fmt::format("{}: not known\n", what);
   const trace::Trace& t = facts.trace();
-  std::string text = fmt::format("{}: {} in {}\n", what, t.String(t.slices.name[slice]),
+  std::string text = fmt::format("{}: {} in {}\n", what, Printable(t.String(t.slices.name[slice])),
                                  OrDash(std::string(t.String(t.slices.module[slice]))));
   for (const uint32_t row : facts.index().LaunchedWithin(slice, kMostLaunched))
     text += fmt::format("  {} {} {}\n", row, Duration(facts.Takes(row)),
-                        query::ReadableKernel(facts.Name(row)));
+                        Printable(query::ReadableKernel(facts.Name(row))));
   return text;
 }
 
@@ -264,8 +265,8 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   std::string text = fmt::format("given to {} kernels, copies and fills\n", Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
-      text += fmt::format("  {}: {} {} in {}\n", what, row, query::ReadableKernel(facts.Name(row)),
-                          OrDash(facts.Op(row)));
+      text += fmt::format("  {}: {} {} in {}\n", what, row,
+                          Printable(query::ReadableKernel(facts.Name(row))), OrDash(facts.Op(row)));
   };
   line("first", touches.all.first);
   line("last", touches.all.last);
@@ -298,12 +299,12 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
   }
   std::string text = fmt::format(
       "{} {}: {}\n  takes {} from {} on, stream {}\n  op {}, module {}, phase {}\n",
-      trace::Name(t.activities.kind[row]), row, facts.Name(row), Duration(facts.Takes(row)),
-      Duration(t.activities.begin_ns[row]), t.activities.stream[row], OrDash(facts.Op(row)),
-      OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
+      trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)),
+      Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
+      OrDash(facts.Op(row)), OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
   text += call == kNoRow
               ? "  its call was not recorded\n"
-              : fmt::format("  {} at {} on thread {}\n", facts.Name(call),
+              : fmt::format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
                             Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
   text += BlocksText(facts, row, options.top);
   if (op == kNoRow) return PrintText(text + "  what its op allocated is not known\n");

@@ -13,6 +13,7 @@
 #include "app/cli/output.h"
 #include "app/cli/window.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/terminate.h"
 
 namespace vramscope::cli {
 namespace {
@@ -56,6 +57,7 @@ void AddExamples(CLI::App& app) {
        "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
       {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
       {"check", "check run.trace --budget 24GiB"},
+      {"selfcheck", "selfcheck run.trace"},
       {"devices", "devices --json"},
       {"presets", "presets"},
       {"techniques", "techniques --json"},
@@ -120,6 +122,7 @@ int Main(int argc, char** argv) {
   RegisterWaterfall(app, context);
   RegisterReproduce(app, context);
   RegisterCheck(app, context);
+  RegisterSelfcheck(app, context);
   RegisterDevices(app, context);
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
@@ -155,6 +158,9 @@ int Main(int argc, char** argv) {
 
 }  // namespace
 }  // namespace vramscope::cli
+
+// Libraries ask for memory before main() begins.
+VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();

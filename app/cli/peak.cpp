@@ -16,6 +16,7 @@
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/block_evidence.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
 namespace {
@@ -91,11 +92,20 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
   return json;
 }
 
-std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, const Options& options,
-                   const std::vector<analysis::Group>& groups) {
-  std::string text = fmt::format("{} allocated ({} requested), {} reserved\n  at {}\n\n",
-                                 run::FormatBytes(live.allocated), run::FormatBytes(live.requested),
-                                 run::FormatBytes(live.reserved), MomentText(trace, live.context));
+std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
+                   const Options& options, const std::vector<analysis::Group>& groups) {
+  std::string text = run::FormatBytes(live.allocated) + " allocated";
+  text += trace::SizesAreOfBlocks(trace)
+              ? " (blocks: requested sizes are not recorded)"
+              : fmt::format(" ({} requested)", run::FormatBytes(live.requested));
+  if (trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone)
+    text += fmt::format(", {} reserved", run::FormatBytes(live.reserved));
+  else if (!trace::IsOfHostMemory(trace))
+    text += ", how much was reserved is not recorded";
+  if (peak_reserved > live.reserved)
+    text +=
+        fmt::format("\n  ({} reserved at most, at another time)", run::FormatBytes(peak_reserved));
+  text += fmt::format("\n  at {}\n\n", MomentText(trace, live.context));
   Table table({{"By " + options.by},
                {"Bytes", Table::kRight},
                {"Share", Table::kRight},
@@ -175,7 +185,8 @@ ExitCode Execute(const Options& options) {
     if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);
   }
-  return PrintText(ToText(trace, live, options, groups) + "\n" + DeviceMemoryText(memory));
+  return PrintText(ToText(trace, live, peak.reserved, options, groups) + "\n" +
+                   DeviceMemoryText(memory));
 }
 
 }  // namespace

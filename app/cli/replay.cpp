@@ -19,6 +19,7 @@
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
 namespace {
@@ -244,12 +245,13 @@ absl::StatusOr<Results> ReplayDevice(const Options& options,
   absl::StatusOr<replay::Replayed> exact = replay::Replay(trace, base);
   if (exact.ok()) {
     results.exact = *std::move(exact);
-  } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
+  } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status()) &&
+             trace::WhyNoReplay(trace).empty()) {
     results.why_not_exact = std::string(exact.status().message());
   } else if (absl::IsFailedPrecondition(exact.status())) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
-                    replay::HasHistory(trace) ? " (--alloc-conf)" : ""));
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
+        replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty() ? " (--alloc-conf)" : ""));
   } else {
     return exact.status();
   }

@@ -14,6 +14,7 @@
 #include "profiler/run/units.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/block_evidence.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
 namespace {
@@ -181,6 +182,22 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& conte
   return TimeText(trace, context.time_ns) + ", " + ContextText(context);
 }
 
+std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
+  const bool state = trace.info.content == trace::Content::kState;
+  const std::string where = state ? "" : " (" + ContextText(peak.context) + ")";
+  std::string allocated = FormatBytes(peak.allocated) + " allocated";
+  if (const uint64_t counted = analysis::MostByCounter(trace); counted < peak.allocated)
+    allocated = fmt::format("{} active ({} by torch.cuda.max_memory_allocated())",
+                            FormatBytes(peak.allocated), FormatBytes(counted));
+  if (trace::IsOfHostMemory(trace)) return allocated + where;
+  if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
+    return allocated + where + "; how much was reserved is not recorded";
+  if (peak.reserved_then == peak.reserved)
+    return fmt::format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
+  return fmt::format("{} with {} reserved{}; most reserved: {}, at another time", allocated,
+                     FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
+}
+
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
   const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
@@ -256,7 +273,10 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   };
   json["before_training"] = pair(summary.before_training);
   json["after_training"] = pair(summary.after_training);
-  Json peak{{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
+  Json peak{{"allocated", summary.peak.allocated},
+            {"reserved", summary.peak.reserved},
+            {"reserved_then", summary.peak.reserved_then},
+            {"max_memory_allocated", analysis::MostByCounter(trace)}};
   peak.update(ContextJson(trace, summary.peak.context));
   json["peak"] = std::move(peak);
   json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
@@ -288,8 +308,17 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
               FormatBytes(summary.before_training.reserved)});
   memory.Row({"after training", FormatBytes(summary.after_training.allocated),
               FormatBytes(summary.after_training.reserved)});
-  memory.Row({"peak", FormatBytes(summary.peak.allocated), FormatBytes(summary.peak.reserved)});
-  text += memory.Text() + "\n";
+  const bool at_once = summary.peak.reserved_then == summary.peak.reserved;
+  memory.Row({at_once ? "peak" : "peak allocated", FormatBytes(summary.peak.allocated),
+              FormatBytes(summary.peak.reserved_then)});
+  if (!at_once) memory.Row({"most reserved", "", FormatBytes(summary.peak.reserved)});
+  text += memory.Text();
+  if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
+    text += Prose(fmt::format(
+        "Allocated is what is active: blocks whose free waits for another stream count. "
+        "torch.cuda.max_memory_allocated() leaves those out: {}.",
+        FormatBytes(counted)));
+  text += "\n";
 
   text += fmt::format("  At the peak ({}):\n", ContextText(summary.peak.context));
   Table peak({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});

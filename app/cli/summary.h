@@ -31,6 +31,9 @@ std::string ContextText(
 std::string TimeText(const trace::Trace& trace, int64_t time_ns);
 // When, and what was going on: "12.34 ms, step 0, backward"; of a state the snapshot's moment.
 std::string MomentText(const trace::Trace& trace, const analysis::Context& context);
+// "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)"; where most was reserved at another
+// time both moments are told apart, and what the file does not record is said.
+std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak);
 // Times are null, or left out of the table, where the file has none.
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);

@@ -12,8 +12,11 @@
 #include "app/worker/worker.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/check_catalogue.h"
+#include "profiler/trace/terminate.h"
 #include "trainer/techniques/declared.h"
 #include "trainer/trainer.h"
+
+VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope-worker");
 
 int main(int argc, char** argv) {
   CLI::App app{"Runs training steps for vramscope and reports them as frames.", "vramscope-worker"};

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/worker/async_sink.h"
 #include "profiler/trace/frame.h"
@@ -27,7 +28,7 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// More runs waiting than this are a client gone wild; the oldest are refused.
+// More runs waiting than this are a client gone wild; the oldest are refused, and it is told.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
@@ -95,12 +96,14 @@ class Session {
 
   void RunJobs() {
     if (options_.warm_up) options_.warm_up();
+    std::vector<uint64_t> refused;
     while (true) {
       Job job;
       {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
         if (ending_) break;
+        refused.swap(refused_);
         job = std::move(waiting_.front());
         waiting_.pop_front();
         current_ = job.tag;
@@ -108,6 +111,12 @@ class Session {
         // A newer run replaces those before it.
         cancel_ = job.cancelled || !waiting_.empty();
       }
+      for (const uint64_t tag : refused)
+        SendEnded(tag,
+                  absl::ResourceExhaustedError(fmt::format(
+                      "more than {} runs were waiting; the oldest are not made", kMaxWaiting)),
+                  0);
+      refused.clear();
       RunJob(job);
       std::lock_guard lock(mutex_);
       running_ = false;
@@ -120,7 +129,10 @@ class Session {
  private:
   void Enqueue(Job job) {
     std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMaxWaiting) waiting_.pop_front();
+    if (waiting_.size() >= kMaxWaiting) {
+      refused_.push_back(waiting_.front().tag);
+      waiting_.pop_front();
+    }
     waiting_.push_back(std::move(job));
     if (running_) cancel_ = true;
     changed_.notify_all();
@@ -138,12 +150,16 @@ class Session {
     started.set_tag(job.tag);
     Send(trace::FrameType::kRunStarted, started.SerializeAsString());
     const absl::Status status = Execute(job);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    SendEnded(job.tag, status, seconds.count());
+  }
+
+  void SendEnded(uint64_t tag, const absl::Status& status, double seconds) {
     proto::RunEnded ended;
-    ended.set_tag(job.tag);
+    ended.set_tag(tag);
     ended.set_status_code(static_cast<uint32_t>(status.code()));
     ended.set_message(std::string(status.message()));
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    ended.set_seconds(seconds.count());
+    ended.set_seconds(seconds);
     Send(trace::FrameType::kRunEnded, ended.SerializeAsString());
   }
 
@@ -206,6 +222,7 @@ class Session {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> waiting_;
+  std::vector<uint64_t> refused_;  // tags whose end is still to be sent
   uint64_t current_ = 0;
   bool running_ = false;
   bool ending_ = false;

@@ -2,6 +2,8 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <string>
@@ -68,23 +70,33 @@ void Assume(std::string_view what, std::string_view where, uint64_t bytes) {
   ThePlatform().assumptions.Add(what, where, bytes);
 }
 
-void CalledUnknown(std::string_view library, std::string_view function) {
-  ThePlatform().unknown_functions.Add(function, library, 0);
+void CalledUnknown(const Stub& stub) {
+  Platform& platform = ThePlatform();
+  (stub.answer == 0 ? platform.succeeding_functions : platform.unknown_functions)
+      .Add(stub.function, stub.library, 0);
   static std::mutex mutex;
-  static auto* said = new std::set<std::string>;
+  static auto* logged = new std::set<const Stub*>;
   {
     std::lock_guard lock(mutex);
-    if (!said->insert(std::string(function)).second) {
+    if (!logged->insert(&stub).second) {
       return;
     }
   }
-  Log("answered with success, not emulated: %.*s of %.*s", static_cast<int>(function.size()),
-      function.data(), static_cast<int>(library.size()), library.data());
+  Log("not emulated, answered with %s: %s of %s", stub.answer == 0 ? "success" : "\"not supported\"",
+      stub.function, stub.library);
 }
 
 }  // namespace vramscope::emulated
 
-int64_t vramscope_emulated_unknown(const char* library, const char* function) {
-  vramscope::emulated::CalledUnknown(library, function);
-  return 0;
+int64_t vramscope_emulated_unknown(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                   uint64_t f, const vramscope::emulated::Stub* stub) {
+  vramscope::emulated::CalledUnknown(*stub);
+  const uint64_t parameters[] = {a, b, c, d, e, f};
+  static_assert(std::size(parameters) == vramscope::emulated::Stub::kParameters);
+  for (size_t i = 0; i < std::size(parameters); ++i) {
+    if (stub->output_bytes[i] > 0 && parameters[i] != 0) {
+      std::memset(reinterpret_cast<void*>(parameters[i]), 0, stub->output_bytes[i]);
+    }
+  }
+  return stub->answer;
 }

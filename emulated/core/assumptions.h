@@ -20,8 +20,17 @@
 namespace vramscope::emulated {
 
 VRAMSCOPE_EMULATED_API void Assume(std::string_view what, std::string_view where, uint64_t bytes);
-// A function of NVIDIA's without an implementation here was called and answered with success.
-VRAMSCOPE_EMULATED_API void CalledUnknown(std::string_view library, std::string_view function);
+// A function of NVIDIA's without an implementation here. generate_stubs.py writes these.
+struct Stub {
+  static constexpr int kParameters = 6;
+
+  const char* library;
+  const char* function;
+  int64_t answer;                  // its status; 0: success
+  uint8_t output_bytes[8] = {};  // of what each of its first parameters points to, where that is a result
+};
+// It was called.
+VRAMSCOPE_EMULATED_API void CalledUnknown(const Stub& stub);
 // A line for VRAMSCOPE_EMULATED_LOG.
 VRAMSCOPE_EMULATED_API void Log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -47,8 +56,9 @@ class AssumptionList {
 }  // namespace vramscope::emulated
 
 extern "C" {
-// What generated stubs call: says the name once, counts, returns 0 (success in every library of
-// NVIDIA's).
-VRAMSCOPE_EMULATED_API int64_t vramscope_emulated_unknown(const char* library,
-                                                          const char* function);
+// What generated stubs call, with what they were called with: counts, logs the name once, sets the
+// results to zero, and returns the answer.
+VRAMSCOPE_EMULATED_API int64_t vramscope_emulated_unknown(uint64_t, uint64_t, uint64_t, uint64_t,
+                                                          uint64_t, uint64_t,
+                                                          const vramscope::emulated::Stub* stub);
 }

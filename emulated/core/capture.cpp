@@ -1,5 +1,6 @@
 // Stream capture and graphs: the half of Streams that replays.
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "emulated/core/platform.h"
@@ -18,6 +19,14 @@ Node* Graph::Add(Node node, void* handle) {
   node.handle = handle;
   nodes.push_back(std::make_unique<Node>(std::move(node)));
   return nodes.back().get();
+}
+
+int64_t Graph::Duration() const {
+  int64_t duration = 0;
+  for (const auto& node : nodes) {
+    duration += node->duration_ns;
+  }
+  return duration;
 }
 
 const Node* Streams::FindNode(void* node) const {
@@ -97,6 +106,7 @@ Result Streams::EndCapture(void* stream, void** graph) {
   for (Stream& other : defaults_) {
     leave(&other);
   }
+  capture->ended = true;
   --captures_;
   global_captures_ -= capture->mode == CaptureMode::kGlobal;
   if (capture->mode != CaptureMode::kRelaxed && thread_captures > 0) {
@@ -241,11 +251,105 @@ Result Streams::DestroyExecutable(void* executable) {
   return executables_.erase(executable) == 1 ? Result::kSuccess : Result::kInvalidHandle;
 }
 
+Result Streams::UpdateExecutable(void* executable, void* graph) {
+  std::lock_guard lock(mutex_);
+  const auto to = executables_.find(executable);
+  const auto from = graphs_.find(graph);
+  if (to == executables_.end() || from == graphs_.end()) {
+    return Result::kInvalidHandle;
+  }
+  to->second = from->second;
+  return Result::kSuccess;
+}
+
+std::shared_ptr<Graph> Streams::CopyLocked(const Graph& graph) {
+  auto copy = std::make_shared<Graph>();
+  std::unordered_map<const Node*, const Node*> copies;
+  for (const auto& original : graph.nodes) {
+    Node node = *original;
+    std::erase_if(node.after, [&](const Node* earlier) { return !copies.contains(earlier); });
+    for (const Node*& earlier : node.after) {
+      earlier = copies.at(earlier);
+    }
+    void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
+    copies[original.get()] = copy->Add(std::move(node), handle);
+  }
+  return copy;
+}
+
+Result Streams::CloneGraph(void* graph, void** clone) {
+  std::lock_guard lock(mutex_);
+  const auto it = graphs_.find(graph);
+  if (it == graphs_.end()) {
+    return Result::kInvalidHandle;
+  }
+  *clone = reinterpret_cast<void*>(kFirstGraph + next_graph_++ * kApart);
+  const std::shared_ptr<Graph> copy = CopyLocked(*it->second);
+  for (const auto& node : copy->nodes) {
+    nodes_[node->handle] = node.get();
+  }
+  graphs_[*clone] = copy;
+  return Result::kSuccess;
+}
+
+Result Streams::AddChildGraph(void* graph, void* child, const std::vector<void*>& after,
+                              void** handle) {
+  Node node{.kind = NodeKind::kGraph};
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = graphs_.find(child);
+    if (it == graphs_.end()) {
+      return Result::kInvalidHandle;
+    }
+    if (child == graph) {
+      return Result::kInvalidValue;
+    }
+    // A copy: what is added to the child later is not part of it.
+    node.child = CopyLocked(*it->second);
+    node.duration_ns = node.child->Duration();
+  }
+  return AddNode(graph, std::move(node), after, handle);
+}
+
+// What the nodes of a launched graph do, in order. Without locks: a host function may call CUDA.
+struct Streams::Replay {
+  StreamFacts facts;
+  int64_t call_begin_ns = 0, call_end_ns = 0;
+  int64_t start_ns = 0;  // of the next node
+  bool first = true;
+
+  void Run(const Graph& graph) {
+    for (const auto& node : graph.nodes) {
+      if (node->child != nullptr) {
+        Run(*node->child);
+        continue;
+      }
+      if (node->effect) {
+        node->effect();
+      }
+      if (Recorder* recorder = TheRecorder();
+          recorder != nullptr && node->kind <= NodeKind::kFill) {
+        Activity activity = node->activity;
+        activity.operands = node->operands.data();
+        activity.operand_count = static_cast<uint32_t>(node->operands.size());
+        activity.device = facts.device;
+        activity.stream = facts.id;
+        activity.start_ns = start_ns;
+        activity.end_ns = start_ns + node->duration_ns;
+        activity.call = Call::kGraphLaunch;
+        activity.first = std::exchange(first, false);
+        activity.call_begin_ns = call_begin_ns;
+        activity.call_end_ns = call_end_ns;
+        recorder->OnWork(activity);
+      }
+      start_ns += node->duration_ns;
+    }
+  }
+};
+
 Result Streams::LaunchGraph(void* executable, void* stream) {
   std::shared_ptr<Graph> graph;
-  StreamFacts facts;
-  const int64_t call_begin = clock_->Submit(0);  // as in Do
-  int64_t start = 0;
+  Replay replay{.call_begin_ns = clock_->Submit(0)};  // as in Do
   {
     std::lock_guard lock(mutex_);
     const auto it = executables_.find(executable);
@@ -254,40 +358,16 @@ Result Streams::LaunchGraph(void* executable, void* stream) {
       return Result::kInvalidHandle;
     }
     graph = it->second;
-    facts = found->facts;
-    int64_t duration = 0;
-    for (const auto& node : graph->nodes) {
-      duration += node->duration_ns;  // one after the other: branches of a graph are not overlapped
-    }
+    replay.facts = found->facts;
     if (found->capture != nullptr) {
-      return Result::kCaptureUnsupported;  // a graph within a graph: cudaGraphAddChildGraphNode
+      return CaptureLocked(found, {.kind = NodeKind::kGraph,
+                                   .duration_ns = graph->Duration(),
+                                   .child = std::move(graph)});
     }
-    start = EnqueueLocked(found, duration).start_ns;
+    replay.start_ns = EnqueueLocked(found, graph->Duration()).start_ns;
   }
-  const int64_t call_end = clock_->now();
-  bool first = true;
-  // Without the lock: a host function may call CUDA.
-  for (const auto& node : graph->nodes) {
-    if (node->effect) {
-      node->effect();
-    }
-    if (Recorder* recorder = TheRecorder(); recorder != nullptr && node->kind <= NodeKind::kFill) {
-      Activity activity = node->activity;
-      activity.operands = node->operands.data();
-      activity.operand_count = static_cast<uint32_t>(node->operands.size());
-      activity.device = facts.device;
-      activity.stream = facts.id;
-      activity.start_ns = start;
-      activity.end_ns = start + node->duration_ns;
-      activity.call = Call::kGraphLaunch;
-      activity.first = first;
-      activity.call_begin_ns = call_begin;
-      activity.call_end_ns = call_end;
-      first = false;
-      recorder->OnWork(activity);
-    }
-    start += node->duration_ns;
-  }
+  replay.call_end_ns = clock_->now();
+  replay.Run(*graph);
   return Result::kSuccess;
 }
 

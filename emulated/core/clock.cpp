@@ -14,6 +14,9 @@ struct Thread {
   bool submits = false;
   int questions = 0;  // in a row
   int64_t ahead = 0;  // of the shared clock: for a thread that only asks
+  // Up to when it has waited, likewise, on the clock that had been reset so often by then.
+  int64_t waited = 0;
+  uint64_t resets = 0;
 };
 thread_local Thread thread;
 
@@ -21,11 +24,27 @@ thread_local Thread thread;
 
 int64_t Clock::now() const {
   int64_t paced = 0;
-  return IsPaced(&paced) ? paced : now_.load(std::memory_order_relaxed) + thread.ahead;
+  return IsPaced(&paced)
+             ? paced
+             : std::max(now_.load(std::memory_order_relaxed) + thread.ahead, Waited());
+}
+
+int64_t Clock::Waited() const {
+  return thread.resets == resets_.load(std::memory_order_relaxed) ? thread.waited : 0;
+}
+
+void Clock::MoveTo(int64_t time) {
+  int64_t now = now_.load(std::memory_order_relaxed);
+  while (now < time && !now_.compare_exchange_weak(now, time, std::memory_order_relaxed)) {
+  }
 }
 
 int64_t Clock::Submit(int64_t cost) {
-  thread.submits = true;
+  if (!thread.submits) {
+    MoveTo(Waited());  // it submits after what it has waited for
+    thread.waited = 0;
+    thread.submits = true;
+  }
   thread.questions = 0;
   thread.ahead = 0;
   return now_.fetch_add(cost, std::memory_order_relaxed) + cost;
@@ -52,11 +71,11 @@ void Clock::Answered() { thread.ahead = 0; }
 void Clock::WaitUntil(int64_t time) {
   thread.questions = 0;
   if (!thread.submits) {
+    thread.waited = std::max(Waited(), time);
+    thread.resets = resets_.load(std::memory_order_relaxed);
     return;
   }
-  int64_t now = now_.load(std::memory_order_relaxed);
-  while (now < time && !now_.compare_exchange_weak(now, time, std::memory_order_relaxed)) {
-  }
+  MoveTo(time);
 }
 
 }  // namespace vramscope::emulated

@@ -32,12 +32,20 @@ class VRAMSCOPE_EMULATED_API Clock {
   void Asked(int64_t ready);
   // It was answered "done".
   void Answered();
-  // This thread waits until then.
+  // This thread waits until then. One that only asks sees that time from then on; the shared clock
+  // stays where it is.
   void WaitUntil(int64_t time);
-  void Reset() { now_.store(0, std::memory_order_relaxed); }
+  void Reset() {
+    now_.store(0, std::memory_order_relaxed);
+    resets_.fetch_add(1, std::memory_order_relaxed);
+  }
 
  private:
+  int64_t Waited() const;
+  void MoveTo(int64_t time);
+
   std::atomic<int64_t> now_{0};
+  std::atomic<uint64_t> resets_{0};
 };
 
 }  // namespace vramscope::emulated

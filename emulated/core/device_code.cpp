@@ -279,7 +279,8 @@ std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry) {
 
 std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
   constexpr unsigned char kMaxThreads = 0x05, kRequiredThreads = 0x10, kFrameBytes = 0x11,
-                          kParameterBytes = 0x19, kParameter = 0x17, kRegisters = 0x2f;
+                          kParameterBytes = 0x19, kParameter = 0x17, kParameterV2 = 0x45,
+                          kRegisters = 0x2f;
   std::unordered_map<std::string, KernelFacts> kernels;
   const Reader elf(cubin);
   if (elf.Get<uint32_t>(0) != kElf) {
@@ -315,8 +316,10 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
           }
         } else if (number == kParameterBytes) {
           facts->parameter_bytes = half;
-        } else if (number == kParameter) {
-          const uint64_t bytes = value.Get<uint32_t>(8) >> 18;
+        } else if (number == kParameter || number == kParameterV2) {
+          // The second form is that of kernels whose parameters need more than 4 KiB.
+          const uint64_t bytes =
+              number == kParameter ? value.Get<uint32_t>(8) >> 18 : value.Get<uint16_t>(8);
           const auto index = value.Get<uint16_t>(4);
           if (index < KernelFacts::kMostParameters) {
             facts->parameters.resize(std::max<size_t>(facts->parameters.size(), index + 1));

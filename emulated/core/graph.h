@@ -16,12 +16,15 @@ namespace vramscope::emulated {
 
 enum class NodeKind { kKernel, kCopy, kFill, kHost, kGraph, kEmpty, kEventWait, kEventRecord };
 
+struct Graph;
+
 struct Node {
   NodeKind kind = NodeKind::kEmpty;
   int64_t duration_ns = 0;
   Activity activity = {};  // kernel, copy, fill
   std::vector<Operand> operands = {};
   std::function<void()> effect = {};  // on bytes that the host may read, or the host function
+  std::shared_ptr<const Graph> child = {};  // kGraph: replayed in its place
   std::vector<const Node*> after = {};
   void* handle = nullptr;  // what programs know it by
 };
@@ -37,6 +40,7 @@ inline constexpr uint64_t kApart = 0x100;
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   Node* Add(Node node, void* handle);
+  int64_t Duration() const;  // of its nodes one after the other: branches are not overlapped
 };
 
 }  // namespace vramscope::emulated

@@ -120,10 +120,35 @@ Memory::~Memory() {
   }
 }
 
+void Memory::Tell(int device) const {
+  if (processes_ != nullptr) {
+    const Device& d = devices_[device];
+    processes_->Hold(device, d.used + (d.has_context ? d.context : 0));
+  }
+}
+
+uint64_t Memory::held_by_others(int device) const {
+  return processes_ == nullptr ? 0 : processes_->HeldByOthers(device);
+}
+
+void Memory::TakeContext(int device) {
+  std::lock_guard lock(mutex_);
+  if (Known(device)) {
+    devices_[device].has_context = true;
+    Tell(device);
+  }
+}
+
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  const uint64_t left = d.limit - std::min(d.used, d.limit);
+  // Told first: of two processes that ask at once for the last of it, no more than one gets it.
+  d.used += bytes;
+  Tell(device);
+  const uint64_t taken = d.used - bytes + held_by_others(device);
+  const uint64_t left = d.limit - std::min(taken, d.limit);
   if (bytes > left) {
+    d.used -= bytes;
+    Tell(device);
     static thread_local std::pair<int, uint64_t> refused = {-1, 0};
     const std::pair<int, uint64_t> asked = {device, bytes};
     if (on_overcommit_ == nullptr || refused != asked) {
@@ -134,8 +159,9 @@ bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>
     lock->unlock();  // the observer may ask
     on_overcommit_(overcommit_context_, device, bytes, left);
     lock->lock();
+    d.used += bytes;
+    Tell(device);
   }
-  d.used += bytes;
   d.most_used = std::max(d.most_used, d.used);
   return true;
 }
@@ -166,6 +192,7 @@ Result Memory::Allocate(int device, uint64_t bytes, void** address) {
   const uint64_t at = devices_[device].addresses->Take(bytes);
   if (at == 0) {
     devices_[device].used -= bytes;
+    Tell(device);
     return Result::kOutOfMemory;
   }
   devices_[device].blocks[at] = bytes;
@@ -190,6 +217,7 @@ Result Memory::Free(void* address) {
     const uint64_t bytes = it->second;
     device.blocks.erase(it);
     device.used -= bytes;
+    Tell(static_cast<int>(&device - devices_.data()));
     Emptied(at, bytes);
     device.addresses->Give(at, bytes);
     return Result::kSuccess;
@@ -215,6 +243,7 @@ void Memory::GivePhysical(int device, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (Known(device)) {
     devices_[device].used -= std::min(bytes, devices_[device].used);
+    Tell(device);
   }
 }
 
@@ -446,6 +475,7 @@ void Memory::GrowContext(int device, uint64_t bytes) {
     bytes = std::min(bytes, d.limit);
     d.limit -= bytes;
     d.context += bytes;
+    Tell(device);
   }
 }
 
@@ -456,6 +486,7 @@ void Memory::ShrinkContext(int device, uint64_t bytes) {
     bytes = std::min(bytes, d.context);
     d.limit += bytes;
     d.context -= bytes;
+    Tell(device);
   }
 }
 
@@ -471,6 +502,7 @@ void Memory::Reset(int device) {
   if (reserved_.empty()) next_reservation_ = kReservations;
   d.blocks.clear();
   d.used = d.most_used = 0;
+  Tell(device);
   d.addresses =
       std::make_unique<AddressSpace>(d.addresses->base(), d.addresses->span(), placement_);
 }
@@ -500,7 +532,7 @@ PointerFacts Memory::Look(const void* address) const {
   if (auto it = mapped_.upper_bound(at); it != mapped_.begin()) {
     --it;
     if (at - it->first < it->second.bytes) {
-      return {MemoryKind::kDevice, it->second.device, it->first, it->second.bytes};
+      return {MemoryKind::kDevice, it->second.device, it->first, it->second.bytes, true};
     }
   }
   uint64_t base = 0;
@@ -535,7 +567,7 @@ uint64_t Memory::free(int device) const {
     return 0;
   }
   const Device& d = devices_[device];
-  return d.limit - std::min(d.used, d.limit);
+  return d.limit - std::min(d.used + held_by_others(device), d.limit);
 }
 
 uint64_t Memory::used(int device) const {

@@ -19,6 +19,7 @@
 #include "emulated/core/addresses.h"
 #include "emulated/core/api.h"
 #include "emulated/core/card.h"
+#include "emulated/core/processes.h"
 #include "emulated/core/result.h"
 
 namespace vramscope::emulated {
@@ -30,6 +31,7 @@ struct PointerFacts {
   int device = -1;
   uint64_t base = 0;  // of the allocation that it points into; 0: none
   uint64_t bytes = 0;
+  bool is_mapped = false;  // in reserved addresses, by SetMapped()
 };
 
 class VRAMSCOPE_EMULATED_API Memory {
@@ -68,6 +70,13 @@ class VRAMSCOPE_EMULATED_API Memory {
   // cudaMallocManaged: the host's memory, which every card may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
+  // What other processes of the run hold of a card is not there to be given out; what this one holds
+  // is made known to them.
+  void Share(SharedCards* processes) { processes_ = processes; }
+  uint64_t held_by_others(int device) const;
+  // The process has a context on the device from now on.
+  void TakeContext(int device);
+
   // What the process holds beside what it asked for; beyond what is left it takes that.
   void GrowContext(int device, uint64_t bytes);
   void ShrinkContext(int device, uint64_t bytes);
@@ -96,6 +105,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   struct Device {
     uint64_t mapped = 0, mapped_bytes = 0;  // what the system gave for its addresses; 0: nothing
     uint64_t total = 0, limit = 0, used = 0, most_used = 0, context = 0;
+    bool has_context = false;
     void Set(const Card& card);
     std::unique_ptr<AddressSpace> addresses;
     std::map<uint64_t, uint64_t> blocks;  // address -> bytes
@@ -111,6 +121,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
+  void Tell(int device) const;  // the other processes
   bool IsOurs(uint64_t begin, uint64_t end) const;  // in one piece of AllocateHost()
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
@@ -127,6 +138,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   Placement placement_;
   OnFreed on_freed_;
   void* context_;
+  SharedCards* processes_ = nullptr;
 };
 
 }  // namespace vramscope::emulated

@@ -47,9 +47,12 @@ class ListenerRecorder final : public Recorder {
 Platform::Platform(Settings from)
     : settings(std::move(from)),
       cards(settings.cards),
+      processes(settings.rooms),
       memory(cards, settings.placement, &OnFreed, &host_bytes),
       pools(&memory, static_cast<int>(cards.size())),
-      streams(&clock, static_cast<int>(cards.size())) {}
+      streams(&clock, static_cast<int>(cards.size())) {
+  memory.Share(&processes);
+}
 
 Platform& ThePlatform() {
   static auto* platform = [] {

@@ -32,10 +32,13 @@ struct Platform {
   const Settings settings;
   std::vector<Card> cards;  // one changes by vramscope_emulated_set_card alone
   AssumptionList assumptions;
-  AssumptionList unknown_functions;  // what: the function, where: its library
+  // Called without being emulated. what: the function, where: its library
+  AssumptionList unknown_functions;     // answered "not supported"
+  AssumptionList succeeding_functions;  // answered with success (names/succeeding.txt)
   std::atomic<uint64_t> launches{0};
   HostBytes host_bytes;
   Masks masks;
+  SharedCards processes;
   Memory memory;
   Pools pools;
   Clock clock;
@@ -44,7 +47,9 @@ struct Platform {
   // Whether a device has a context: it was made current, or something of it was used.
   // Without locks held: the first use loads what CUDA_INJECTION64_PATH names.
   void MarkUsed(int device) {
+    if (IsUsed(device)) return;
     if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();
+    memory.TakeContext(device);
   }
   bool IsUsed(int device) const {
     return (used_.load(std::memory_order_relaxed) >> device & 1) != 0;

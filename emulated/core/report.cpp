@@ -97,6 +97,9 @@ std::string ReportOf(const Platform& platform) {
   out += ",\n";
   AppendList(&out, "unknown_functions", platform.unknown_functions.All(), "function", "library",
              false);
+  out += ",\n";
+  AppendList(&out, "succeeding_functions", platform.succeeding_functions.All(), "function",
+             "library", false);
   out += "\n}\n";
   return out;
 }

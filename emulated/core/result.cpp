@@ -45,6 +45,8 @@ constexpr Row kRows[] = {
      "dependency created on uncaptured work in another stream"},
     {Result::kCaptureImplicit, "cudaErrorStreamCaptureImplicit",
      "operation would make the legacy stream depend on a capturing blocking stream"},
+    {Result::kCapturedEvent, "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
     {Result::kUnknown, "cudaErrorUnknown", "unknown error"},
 };
 

@@ -31,6 +31,7 @@ enum class Result : int {
   kCaptureUnmatched = 903,
   kCaptureIsolation = 905,
   kCaptureImplicit = 906,
+  kCapturedEvent = 907,
   kUnknown = 999,
 };
 

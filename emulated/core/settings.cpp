@@ -17,6 +17,7 @@ Settings SettingsFromEnvironment() {
   Settings settings;
   settings.output = Environment("VRAMSCOPE_EMULATED_OUTPUT");
   settings.log = Environment("VRAMSCOPE_EMULATED_LOG");
+  settings.rooms = Environment("VRAMSCOPE_EMULATED_ROOMS");
   const std::string placement = Environment("VRAMSCOPE_EMULATED_PLACEMENT");
   if (placement == "ascending") {
     settings.placement = Placement::kAscending;

@@ -5,6 +5,7 @@
 //   VRAMSCOPE_EMULATED_PLACEMENT  descending (default, as Linux) or ascending (Windows, WSL)
 //   VRAMSCOPE_EMULATED_OUTPUT     folder for platform-<pid>.json
 //   VRAMSCOPE_EMULATED_LOG        file, or - for standard error
+//   VRAMSCOPE_EMULATED_ROOMS      folder that the processes of a run have in common
 #pragma once
 
 #include <string>
@@ -20,6 +21,7 @@ struct Settings {
   Placement placement = Placement::kDescending;
   std::string output;
   std::string log;
+  std::string rooms;
 };
 
 // Says on standard error what is wrong with the environment; there are no cards then.

@@ -145,19 +145,23 @@ Result Streams::Enqueue(void* stream, Node work, Interval* when, bool* captured)
     *when = EnqueueLocked(found, work.duration_ns);
     return Result::kSuccess;
   }
-  if (found->capture->invalidated) {
+  return CaptureLocked(found, std::move(work));
+}
+
+Result Streams::CaptureLocked(Stream* stream, Node work) {
+  if (stream->capture->invalidated) {
     return Result::kCaptureInvalidated;
   }
-  const auto graph = graphs_.find(found->capture->graph);
+  const auto graph = graphs_.find(stream->capture->graph);
   if (graph == graphs_.end()) {
     return Result::kCaptureInvalidated;
   }
   clock_->Submit(LaunchHostNs());  // as long as a launch: what comes between two has its own time
-  work.after = found->last;
+  work.after = stream->last;
   void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
   const Node* node = graph->second->Add(std::move(work), handle);
   nodes_[handle] = node;
-  found->last = {node};
+  stream->last = {node};
   return Result::kSuccess;
 }
 
@@ -169,6 +173,9 @@ Result Streams::Wait(void* stream, void* event) {
     return Result::kInvalidHandle;
   }
   if (waited->capture != nullptr) {
+    if (waited->capture->ended) {
+      return Result::kCapturedEvent;
+    }
     if (found->capture == nullptr) {  // it joins the capture
       found->capture = waited->capture;
       found->last.clear();
@@ -264,6 +271,16 @@ Result Streams::DestroyEvent(void* event) {
   return events_.erase(event) == 1 ? Result::kSuccess : Result::kInvalidHandle;
 }
 
+Result Streams::LookEvent(void* event, int* device) const {
+  std::lock_guard lock(mutex_);
+  const Event* found = FindEvent(event);
+  if (found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  *device = found->device;
+  return Result::kSuccess;
+}
+
 Result Streams::Record(void* event, void* stream) {
   std::lock_guard lock(mutex_);
   Event* recorded = FindEvent(event);
@@ -293,7 +310,7 @@ Result Streams::QueryEvent(void* event) {
     return Result::kInvalidHandle;
   }
   if (asked->capture != nullptr) {
-    return Result::kCaptureUnsupported;
+    return Result::kCapturedEvent;
   }
   if (asked->recorded && asked->time > clock_->now()) {
     Tell(ClockMove::kOther);
@@ -311,7 +328,7 @@ Result Streams::SynchronizeEvent(void* event) {
     return Result::kInvalidHandle;
   }
   if (waited->capture != nullptr) {
-    return Result::kCaptureUnsupported;
+    return Result::kCapturedEvent;
   }
   if (waited->recorded) {
     Tell(ClockMove::kOther);
@@ -326,6 +343,9 @@ Result Streams::Elapsed(void* first, void* second, float* milliseconds) const {
   const Event* to = FindEvent(second);
   if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) {
     return Result::kInvalidHandle;
+  }
+  if (from->capture != nullptr || to->capture != nullptr) {
+    return Result::kCapturedEvent;
   }
   if (from->time > clock_->now() || to->time > clock_->now()) {
     return Result::kNotReady;

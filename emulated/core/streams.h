@@ -73,6 +73,7 @@ class VRAMSCOPE_EMULATED_API Streams {
 
   Result CreateEvent(int device, unsigned flags, void** event);
   Result DestroyEvent(void* event);
+  Result LookEvent(void* event, int* device) const;
   Result Record(void* event, void* stream);
   Result QueryEvent(void* event);
   Result SynchronizeEvent(void* event);
@@ -91,11 +92,16 @@ class VRAMSCOPE_EMULATED_API Streams {
   void* CreateGraph();
   Result DestroyGraph(void* graph);
   Result AddNode(void* graph, Node node, const std::vector<void*>& after, void** handle);
+  // A copy of `child` as one node of `graph`.
+  Result AddChildGraph(void* graph, void* child, const std::vector<void*>& after, void** handle);
   Result NodesOf(void* graph, std::vector<void*>* nodes) const;
   Result DependenciesOf(void* node, std::vector<void*>* after) const;
   Result KindOf(void* node, NodeKind* kind) const;
   Result Instantiate(void* graph, void** executable);
   Result DestroyExecutable(void* executable);
+  // The executable does what the graph does from now on.
+  Result UpdateExecutable(void* executable, void* graph);
+  Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
   // Told of every move while it is made, with locks held: it must not ask anything of the platform
@@ -116,6 +122,7 @@ class VRAMSCOPE_EMULATED_API Streams {
     void* graph = nullptr;
     bool owns_graph = true;
     bool invalidated = false;
+    bool ended = false;
     CaptureMode mode = CaptureMode::kGlobal;
   };
   struct Stream {
@@ -134,11 +141,14 @@ class VRAMSCOPE_EMULATED_API Streams {
     std::shared_ptr<Capture> capture;  // recorded while its stream was being captured
     std::vector<const Node*> last;
   };
+  struct Replay;
+  std::shared_ptr<Graph> CopyLocked(const Graph& graph);
   Stream* Find(void* stream) const;
   Event* FindEvent(void* event) const;
   const Node* FindNode(void* node) const;
   int64_t Start(const Stream& stream) const;
   Interval EnqueueLocked(Stream* stream, int64_t duration);
+  Result CaptureLocked(Stream* stream, Node work);  // of a stream that is being captured
   void Tell(ClockMove move, int64_t duration = 0) const {
     if (observer_ != nullptr) observer_(observer_context_, static_cast<int>(move), duration);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulated/core/attributes.h"
+#include "emulated/core/ipc.h"
 #include "emulated/core/recorder.h"
 #include "emulated/driver/types.h"
 
@@ -360,15 +361,26 @@ Status cuMemImportFromShareableHandle(uint64_t*, void*, int) {
   return Done(Result::kNotSupported);
 }
 Status cuMulticastCreate(uint64_t*, const void*) { return Done(Result::kNotSupported); }
-Status cuIpcGetMemHandle(void*, Pointer) {
-  Assume("memory is not shared between processes: refused", "cuIpcGetMemHandle", 0);
-  return Done(Result::kNotSupported);
+Status cuIpcGetMemHandle(IpcHandle* handle, Pointer pointer) {
+  return Done(ShareMemory(At(pointer), handle));
 }
-Status cuIpcOpenMemHandle_v2(Pointer* pointer, const void*, unsigned) {
-  *pointer = 0;
-  return Done(Result::kNotSupported);
+Status cuIpcOpenMemHandle_v2(Pointer* pointer, IpcHandle handle, unsigned) {
+  if (pointer == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  void* address = nullptr;
+  const Result result = OpenMemory(handle, &address);
+  *pointer = reinterpret_cast<Pointer>(address);
+  return Done(result);
 }
 VRAMSCOPE_ALSO(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2)
+Status cuIpcCloseMemHandle(Pointer pointer) { return Done(CloseMemory(At(pointer))); }
+Status cuIpcGetEventHandle(IpcHandle* handle, void* event) {
+  return Done(ShareEvent(event, handle));
+}
+Status cuIpcOpenEventHandle(void** event, IpcHandle handle) {
+  return Done(OpenEvent(handle, event));
+}
 
 // ---- stream-ordered allocation
 Status cuMemAllocFromPoolAsync(Pointer* pointer, size_t bytes, void* pool, void*) {
@@ -401,18 +413,22 @@ Status cuMemPoolTrimTo(void* pool, size_t keep) {
 Status cuMemcpy(Pointer to, Pointer from, size_t bytes) {
   return Done(Copy(At(to), At(from), bytes, nullptr, true));
 }
+VRAMSCOPE_ALSO(cuMemcpy_ptds, cuMemcpy)
 VRAMSCOPE_ALSO(cuMemcpyDtoD_v2, cuMemcpy)
+VRAMSCOPE_ALSO(cuMemcpyDtoD_v2_ptds, cuMemcpy)
 VRAMSCOPE_ALSO(cuMemcpyDtoD, cuMemcpy)
 Status cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, void* stream) {
   return Done(Copy(At(to), At(from), bytes, stream, false));
 }
 VRAMSCOPE_ALSO(cuMemcpyAsync_ptsz, cuMemcpyAsync)
 VRAMSCOPE_ALSO(cuMemcpyDtoDAsync_v2, cuMemcpyAsync)
+VRAMSCOPE_ALSO(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyAsync)
 VRAMSCOPE_ALSO(cuMemcpyDtoDAsync, cuMemcpyAsync)
 Status cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
   return Done(Copy(At(to), from, bytes, nullptr, true));
 }
 VRAMSCOPE_ALSO(cuMemcpyHtoD, cuMemcpyHtoD_v2)
+VRAMSCOPE_ALSO(cuMemcpyHtoD_v2_ptds, cuMemcpyHtoD_v2)
 Status cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
   return Done(Copy(At(to), from, bytes, stream, false));
 }
@@ -422,6 +438,7 @@ Status cuMemcpyDtoH_v2(void* to, Pointer from, size_t bytes) {
   return Done(Copy(to, At(from), bytes, nullptr, true));
 }
 VRAMSCOPE_ALSO(cuMemcpyDtoH, cuMemcpyDtoH_v2)
+VRAMSCOPE_ALSO(cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH_v2)
 Status cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
   return Done(Copy(to, At(from), bytes, stream, false));
 }
@@ -435,6 +452,8 @@ Status cuMemcpyPeer(Pointer to, void*, Pointer from, void*, size_t bytes) {
 }
 Status cuMemcpy2D_v2(const Copy2D* parameters) { return Copy2DHere(parameters, nullptr, true); }
 VRAMSCOPE_ALSO(cuMemcpy2DUnaligned_v2, cuMemcpy2D_v2)
+VRAMSCOPE_ALSO(cuMemcpy2D_v2_ptds, cuMemcpy2D_v2)
+VRAMSCOPE_ALSO(cuMemcpy2DUnaligned_v2_ptds, cuMemcpy2D_v2)
 Status cuMemcpy2DAsync_v2(const Copy2D* parameters, void* stream) {
   return Copy2DHere(parameters, stream, false);
 }
@@ -442,6 +461,7 @@ Status cuMemsetD8_v2(Pointer to, unsigned char value, size_t count) {
   return FillHere(to, value, 1, count, nullptr, true);
 }
 VRAMSCOPE_ALSO(cuMemsetD8, cuMemsetD8_v2)
+VRAMSCOPE_ALSO(cuMemsetD8_v2_ptds, cuMemsetD8_v2)
 Status cuMemsetD8Async(Pointer to, unsigned char value, size_t count, void* stream) {
   return FillHere(to, value, 1, count, stream, false);
 }
@@ -450,6 +470,7 @@ Status cuMemsetD16_v2(Pointer to, unsigned short value, size_t count) {
   return FillHere(to, value, 2, count, nullptr, true);
 }
 VRAMSCOPE_ALSO(cuMemsetD16, cuMemsetD16_v2)
+VRAMSCOPE_ALSO(cuMemsetD16_v2_ptds, cuMemsetD16_v2)
 Status cuMemsetD16Async(Pointer to, unsigned short value, size_t count, void* stream) {
   return FillHere(to, value, 2, count, stream, false);
 }
@@ -457,6 +478,7 @@ Status cuMemsetD32_v2(Pointer to, unsigned value, size_t count) {
   return FillHere(to, value, 4, count, nullptr, true);
 }
 VRAMSCOPE_ALSO(cuMemsetD32, cuMemsetD32_v2)
+VRAMSCOPE_ALSO(cuMemsetD32_v2_ptds, cuMemsetD32_v2)
 Status cuMemsetD32Async(Pointer to, unsigned value, size_t count, void* stream) {
   return FillHere(to, value, 4, count, stream, false);
 }

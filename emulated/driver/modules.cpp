@@ -59,6 +59,13 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
+  // What was read of the image is kept by its address, which the next module may get.
+  if (const std::vector<char>& image = it->second->image; !image.empty()) {
+    ForgetKernels(image.data());
+  }
+  for (const auto& [name, address] : it->second->globals) {
+    ThePlatform().memory.ReleaseAddresses(address, kGlobalBytes);
+  }
   modules.all.erase(it);
   return 0;
 }
@@ -241,6 +248,7 @@ Status cuLaunchCooperativeKernel(void* function, unsigned gx, unsigned gy, unsig
                                  void** parameters) {
   return LaunchHere(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, true);
 }
+VRAMSCOPE_ALSO(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel)
 Status cuLaunchKernelEx(const LaunchConfiguration* c, void* function, void** parameters, void**) {
   if (c == nullptr) {
     return Done(Result::kInvalidValue);

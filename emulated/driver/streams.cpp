@@ -31,18 +31,21 @@ Status cuStreamGetPriority(void* stream, int* priority) {
   *priority = facts.priority;
   return Done(result);
 }
+VRAMSCOPE_ALSO(cuStreamGetPriority_ptsz, cuStreamGetPriority)
 Status cuStreamGetFlags(void* stream, unsigned* flags) {
   StreamFacts facts;
   const Result result = ThePlatform().streams.Look(stream, &facts);
   *flags = facts.flags;
   return Done(result);
 }
+VRAMSCOPE_ALSO(cuStreamGetFlags_ptsz, cuStreamGetFlags)
 Status cuStreamGetId(void* stream, unsigned long long* id) {
   StreamFacts facts;
   const Result result = ThePlatform().streams.Look(stream, &facts);
   *id = facts.id;
   return Done(result);
 }
+VRAMSCOPE_ALSO(cuStreamGetId_ptsz, cuStreamGetId)
 Status cuStreamIsCapturing(void* stream, int* status) {
   CaptureFacts facts;
   const Result result = ThePlatform().streams.LookCapture(stream, &facts);
@@ -80,6 +83,7 @@ Status cuStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* 
   }
   return Done(result);
 }
+VRAMSCOPE_ALSO(cuStreamGetCaptureInfo_v2_ptsz, cuStreamGetCaptureInfo_v2)
 Status cuStreamGetCaptureInfo_v3(void* stream, int* status, unsigned long long* id, void** graph,
                                  void* const** dependencies, const void** edges, size_t* count) {
   if (edges != nullptr) {
@@ -87,6 +91,7 @@ Status cuStreamGetCaptureInfo_v3(void* stream, int* status, unsigned long long* 
   }
   return cuStreamGetCaptureInfo_v2(stream, status, id, graph, dependencies, count);
 }
+VRAMSCOPE_ALSO(cuStreamGetCaptureInfo_v3_ptsz, cuStreamGetCaptureInfo_v3)
 Status cuThreadExchangeStreamCaptureMode(int* mode) {
   if (mode == nullptr || *mode < 0 || *mode > 2) {
     return Done(Result::kInvalidValue);
@@ -97,6 +102,7 @@ Status cuThreadExchangeStreamCaptureMode(int* mode) {
 Status cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
   return Done(CallHost(stream, function, argument));
 }
+VRAMSCOPE_ALSO(cuLaunchHostFunc_ptsz, cuLaunchHostFunc)
 // Small signals between streams (symmetric memory): the value is written at once, a wait is over at
 // once.
 Status cuStreamWriteValue32_v2(void* stream, Pointer at, uint32_t value, unsigned) {
@@ -121,6 +127,7 @@ VRAMSCOPE_ALSO(cuEventRecord_ptsz, cuEventRecord)
 Status cuEventRecordWithFlags(void* event, void* stream, unsigned) {
   return Done(ThePlatform().streams.Record(event, stream));
 }
+VRAMSCOPE_ALSO(cuEventRecordWithFlags_ptsz, cuEventRecordWithFlags)
 Status cuEventQuery(void* event) { return Done(ThePlatform().streams.QueryEvent(event)); }
 Status cuEventSynchronize(void* event) {
   return Done(ThePlatform().streams.SynchronizeEvent(event));

@@ -17,6 +17,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "emulated/core/processes.h"
+
 namespace vramscope::emulated::nccl {
 namespace {
 
@@ -28,30 +30,6 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
   const auto* at = static_cast<const unsigned char*>(data);
   for (size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
   return hash;
-}
-
-// When a process began, in clock ticks since the start of the computer; 0: it has ended. A number
-// of a process that was given to another one is told apart by it.
-uint64_t StartOf(int process) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[1024];
-  const ssize_t got = read(file, text, sizeof text - 1);
-  close(file);
-  if (got <= 0) return 0;
-  text[got] = '\0';
-  const char* at = std::strrchr(text, ')');  // the program's name may hold anything
-  if (!at || at[1] == '\0') return 0;
-  at += 2;
-  if (*at == 'Z' || *at == 'X') return 0;
-  for (int field = 3; field < 22; ++field) {
-    at = std::strchr(at, ' ');
-    if (!at) return 0;
-    ++at;
-  }
-  return std::strtoull(at, nullptr, 10);
 }
 
 std::string FolderOfRooms() {
@@ -181,7 +159,7 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
     return nullptr;
   }
   room->joined_ = true;
-  self->start = StartOf(getpid());
+  self->start = StartOfProcess(getpid());
   room->header()->joined.fetch_add(1);
   room->Tell();
   return room;
@@ -219,7 +197,7 @@ bool Rendezvous::AnyoneLives(int file, size_t bytes) {
   for (int32_t rank = 0; rank < std::min(said, room) && !lives; ++rank) {
     const Member& who = reinterpret_cast<const Member*>(at + kMembers)[rank];
     const int process = who.process.load();
-    const uint64_t start = process > 0 ? StartOf(process) : 0;
+    const uint64_t start = process > 0 ? StartOfProcess(process) : 0;
     lives = start != 0 && (who.start == 0 || who.start == start);
   }
   munmap(memory, bytes);
@@ -290,7 +268,7 @@ int Rendezvous::EndedRank() const {
     const int process = who->process.load();
     if (process == 0 || process == getpid()) continue;
     if (who->left) return other;
-    const uint64_t start = StartOf(process);
+    const uint64_t start = StartOfProcess(process);
     if (start == 0 || (who->start != 0 && start != who->start)) return other;
   }
   return -1;

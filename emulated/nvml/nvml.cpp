@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "emulated/core/attributes.h"
 #include "emulated/core/platform.h"
@@ -59,20 +60,23 @@ int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
   if (device < 0 || count == nullptr) {
     return kInvalidArgument;
   }
-  if (!ThePlatform().IsUsed(device)) {
-    *count = 0;
-    return 0;
+  std::vector<SharedCards::Holder> holders = ThePlatform().processes.Others(device);
+  if (ThePlatform().IsUsed(device)) {
+    holders.insert(holders.begin(), {getpid(), UsedOf(device)});
   }
-  if (*count < 1 || processes == nullptr) {
-    *count = 1;
+  const size_t room = processes == nullptr ? 0 : *count;
+  *count = static_cast<unsigned>(holders.size());
+  if (room < holders.size()) {
     return kInsufficientSize;
   }
-  *count = 1;
-  std::memset(static_cast<void*>(processes), 0, sizeof *processes);
-  processes->pid = static_cast<unsigned>(getpid());
-  processes->used = UsedOf(device);
-  if constexpr (requires { processes->gpu_instance; }) {
-    processes->gpu_instance = processes->compute_instance = ~0u;
+  for (const SharedCards::Holder& holder : holders) {
+    std::memset(static_cast<void*>(processes), 0, sizeof *processes);
+    processes->pid = static_cast<unsigned>(holder.process);
+    processes->used = holder.bytes;
+    if constexpr (requires { processes->gpu_instance; }) {
+      processes->gpu_instance = processes->compute_instance = ~0u;
+    }
+    ++processes;
   }
   return 0;
 }
@@ -221,7 +225,9 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
     return kInvalidArgument;
   }
   memory->total = card->memory_bytes;
-  memory->used = UsedOf(DeviceOf(handle)) + card->idle_bytes;
+  const int device = DeviceOf(handle);
+  memory->used =
+      UsedOf(device) + ThePlatform().memory.held_by_others(device) + card->idle_bytes;
   memory->free = memory->total - std::min(memory->used, memory->total);
   return 0;
 }

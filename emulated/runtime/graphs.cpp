@@ -230,6 +230,38 @@ Error cudaGraphAddHostNode(void** node, void* graph, void* const* after, size_t 
   work.effect = [function = p->fn, argument = p->userData] { function(argument); };
   return AddNode(node, graph, after, count, std::move(work));
 }
+Error cudaGraphClone(void** clone, void* graph) {
+  if (clone == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  return Done(ThePlatform().streams.CloneGraph(graph, clone));
+}
+#if VRAMSCOPE_CUDART == 11
+Error cudaGraphExecUpdate(void* executable, void* graph, void** error_node, int* update) {
+  if (error_node != nullptr) {
+    *error_node = nullptr;
+  }
+  if (update != nullptr) {
+    *update = 0;  // success
+  }
+  return Done(ThePlatform().streams.UpdateExecutable(executable, graph));
+}
+#else
+Error cudaGraphExecUpdate(void* executable, void* graph, GraphUpdateResult* update) {
+  if (update != nullptr) {
+    *update = {};
+  }
+  return Done(ThePlatform().streams.UpdateExecutable(executable, graph));
+}
+#endif
+Error cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after, size_t count,
+                                 void* child) {
+  if (node == nullptr || (after == nullptr && count > 0)) {
+    return Done(Result::kInvalidValue);
+  }
+  return Done(ThePlatform().streams.AddChildGraph(
+      graph, child, std::vector<void*>(after, after + count), node));
+}
 Error cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
   std::vector<void*> nodes;
   Streams& streams = ThePlatform().streams;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "emulated/core/attributes.h"
+#include "emulated/core/ipc.h"
 #include "emulated/core/recorder.h"
 #include "emulated/runtime/status.h"
 
@@ -293,24 +294,22 @@ Error cudaMemPoolGetAccess(int* flags, void*, MemoryLocation*) {
   return Done(Result::kSuccess);
 }
 
-// ---- IPC: another process has a platform of its own
-Error cudaIpcGetMemHandle(IpcHandle*, void*) {
-  Assume("memory is not shared between processes: refused", "cudaIpcGetMemHandle", 0);
-  return Done(Result::kNotSupported);
+// ---- IPC
+Error cudaIpcGetMemHandle(IpcHandle* handle, void* address) {
+  return Done(ShareMemory(address, handle));
 }
-Error cudaIpcOpenMemHandle(void** address, IpcHandle, unsigned) {
-  *address = nullptr;
-  Assume("memory is not shared between processes: refused", "cudaIpcOpenMemHandle", 0);
-  return Done(Result::kNotSupported);
+Error cudaIpcOpenMemHandle(void** address, IpcHandle handle, unsigned) {
+  if (const Result result = Begin(); result != Result::kSuccess) {
+    return Done(result);
+  }
+  return Done(OpenMemory(handle, address));
 }
-Error cudaIpcCloseMemHandle(void*) { return Done(Result::kNotSupported); }
-Error cudaIpcGetEventHandle(IpcHandle*, void*) {
-  Assume("events are not shared between processes: refused", "cudaIpcGetEventHandle", 0);
-  return Done(Result::kNotSupported);
+Error cudaIpcCloseMemHandle(void* address) { return Done(CloseMemory(address)); }
+Error cudaIpcGetEventHandle(IpcHandle* handle, void* event) {
+  return Done(ShareEvent(event, handle));
 }
-Error cudaIpcOpenEventHandle(void** event, IpcHandle) {
-  *event = nullptr;
-  return Done(Result::kNotSupported);
+Error cudaIpcOpenEventHandle(void** event, IpcHandle handle) {
+  return Done(OpenEvent(handle, event));
 }
 
 }  // extern "C"

@@ -281,6 +281,11 @@ struct GraphInstantiateParameters {  // cudaGraphInstantiateParams
   void* errNode_out;
   int result_out;
 };
+struct GraphUpdateResult {  // cudaGraphExecUpdateResultInfo
+  int result;
+  void* errorNode;
+  void* errorFromNode;
+};
 struct KernelNodeParameters {  // cudaKernelNodeParams
   void* func;
   Dim gridDim;
@@ -322,9 +327,6 @@ struct Copy3DParameters {  // cudaMemcpy3DParms
   PitchedPointer dstPtr;
   Extent extent;
   int kind;
-};
-struct IpcHandle {  // cudaIpcMemHandle_t, cudaIpcEventHandle_t
-  char reserved[64];
 };
 struct Uuid {
   unsigned char bytes[16];

@@ -112,11 +112,38 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
+// Operators of live allocations that do not say theirs, as of compiled graphs: the one that was
+// open when they were made, the last begun of several. By allocation.
+absl::flat_hash_map<uint32_t, trace::StringId> OpenOperators(const trace::Trace& trace,
+                                                             const LiveSet& live) {
+  const trace::AllocationTable& a = trace.allocations;
+  const trace::SliceTable& s = trace.slices;
+  std::vector<uint32_t> without;
+  for (const LiveAllocation& l : live.allocations)
+    if (a.op[l.id.value].value == 0) without.push_back(l.id.value);
+  std::sort(without.begin(), without.end());  // ids are in order of events
+  absl::flat_hash_map<uint32_t, trace::StringId> ops;
+  std::vector<uint32_t> open;
+  uint32_t next = 0;
+  for (const uint32_t id : without) {
+    const EventIndex made = a.alloc_event[id];
+    for (; next < s.size() && s.begin_event[next] < made; ++next)
+      if (s.kind[next] == SliceKind::kOp) open.push_back(next);
+    while (!open.empty() && s.end_event[open.back()] < made) open.pop_back();
+    const auto at = std::find_if(open.rbegin(), open.rend(),
+                                 [&](uint32_t row) { return s.end_event[row] > made; });
+    if (at != open.rend()) ops[id] = s.name[*at];
+  }
+  return ops;
+}
+
 }  // namespace
 
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const trace::AllocationTable& a = trace.allocations;
   const bool stacks = !trace.events.stack.empty();
+  const auto open_operators = by == GroupBy::kOp ? OpenOperators(trace, live)
+                                                 : absl::flat_hash_map<uint32_t, trace::StringId>();
   // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
   constexpr uint64_t kOlder = ~uint64_t{0};
   const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
@@ -126,8 +153,10 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
         return static_cast<uint64_t>(l.category);
       case GroupBy::kModule:
         return a.module[id].value;
-      case GroupBy::kOp:
-        return a.op[id].value;
+      case GroupBy::kOp: {
+        const auto open = open_operators.find(id);
+        return open != open_operators.end() ? open->second.value : a.op[id].value;
+      }
       case GroupBy::kStack:
         if (stacks) {
           const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
@@ -192,11 +221,30 @@ Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
       curves.allocated.begin());
   peak.allocated = curves.allocated[at];
   peak.reserved = *std::max_element(curves.reserved.begin() + first, curves.reserved.end());
+  peak.reserved_then = curves.reserved[at];
   peak.context = ContextAt(trace, std::max(curves.event[at], begin));
   for (int c = 0; c < trace::kCategoryCount; ++c) {
     if (!curves.category[c].empty()) peak.by_category[c] = curves.category[c][at];
   }
   return peak;
+}
+
+uint64_t MostByCounter(const trace::Trace& trace) {
+  const trace::AllocationTable& a = trace.allocations;
+  const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
+  uint64_t now = 0, most = 0;
+  for (EventIndex i = 0; i < trace.events.size(); ++i) {
+    const trace::EventKind kind = trace.events.kind[i];
+    const auto id = static_cast<uint32_t>(trace.events.id[i]);
+    if (kind == trace::EventKind::kAlloc)
+      now += a.bytes_rounded[id];
+    else if ((kind == trace::EventKind::kFreeRequested ||
+              kind == trace::EventKind::kFreeCompleted) &&
+             a.free_requested_event[id] == i)
+      now -= a.bytes_rounded[id];
+    if (i >= begin) most = std::max(most, now);
+  }
+  return most;
 }
 
 }  // namespace vramscope::analysis

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "profiler/trace/op_names.h"
 
@@ -16,8 +17,12 @@ bool Contains(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
 }
 
+// The code of a graph of torch.fx (torch.compile, export): one line for each node. Its files are
+// numbered as they are made, "<eval_with_key>.12".
+bool IsGraphCode(std::string_view file) { return file.starts_with("<eval_with_key>"); }
+
 bool IsPython(std::string_view file, std::string_view function) {
-  return file.ends_with(".py") || file.ends_with(".pyx") ||
+  return IsGraphCode(file) || file.ends_with(".py") || file.ends_with(".pyx") ||
          (file.starts_with("<") && file.ends_with(">")) ||  // "<string>", "<ipython-input-3>"
          (function == "<module>" && !file.empty());
 }
@@ -106,6 +111,7 @@ std::string FileLabel(std::string_view path) {
     path.remove_prefix(kInput.size());
     return fmt::format("In[{}]", path.substr(0, path.find_first_of("->")));
   }
+  if (IsGraphCode(path)) return "graph";
   std::string_view base = BaseName(path);
   if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
     base.remove_suffix(3);
@@ -229,7 +235,9 @@ std::string SiteNames::Key(trace::StackId stack, bool portable) const {
     python = true;
     std::string_view file = File(frame);
     if (portable && IsInlined(Function(frame))) continue;
-    if (portable && file == script) {
+    if (portable && IsGraphCode(file)) {
+      key += fmt::format("graph:{}\n{}\n", trace_.stacks.line[frame], Function(frame));
+    } else if (portable && file == script) {
       key += fmt::format("\n{}\n", Function(frame));
     } else if (portable) {
       const std::string_view base = BaseName(file);
@@ -247,6 +255,20 @@ std::string SiteNames::Key(trace::StackId stack, bool portable) const {
     key += fmt::format("{}\n", Function(frame));
   }
   return key;
+}
+
+std::string SiteNames::InnermostKey(trace::StackId stack) const {
+  const std::span<const uint32_t> frames = trace_.stacks.Frames(stack);
+  const auto program = std::ranges::find_if(
+      frames, [this](uint32_t frame) { return KindOf(frame) == Frame::kProgram; });
+  if (program == frames.end()) return "";
+  std::string line;  // of a graph each is a node
+  if (IsGraphCode(File(*program))) line = fmt::format(":{}", trace_.stacks.line[*program]);
+  std::string_view node;
+  for (const uint32_t frame : frames)
+    if (KindOf(frame) == Frame::kNode && node.empty()) node = NodeOf(Function(frame));
+  return fmt::format("{}{}\n{}\n{}\n{}", FileLabel(File(*program)), line, Function(*program), node,
+                     Operator(stack));
 }
 
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,

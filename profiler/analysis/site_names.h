@@ -14,7 +14,8 @@ namespace vramscope::analysis {
 // The path's last part.
 std::string_view BaseName(std::string_view path);
 
-// A file as call sites name it: its base name; of a notebook's cell, whose files all begin alike,
+// A file as call sites name it: its base name; "graph" of the code of a compiled graph, whose lines are
+// its nodes; of a notebook's cell, whose files all begin alike,
 // "In[12]" of "<ipython-input-12-0c98ad91dbd6>", "cell 3041" of "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
@@ -65,6 +66,9 @@ class SiteNames {
   // `portable` also across recordings of changed programs: lines, all but the last two parts of
   // paths, what the script is called and comprehensions do not count.
   std::string Key(trace::StackId stack, bool portable) const;
+  // Of the program's innermost frame and the operator alone, without lines: what stays the same
+  // where a program is called from elsewhere. "" of a stack without the program.
+  std::string InnermostKey(trace::StackId stack) const;
 
  private:
   std::string_view Function(uint32_t frame) const {

@@ -8,6 +8,7 @@
 
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
+#include "profiler/run/saturating.h"
 
 namespace vramscope::explain {
 namespace {
@@ -163,7 +164,7 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
     live[site] += bytes;
     use.peak_live_bytes = std::max(use.peak_live_bytes, live[site]);
     ++use.count;
-    use.bytes += bytes;
+    use.bytes = run::AddSaturating(use.bytes, bytes);
     use.largest = std::max(use.largest, bytes);
     const bool alive = a.free_event[id] > last;  // kNoEvent is the greatest
     const int64_t life = (alive ? end_ns : a.end_ns[id]) - a.begin_ns[id];

@@ -47,12 +47,16 @@ std::string_view Name(What what) {
   switch (what) {
     case What::kRequested:
       return "blocks, as requested";
+    case What::kBlocks:
+      return "blocks";
     case What::kRounding:
       return "rounding of blocks";
     case What::kHoles:
       return "holes between blocks";
     case What::kCached:
       return "cached, wholly free";
+    case What::kUnplaced:
+      return "reserved, not in use";
     case What::kLibraries:
       return "libraries";
     case What::kCommunication:
@@ -157,11 +161,23 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
     m.used += bytes;
     m.parts.push_back({what, from, bytes, std::move(about)});
   };
-  const std::string history = "the allocator's history";
-  add(What::kRequested, Signed(f.requested), history, source);
-  add(What::kRounding, Signed(f.rounding + f.tails), history, source);
+  const bool state = info.content == trace::Content::kState;
+  const bool host = trace::IsOfHostMemory(trace_);
+  const std::string history = f.record == trace::SegmentRecord::kTotalOnly ? "the profiler's totals"
+                              : state ? "the snapshot: a state of one moment, without a history"
+                              : host  ? "the host's allocator"
+                                      : "the allocator's history";
+  if (f.sizes_are_of_blocks) {
+    add(What::kBlocks, Signed(f.allocated),
+        history + "; sizes are those of blocks, what was requested is not recorded", source);
+  } else {
+    add(What::kRequested, Signed(f.requested), history, source);
+    add(What::kRounding, Signed(f.rounding + f.tails), history, source);
+  }
   add(What::kHoles, Signed(f.holes), history, source);
   add(What::kCached, Signed(f.cached), history + "; empty_cache() gives it back", source);
+  add(What::kUnplaced, Signed(f.unplaced),
+      history + "; in holes or wholly free: the trace does not say where", source);
 
   const int64_t now = m.context.time_ns;
   const Taken taken = TakenAt(now);

@@ -26,9 +26,11 @@ namespace vramscope::explain {
 struct DeviceMemory {
   enum class What : uint8_t {
     kRequested,       // allocator: asked for
+    kBlocks,          // its blocks, where requested sizes are not recorded
     kRounding,        // in its blocks, beyond what was asked for
     kHoles,           // free, in segments that live blocks hold
     kCached,          // wholly free: empty_cache() would give it back
+    kUnplaced,        // reserved and free, where the trace does not say in which segments
     kLibraries,       // taken from the driver past the allocator
     kCommunication,   // the same by NCCL
     kContext,         // of CUDA

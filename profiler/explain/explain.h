@@ -3,7 +3,7 @@
 // and how two runs differ.
 //
 //   const Fragmentation f = FragmentationAt(*trace, event);
-//   f.reserved == f.allocated + f.holes + f.cached;
+//   f.reserved == f.allocated + f.holes + f.cached + f.unplaced;
 //
 // Of one device: of a trace of several, explain each one's slice (trace/one_device.h). Pure
 // functions of an immutable Trace; thread-safe. One moment of a trace of a million events
@@ -23,6 +23,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/replay/releases.h"
+#include "profiler/trace/segment_record.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::explain {
@@ -106,7 +107,8 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// By address. Expandable segments end with what is mapped last.
+// By address. Expandable segments end with what is mapped last. Without segments that stand for a
+// total (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
 // Who a private pool is for.
@@ -127,6 +129,12 @@ struct Fragmentation {
   uint64_t holes = 0;         // free, in segments that live blocks hold
   uint64_t cached = 0;        // in segments (for expandable ones: pages of 2 or 20 MiB) wholly free
   uint64_t largest_hole = 0;  // of both
+  // Free, where the trace says how much was reserved and not in which segments: then holes, cached
+  // and pools are not known and stay empty.
+  uint64_t unplaced = 0;
+  trace::SegmentRecord record = trace::SegmentRecord::kEach;
+  bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
+  bool sizes_are_of_blocks = false;  // requested sizes are not recorded: `requested` is of blocks
   uint64_t pending = 0;       // of allocated: see SegmentView::Use
   uint64_t outside = 0;       // of allocated: in no known segment (a trace without segments)
   uint32_t segments = 0, segments_cached = 0;
@@ -279,6 +287,9 @@ struct OutOfMemoryPage {
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
+// What the driver would have had to give for the request of an out-of-memory event: its segment, or
+// pages of an expandable one.
+uint64_t SegmentNeededAt(const trace::Trace& trace, trace::EventIndex event);
 struct OutOfMemoryOptions {
   bool replay = true;  // false: without the computed ways out
   std::function<void(double fraction)> progress = {};
@@ -315,7 +326,8 @@ struct TraceDiff {
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
 // Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one.
+// and files do: lines may differ, and folders above the last one. What has no match so is matched by
+// the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

@@ -70,7 +70,19 @@ void NameOwners(const trace::Trace& trace, Fragmentation& f) {
   }
 }
 
-std::string Headline(const Fragmentation& f) {
+std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
+  if (trace::IsOfHostMemory(trace) && f.reserved == 0)
+    return fmt::format("{} of host memory are allocated; nothing is reserved there.",
+                       FormatBytes(f.allocated));
+  if (!f.reserved_known())
+    return fmt::format("{} are allocated; how much was reserved is not known.",
+                       FormatBytes(f.allocated));
+  if (f.record == trace::SegmentRecord::kTotalOnly && f.reserved > 0)
+    return fmt::format(
+        "{} of {} reserved are not in use ({:.1f} %). The trace says how much is reserved, not "
+        "where: holes and wholly free segments can't be told apart.",
+        FormatBytes(f.unplaced), FormatBytes(f.reserved),
+        100.0 * static_cast<double>(f.unplaced) / static_cast<double>(f.reserved));
   if (f.reserved == 0) return "Nothing is reserved at this moment.";
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
   std::string text = fmt::format(
@@ -89,8 +101,10 @@ std::string Headline(const Fragmentation& f) {
 
 Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
   Fragmentation f;
+  f.record = trace::SegmentRecordOf(trace);
+  f.sizes_are_of_blocks = trace::SizesAreOfBlocks(trace);
   if (trace.events.size() == 0) {
-    f.headline = Headline(f);
+    f.headline = Headline(trace, f);
     return f;
   }
   event = std::min(event, trace.events.size() - 1);
@@ -154,7 +168,12 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
   }
   NameOwners(trace, f);
-  f.outside = f.allocated > inside ? f.allocated - inside : 0;
+  if (f.record == trace::SegmentRecord::kTotalOnly) {
+    f.reserved = live.reserved;
+    f.unplaced = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
+  } else {
+    f.outside = f.allocated > inside ? f.allocated - inside : 0;
+  }
   f.pinned_by = pinned_by.Sorted();
   std::sort(f.pools.begin(), f.pools.end(), [](const auto& x, const auto& y) {
     return std::tuple(x.holes + x.cached, x.reserved) > std::tuple(y.holes + y.cached, y.reserved);
@@ -186,7 +205,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     f.pinned.push_back(std::move(pinned));
   }
-  f.headline = Headline(f);
+  f.headline = Headline(trace, f);
   return f;
 }
 

@@ -27,6 +27,10 @@ uint32_t StreamOf(const trace::Trace& trace, EventIndex event) {
   return trace.other_events.stream[static_cast<size_t>(it - rows.begin())];
 }
 
+run::AllocConf ConfOf(const trace::Trace& trace) {
+  return run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
+}
+
 std::string Headline(const OutOfMemory& o) {
   std::string text = fmt::format("{} were asked for, {} were free on the device",
                                  FormatBytes(o.asked), FormatBytes(o.device_free));
@@ -43,24 +47,23 @@ std::string Headline(const OutOfMemory& o) {
                             FormatBytes(o.reserved));
 }
 
-OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
+// `failure`: where a replay met the request, of a plan that went on beyond the limit; else the
+// event is the recorded failure.
+OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
+                    const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
   o.event = event;
   o.device = trace::OnlyDevice(trace);
   const uint32_t stream = StreamOf(trace, event);
   o.asked = trace.events.bytes[event];
-  o.device_free = trace.events.bytes_rounded[event];
-  const run::AllocConf conf =
-      run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
-  const uint64_t rounded = allocator::RoundSize(o.asked, conf);
-  o.needed = allocator::SegmentSize(rounded, conf);
-  if (conf.expandable_segments) {
-    const uint64_t page = allocator::PageSize(allocator::PoolOf(rounded), conf);
-    if (rounded <= ~uint64_t{0} - page) o.needed = allocator::RoundUp(rounded, page);
-  }
+  o.device_free = failure != nullptr ? failure->device_free : trace.events.bytes_rounded[event];
+  const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
+  o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
-  const analysis::LiveSet live = analysis::LiveAt(trace, event);
-  o.context = live.context;
+  // Right before the request: a plan's was granted.
+  const bool granted = trace.events.kind[event] == EventKind::kAlloc;
+  const analysis::LiveSet live = analysis::LiveAt(trace, granted && event > 0 ? event - 1 : event);
+  o.context = analysis::ContextAt(trace, event);
   o.site.name = StackName(trace, o.site.stack);
   if (o.site.name.empty())
     o.site.name =
@@ -70,16 +73,22 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.allocated = live.allocated;
   o.by_category = live.by_category;
 
-  const Fragmentation f = FragmentationAt(trace, event);
-  o.reserved = f.reserved;
   const trace::Pool pool = allocator::PoolOf(rounded);
-  for (const Fragmentation::PoolUse& p : f.pools) {
-    // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
-    if (p.mempool != 0) continue;
-    o.cached += p.cached;  // goes back to the driver first, from whichever pool and stream
-    if (p.pool != pool || p.stream != stream) continue;
-    o.holes += p.holes;
-    o.largest_hole = std::max(o.largest_hole, p.largest_hole);
+  if (failure != nullptr) {
+    o.reserved = failure->reserved;
+    o.holes = failure->holes;
+    o.largest_hole = failure->largest_hole;
+  } else {
+    const Fragmentation f = FragmentationAt(trace, event);
+    o.reserved = f.reserved;
+    for (const Fragmentation::PoolUse& p : f.pools) {
+      // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
+      if (p.mempool != 0) continue;
+      o.cached += p.cached;  // goes back to the driver first, from whichever pool and stream
+      if (p.pool != pool || p.stream != stream) continue;
+      o.holes += p.holes;
+      o.largest_hole = std::max(o.largest_hole, p.largest_hole);
+    }
   }
   const uint64_t can_give = o.device_free + o.cached;
   o.missing = o.needed > can_give ? o.needed - can_give : 0;
@@ -92,6 +101,27 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   return o;
 }
 
+// A plan notes where it passes the limit of its device, and goes on; an allocator would give its
+// cache back first. Whether the request of the event passes then.
+bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
+  return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
+}
+
+// The request that fails under the limit of the device, found by replay; nullopt: none does.
+absl::StatusOr<std::optional<OutOfMemory>> FirstFailure(const trace::Trace& trace,
+                                                        const OutOfMemory& noted,
+                                                        const OutOfMemoryOptions& options) {
+  replay::ReplayOptions replay{.alloc_conf = ConfOf(trace),
+                               .device_memory_bytes = noted.reserved + noted.device_free,
+                               .restart = true,
+                               .holes = false};
+  replay.cancel = options.cancel;
+  const absl::StatusOr<replay::Replayed> r = replay::Replay(trace, replay);
+  if (!r.ok()) return r.status();
+  if (!r->first_out_of_memory) return std::nullopt;
+  return Explain(trace, *r->first_out_of_memory, &r->first_failure);
+}
+
 void SortWays(std::vector<WayOut>& ways) {
   std::stable_sort(ways.begin(), ways.end(), [](const WayOut& x, const WayOut& y) {
     if (x.passes != y.passes) return x.passes;
@@ -101,6 +131,14 @@ void SortWays(std::vector<WayOut>& ways) {
 }
 
 }  // namespace
+
+uint64_t SegmentNeededAt(const trace::Trace& trace, EventIndex event) {
+  const run::AllocConf conf = ConfOf(trace);
+  const uint64_t rounded = allocator::RoundSize(trace.events.bytes[event], conf);
+  if (!conf.expandable_segments) return allocator::SegmentSize(rounded, conf);
+  const uint64_t page = allocator::PageSize(allocator::PoolOf(rounded), conf);
+  return rounded <= ~uint64_t{0} - page ? allocator::RoundUp(rounded, page) : rounded;
+}
 
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options) {
@@ -121,6 +159,25 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                       FormatBytes(page.device_memory));
     }
     return page;
+  }
+  if (options.replay && PassesOnceReleased(trace, page.events.front())) {
+    absl::StatusOr<std::optional<OutOfMemory>> failure =
+        FirstFailure(trace, page.events.front(), options);
+    if (absl::IsCancelled(failure.status())) return failure.status();
+    if (failure.ok() && !failure->has_value()) {
+      page.headline = fmt::format(
+          "No request fails: what does not fit into {} at first passes once the allocator has "
+          "given "
+          "its cache back.",
+          FormatBytes(page.events.front().reserved + page.events.front().device_free));
+      page.events.clear();
+      page.count = 0;
+      return page;
+    }
+    if (failure.ok()) {
+      page.events.assign(1, **std::move(failure));
+      page.count = 1;
+    }
   }
   if (options.replay) {
     OutOfMemory& first = page.events.front();

@@ -10,6 +10,7 @@
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::explain {
 namespace {
@@ -134,13 +135,13 @@ std::string Headline(const Reclaim& r) {
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + " No setting tried lowers the peak of what is reserved." + more;
   }
-  text += fmt::format(" {} lowers the peak of what is reserved by {}, to {}", best->name,
-                      FormatBytes(static_cast<uint64_t>(best->peak_given_back)),
+  const bool anew = r.anew.has_value() && best->name != kEmptyCache;
+  const auto lowered = static_cast<uint64_t>(best->peak_given_back);
+  text += fmt::format(" {} lowers the peak of what is reserved by {}, from {} {} to {}", best->name,
+                      FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
+                      anew ? "under the recorded settings" : "as recorded",
                       FormatBytes(best->peak_reserved));
-  if (r.anew.has_value() && best->name != kEmptyCache) {
-    text += fmt::format(", with the older blocks allocated anew (under the recorded settings {})",
-                        FormatBytes(r.anew->peak_reserved));
-  }
+  if (anew) text += ", both with the older blocks allocated anew";
   return text + "." + more;
 }
 
@@ -225,6 +226,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   out.cached = f.cached;
   out.holes = f.holes;
   if (state) return OfState(std::move(out), f, confs);
+  if (const std::string_view why = trace::WhyNoReplay(trace); !why.empty())
+    return absl::FailedPreconditionError(absl::string_view(why.data(), why.size()));
   out.releases = replay::FindReleases(trace);
 
   Replays replays(trace, options, confs.size() + 3);

@@ -5,6 +5,7 @@
 
 #include "profiler/explain/explain.h"
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::explain {
 namespace {
@@ -78,6 +79,7 @@ std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event)
   std::vector<uint32_t> view_of(s.size(), kNone);
   for (const trace::SegmentId segment : at.Segments()) {
     const uint32_t id = segment.value;
+    if (trace::IsReservedTotal(trace, segment)) continue;
     view_of[id] = static_cast<uint32_t>(out.size());
     out.push_back({.segment = segment,
                    .address = s.address[id],

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,7 @@ struct LiveSite {
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
   std::string_view op;
+  std::string innermost;  // SiteNames::InnermostKey and the operator; "": can't be matched by it
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
@@ -50,6 +52,9 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
         if (site->name.empty()) site->name = module_op;
         site->op = trace.String(a.op[id]);
         site->stack = stack;
+        if (stack.value != 0) site->innermost = names.InnermostKey(stack);
+        if (!site->innermost.empty())
+          site->innermost += fmt::format("\n{}{}", site->op, older ? "\nolder" : "");
       }
     }
     site->bytes += a.bytes_rounded[id];
@@ -58,6 +63,42 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
     site->by_category[static_cast<size_t>(l.category)] += a.bytes_rounded[id];
   }
   return out;
+}
+
+void Join(LiveSite& to, LiveSite& from) {
+  to.bytes += from.bytes;
+  to.count += from.count;
+  to.blocks.insert(to.blocks.end(), from.blocks.begin(), from.blocks.end());
+  for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
+}
+
+// Sites that only one trace has, while the other has the same line called from elsewhere, are one
+// site: a program that is started in another way is not another program.
+void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
+  std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of either side
+  LiveSites* const sides[] = {&a, &b};
+  for (size_t side = 0; side < 2; ++side)
+    for (const auto& [key, site] : *sides[side])
+      if (!site.innermost.empty() && !sides[1 - side]->contains(key))
+        alone[site.innermost][side].push_back(key);
+  for (auto& [innermost, keys] : alone) {
+    if (keys[0].empty() || keys[1].empty()) continue;
+    for (size_t side = 0; side < 2; ++side) {
+      LiveSite joined;
+      for (const std::string& key : keys[side]) {
+        const auto at = sides[side]->find(key);
+        if (joined.count == 0)
+          joined = std::move(at->second);
+        else
+          Join(joined, at->second);
+        sides[side]->erase(at);
+      }
+      const trace::PackedColumn<uint64_t>& bytes = traces[side]->allocations.bytes_rounded;
+      std::ranges::stable_sort(joined.blocks, std::greater{},
+                               [&](trace::AllocationId id) -> uint64_t { return bytes[id.value]; });
+      (*sides[side])["innermost\n" + innermost] = std::move(joined);
+    }
+  }
 }
 
 TraceDiff::Change ChangeOf(const TraceDiff::Site& s) {
@@ -202,8 +243,9 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   diff.steps = StepsOf(rows[0], rows[1], diff);
   diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty one
 
-  const LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
-  const LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
+  LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
+  LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
+  JoinByInnermost(traces, sites_a, sites_b);
   std::map<std::string, std::pair<const LiveSite*, const LiveSite*>> both;
   for (const auto& [key, site] : sites_a) both[key].first = &site;
   for (const auto& [key, site] : sites_b) both[key].second = &site;

@@ -11,6 +11,7 @@
 #include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/snapshot_limits.h"
 
 namespace vramscope::exporters {
 namespace {
@@ -51,6 +52,7 @@ class SnapshotWriter {
   }
 
   absl::Status Write() {
+    if (absl::Status status = CanBeReadBack(); !status.ok()) return status;
     out_.BeginDict();
     Origin();
     Segments();
@@ -64,6 +66,34 @@ class SnapshotWriter {
   }
 
  private:
+  // Sizes that no reader takes come of damaged or made-up traces.
+  absl::Status CanBeReadBack() const {
+    const auto refuse = [](std::string_view what, uint64_t row, uint64_t bytes) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} {} has {} bytes, more than any device has: a snapshot of it could not be "
+                      "read back, so none is written",
+                      what, row, bytes));
+    };
+    const trace::AllocationTable& a = trace_.allocations;
+    for (uint32_t row = 0; row < a.size(); ++row)
+      if (const uint64_t bytes = std::max(a.bytes[row], a.bytes_rounded[row]);
+          bytes > trace::kMostSnapshotBytes)
+        return refuse("allocation", row, bytes);
+    const trace::SegmentTable& s = trace_.segments;
+    for (uint32_t row = 0; row < s.size(); ++row)
+      if (s.bytes[row] > trace::kMostSnapshotBytes && s.expandable[row] == 0)
+        return refuse("segment", row, s.bytes[row]);
+    for (const EventIndex event : trace_.other_events.event) {
+      const EventKind kind = trace_.events.kind[event];
+      const uint64_t bytes = trace_.events.bytes[event];
+      const bool maps = kind == EventKind::kSegmentMap || kind == EventKind::kSegmentUnmap;
+      if ((maps && bytes > trace::kMostSnapshotBytes) ||
+          (kind == EventKind::kOutOfMemory && bytes > trace::kMostSnapshotAsked))
+        return refuse("event", event, bytes);
+    }
+    return absl::OkStatus();
+  }
+
   // What a recording began with is in its segments; of a state that is all, but for the mark of
   // the snapshot.
   static EventIndex FirstEntry(const trace::Trace& trace) {

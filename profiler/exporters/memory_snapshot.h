@@ -47,7 +47,8 @@ struct SnapshotOptions {
   const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
 };
 
-// Errors: kDataLoss when `out` refuses the bytes (full disk); kCancelled.
+// Errors: kInvalidArgument where a size is beyond what readers take (trace/snapshot_limits.h);
+// kDataLoss when `out` refuses the bytes (full disk); kCancelled.
 absl::Status WriteSnapshot(const trace::Trace& trace, std::ostream& out,
                            const SnapshotOptions& options = {});
 

@@ -12,6 +12,8 @@
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/kineto_events.h"
 #include "profiler/importers/kineto_stacks.h"
+#include "profiler/run/card.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::importers {
 namespace {
@@ -25,9 +27,7 @@ using trace::EventKind;
 using Memory = KinetoTables::Memory;
 using Span = KinetoTables::Span;
 
-// Where the segment that stands for `Total Reserved` lies: beyond every address of CUDA or a host.
-constexpr uint64_t kReservedAddress = uint64_t{1} << 60;
-constexpr std::string_view kOlderBlock = "(made before the profiler, not freed while it ran)";
+using trace::kReservedTotalAddress;
 
 // What one device's `Total ...` say.
 struct DeviceTotals {
@@ -46,6 +46,12 @@ class Assembler {
     ChooseMemory();
     if (tables_.memory.empty() && part_)
       return absl::OutOfRangeError("no [memory] event lies in the part that was asked for");
+    if (tables_.memory.empty() && tables_.without_address > 0)
+      return absl::InvalidArgumentError(fmt::format(
+          "its {} [memory] events have sizes and no addresses (\"Addr\"), as PyTorch before 1.11 "
+          "wrote them, so that no block can be told from another: record the trace with a newer "
+          "PyTorch, or a memory snapshot",
+          tables_.without_address));
     if (tables_.memory.empty())
       return absl::InvalidArgumentError(fmt::format(
           "a Chrome trace of {} events without any [memory] event{}: record with "
@@ -55,6 +61,8 @@ class Assembler {
         tables_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
     recording_.bytes_are_blocks = true;
     recording_.strings = std::move(tables_.strings);
+    recording_.card = Card();
+    if (only_cpu_) WarnOfHostMemory();
     begin_ns_ = Begin();
     recording_.start_unix_ns = tables_.base_ns + begin_ns_;
     Stacks();
@@ -64,6 +72,9 @@ class Assembler {
     Annotations();
     Extras();
     Activities();
+    if (tables_.without_address > 0)
+      recording_.warnings.push_back(fmt::format(
+          "{} [memory] events have no address and are left out", tables_.without_address));
     if (tables_.unusable > 0)
       recording_.warnings.push_back(
           fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
@@ -75,11 +86,10 @@ class Assembler {
   // The memory events that are asked for, by time.
   void ChooseMemory() {
     std::vector<Memory>& memory = tables_.memory;
-    const bool only_cpu =
-        std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
-    if (only_cpu) recording_.device = "cpu";
+    only_cpu_ = std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
+    if (only_cpu_) recording_.device = "cpu";
     std::erase_if(memory, [&](const Memory& m) {
-      return m.cpu != only_cpu || (options_.device && m.device != *options_.device);
+      return m.cpu != only_cpu_ || (options_.device && m.device != *options_.device);
     });
     std::stable_sort(memory.begin(), memory.end(),
                      [](const Memory& a, const Memory& b) { return a.time_ns < b.time_ns; });
@@ -94,6 +104,30 @@ class Assembler {
       return i < options_.first_entry || i > last || ns < options_.from_ns || ns > options_.to_ns;
     });
     part_ = memory.size() < before;
+  }
+
+  // The GPU that the memory is of, as the file's deviceProperties say; none of several.
+  run::DeviceProfile Card() const {
+    if (only_cpu_) return {};
+    const uint8_t device = tables_.memory.front().device;
+    if (std::ranges::any_of(tables_.memory,
+                            [device](const Memory& m) { return m.device != device; }))
+      return {};
+    for (const auto& [id, card] : tables_.cards)
+      if (id == device) return run::ProfileOf(card);
+    return {};
+  }
+
+  void WarnOfHostMemory() {
+    const auto kernels = std::ranges::count_if(tables_.work, [](const KinetoTables::Work& w) {
+      return trace::IsOfDevice(w.activity.kind);
+    });
+    if (kernels == 0) return;
+    recording_.warnings.push_back(fmt::format(
+        "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but no [memory] "
+        "event of one (an allocator that does not report to the profiler); the memory shown is the "
+        "CPU's",
+        kernels));
   }
 
   // Of a part of the file, what lies outside it is left out.
@@ -184,7 +218,7 @@ class Assembler {
     if (before < 0 || before == now) return;
     const auto from = static_cast<uint64_t>(std::min(before, now));
     const auto to = static_cast<uint64_t>(std::max(before, now));
-    Add(now > before ? Action::kSegmentMap : Action::kSegmentUnmap, i, kReservedAddress + from,
+    Add(now > before ? Action::kSegmentMap : Action::kSegmentUnmap, i, kReservedTotalAddress + from,
         to - from);
   }
 
@@ -193,7 +227,7 @@ class Assembler {
       const uint64_t older = OlderBytes(device, totals);
       if (totals.reserved <= 0) continue;
       recording::SegmentState segment;
-      segment.address = kReservedAddress;
+      segment.address = kReservedTotalAddress;
       segment.bytes = static_cast<uint64_t>(totals.reserved);
       segment.device = device;
       segment.pool = trace::Pool::kLarge;
@@ -232,7 +266,7 @@ class Assembler {
 
   trace::StackId OlderStack() {
     if (older_stack_.value != 0) return older_stack_;
-    recording_.strings.emplace_back(kOlderBlock);
+    recording_.strings.emplace_back(trace::kBeforeProfiler);
     trace::StackTable& s = recording_.stacks;
     s.function.push_back({static_cast<uint32_t>(recording_.strings.size() - 1)});
     s.file.push_back({});
@@ -330,7 +364,7 @@ class Assembler {
   const KinetoOptions& options_;
   trace::MemoryBudget& budget_;
   Recording recording_;
-  bool part_ = false;
+  bool part_ = false, only_cpu_ = false;
   int64_t begin_ns_ = 0;
   std::vector<StackQuery> memory_stacks_, launches_;
   absl::flat_hash_map<int64_t, uint32_t> launch_of_correlation_;

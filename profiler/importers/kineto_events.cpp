@@ -123,12 +123,55 @@ bool KinetoEventReader::Top() {
       if (!Events()) return false;
       continue;
     }
+    if (key_ == "deviceProperties" && value == JsonTokens::kBeginArray) {
+      if (!DeviceProperties()) return false;
+      continue;
+    }
     if (key_ == "baseTimeNanoseconds")
       tables_.base_ns =
           std::max<int64_t>(0, Within(ParseInteger(json_.text()), 2 * kMostNs).value_or(0));
     if (key_ == "vramscope") tables_.ours = true;
     if (!json_.Skip(value)) return false;
   }
+}
+
+// The GPUs of the computer, in the order of their numbers.
+bool KinetoEventReader::DeviceProperties() {
+  constexpr size_t kMostCards = 256;
+  while (true) {
+    const Token token = json_.Next();
+    if (token == JsonTokens::kEndArray) return true;
+    if (token != JsonTokens::kBeginObject) {
+      if (!json_.Skip(token)) return false;
+      continue;
+    }
+    card_ = {};
+    card_id_ = static_cast<int64_t>(tables_.cards.size());
+    card_major_ = card_minor_ = 0;
+    if (!Object(&KinetoEventReader::DeviceProperty)) return false;
+    card_.compute_capability = static_cast<uint32_t>(10 * card_major_ + card_minor_);
+    if (tables_.cards.size() < kMostCards) tables_.cards.emplace_back(card_id_, card_);
+  }
+}
+
+bool KinetoEventReader::DeviceProperty(Token token) {
+  constexpr int64_t kMostOfCard = int64_t{1} << 48;  // bytes
+  const auto number = [this](int64_t most) {
+    return std::clamp<int64_t>(ParseInteger(json_.text()).value_or(0), 0, most);
+  };
+  if (key_ == "name" && token == JsonTokens::kString)
+    card_.name = json_.text().substr(0, 256);
+  else if (key_ == "id")
+    card_id_ = number(UINT8_MAX);
+  else if (key_ == "totalGlobalMem")
+    card_.memory_bytes = static_cast<uint64_t>(number(kMostOfCard));
+  else if (key_ == "computeMajor")
+    card_major_ = number(99);
+  else if (key_ == "computeMinor")
+    card_minor_ = number(9);
+  else if (key_ == "numSms")
+    card_.sm_count = static_cast<uint32_t>(number(UINT16_MAX));
+  return json_.Skip(token);
 }
 
 bool KinetoEventReader::Events() {
@@ -247,8 +290,12 @@ void KinetoEventReader::TakeLaunch(const KinetoTables::Launch& launch) {
 void KinetoEventReader::TakeMemory() {
   KinetoTables::Memory m{};
   m.out_of_memory = event_.name == "[OutOfMemory]";
-  if (!event_.begin_ns || !event_.bytes ||
-      (!m.out_of_memory && (!event_.address || *event_.bytes == 0))) {
+  const bool sized = event_.begin_ns && event_.bytes;
+  if (sized && !m.out_of_memory && !event_.address && *event_.bytes != 0) {
+    ++tables_.without_address;
+    return;
+  }
+  if (!sized || (!m.out_of_memory && *event_.bytes == 0)) {
     ++tables_.unusable;
     return;
   }

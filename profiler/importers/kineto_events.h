@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/importers/json_tokens.h"
+#include "profiler/run/card.h"
 #include "profiler/trace/activities.h"
 #include "profiler/trace/memory_budget.h"
 #include "profiler/trace/types.h"
@@ -66,10 +67,13 @@ struct KinetoTables {
   std::vector<Launch> launches;
   absl::flat_hash_map<int64_t, Op> op_of_external_id;
   std::vector<std::string> strings = {""};
+  std::vector<std::pair<int64_t, run::Card>> cards;  // of deviceProperties, by "id"
   int64_t base_ns = 0;
   bool ours = false;      // written by vramscope
   uint64_t events = 0;    // of all kinds
   uint64_t unusable = 0;  // that lack what they need (a time, a size)
+  uint64_t without_address =
+      0;  // [memory] events with a size and no address: the unusable ones aside
 };
 
 // Reads a whole file. What has been read stays in `tables` when it fails.
@@ -104,6 +108,8 @@ class KinetoEventReader {
   absl::Status Broken() const;
   bool Top();
   bool Events();
+  bool DeviceProperties();
+  bool DeviceProperty(Token token);
   bool Object(bool (KinetoEventReader::*take)(Token));
   bool Field(Token token);
   bool Argument(Token token);
@@ -120,6 +126,8 @@ class KinetoEventReader {
   KinetoTables& tables_;
   trace::MemoryBudget& budget_;
   Raw event_;
+  int64_t card_id_ = 0, card_major_ = 0, card_minor_ = 0;
+  run::Card card_;  // that is being read
   std::string key_;
   bool saw_events_ = false;
   absl::flat_hash_map<std::string, uint32_t> interned_;

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/importers/html_snapshot.h"
 #include "profiler/importers/kineto.h"
 #include "profiler/importers/memory_stats.h"
+#include "profiler/importers/memory_timeline.h"
 #include "profiler/importers/pickle.h"
 #include "profiler/importers/snapshot.h"
 #include "profiler/importers/sniff.h"
@@ -214,7 +216,16 @@ absl::Status In(const std::string& name, const absl::Status& status) {
   return in;
 }
 
+MemoryTimelineOptions ForTimeline(std::string_view head, const OpenOptions& options) {
+  return {.head = head,
+          .progress = [&options](double fraction) { Progress(options, kRead * fraction); },
+          .cancel = options.cancel,
+          .memory_limit = options.memory_limit};
+}
+
 absl::Status NothingKnown(const std::string& name, std::string_view head) {
+  if (const std::string_view why = WhyNoSnapshotInHtml(head); !why.empty())
+    return absl::InvalidArgumentError(fmt::format("'{}' is {}", name, why));
   const std::string kind = trace::LooksLike(head);
   return absl::InvalidArgumentError(
       fmt::format("'{}' is no trace, CUDA memory snapshot or Kineto trace: it {}", name,
@@ -228,13 +239,19 @@ bool IsRefused(const absl::Status& status) {
 }
 
 absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOptions& options) {
-  const std::string name = trace::DisplayName(path);
   absl::StatusOr<std::unique_ptr<trace::InputStream>> input = trace::InputStream::Open(path);
   if (!input.ok()) return input.status();
-  std::string head(kSniffBytes, '\0');
-  size_t have = 0;
+  return OpenTraceStream(*std::move(input), "", path, options);
+}
+
+absl::StatusOr<TracePtr> OpenTraceStream(std::unique_ptr<trace::InputStream> input,
+                                         std::string head, const std::string& path,
+                                         const OpenOptions& options) {
+  const std::string name = trace::DisplayName(path);
+  size_t have = head.size();
+  head.resize(std::max(have, kSniffBytes));
   while (have < head.size()) {
-    absl::StatusOr<size_t> n = (*input)->Read(head.data() + have, head.size() - have);
+    absl::StatusOr<size_t> n = input->Read(head.data() + have, head.size() - have);
     if (!n.ok() && have == 0) return n.status();
     if (!n.ok() || *n == 0) break;  // the reader meets a damage again
     have += *n;
@@ -250,7 +267,7 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
       read.memory_limit = options.memory_limit;
       read.from_ns = options.from_ns;
       read.to_ns = options.to_ns;
-      absl::StatusOr<TracePtr> trace = trace::ReadTrace(**input, head, path, read);
+      absl::StatusOr<TracePtr> trace = trace::ReadTrace(*input, head, path, read);
       if (!trace.ok()) return In(name, trace.status());
       return trace;
     }
@@ -258,22 +275,43 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
     case FileKind::kSnapshotJson: {
       Preview preview(title, options);
       absl::StatusOr<Recording> recording =
-          ReadSnapshot(**input, ForSnapshot(head, path, options, preview));
-      input->reset();
+          ReadSnapshot(*input, ForSnapshot(head, path, options, preview));
+      input.reset();
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
     }
     case FileKind::kJsonTokens: {
-      absl::StatusOr<Recording> recording = ReadKineto(**input, ForKineto(head, options));
-      input->reset();
+      absl::StatusOr<Recording> recording = ReadKineto(*input, ForKineto(head, options));
+      input.reset();
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
+    }
+    case FileKind::kHtmlSnapshot: {
+      Preview preview(title, options);
+      PickleInHtml pickle(*input, head);
+      SnapshotOptions snapshot = ForSnapshot("", path, options, preview);
+      snapshot.again = {};
+      absl::StatusOr<Recording> recording = ReadSnapshot(pickle, snapshot);
+      input.reset();
+      if (!recording.ok()) return In(name, recording.status());
+      return FromRecording(*std::move(recording), title, options);
+    }
+    case FileKind::kMemoryTimeline: {
+      if (IsPart(options))
+        return In(name, absl::OutOfRangeError("a memory timeline has no parts: open it whole"));
+      absl::StatusOr<Recording> recording = ReadMemoryTimeline(*input, ForTimeline(head, options));
+      input.reset();
+      if (!recording.ok()) return In(name, recording.status());
+      // The categories are the file's own; nothing else in it could tell more.
+      OpenOptions as_said = options;
+      as_said.infer = false;
+      return FromRecording(*std::move(recording), title, as_said);
     }
     case FileKind::kMemoryStats: {
       if (IsPart(options))
         return In(name,
                   absl::OutOfRangeError("memory statistics have no entries: open them whole"));
-      absl::StatusOr<Recording> recording = ReadMemoryStats(**input, head);
+      absl::StatusOr<Recording> recording = ReadMemoryStats(*input, head);
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
     }

@@ -1,5 +1,5 @@
-// Opens whatever people have as a Trace: `.trace`, a CUDA memory snapshot (pickle or JSON),
-// Kineto's Chrome JSON; each plain, gzip or zstd, from a path or "-". By content, not by name.
+// Opens whatever people have as a Trace: `.trace`, a CUDA memory snapshot (pickle, JSON, or a page of
+// memory_viz that holds one), Kineto's Chrome JSON, a raw memory timeline; each plain, gzip or zstd, from a path or "-". By content, not by name.
 //
 //   ASSIGN_OR_RETURN(auto trace, OpenTraceFile("snapshot.pickle.gz", {}));
 //
@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/trace/input.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::importers {
@@ -44,6 +45,12 @@ struct OpenOptions {
 // `complete`.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
+
+// The same of an input that is open already, of which `head` was taken. `path` names it, and is opened
+// again only where it is a regular file.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
+    std::unique_ptr<trace::InputStream> input, std::string head, const std::string& path,
+    const OpenOptions& options);
 
 // Whether such an error is that the file would have a reader import, call or build something, which
 // nothing here ever does: a pickle that is no snapshot, or none to be trusted.

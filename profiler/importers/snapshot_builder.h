@@ -19,6 +19,7 @@
 #include "profiler/importers/snapshot_strings.h"
 #include "profiler/importers/snapshot_values.h"
 #include "profiler/trace/memory_budget.h"
+#include "profiler/trace/snapshot_limits.h"
 
 namespace vramscope::importers {
 
@@ -88,7 +89,7 @@ class SnapshotBuilder {
   static constexpr size_t kMaxWaiting = size_t{1} << 18;
   static constexpr size_t kMaxMarks = 1000;
   // No device has as much; sums of any number of entries stay below 2^64 then.
-  static constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
+  static constexpr uint64_t kMaxBytes = trace::kMostSnapshotBytes;
 
   struct Entry;
   // A dict that is not known (yet): its keys and values.

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr uint64_t kMaxAsked = uint64_t{1} << 62;  // by an allocation that failed
+constexpr uint64_t kMaxAsked = trace::kMostSnapshotAsked;
 
 }  // namespace
 

@@ -37,6 +37,7 @@ class Finisher {
     history_ = parts_.range
                    ? parts_.range->history()
                    : std::ranges::any_of(recording_.entries.action, SnapshotRange::IsHistory);
+    if (KeptOneEntry()) ForgetEntries();
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
@@ -269,6 +270,27 @@ class Finisher {
     }
     free_until(s.address + s.bytes);
     s.blocks = std::move(all);
+  }
+
+  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps the last entry of
+  // each device alone. One entry can't have made several blocks: then it tells nothing of what
+  // happened.
+  bool KeptOneEntry() const {
+    if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
+    if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
+    uint64_t in_use = 0;
+    for (const recording::SegmentState& s : recording_.segments)
+      for (const recording::BlockState& b : s.blocks)
+        in_use += b.use == recording::BlockUse::kInactive ? 0 : 1;
+    return in_use > parts_.traces.size();
+  }
+  void ForgetEntries() {
+    Warn(
+        "a state, and no history: it was recorded with _record_memory_history(True), which keeps "
+        "one entry. To record a history use _record_memory_history(max_entries=100000)");
+    recording_.entries = {};
+    total_ = 0;
+    history_ = false;
   }
 
   // Of a file that is cut: what its segments tell of the end is rolled back to its last entry.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "profiler/importers/html_snapshot.h"
 #include "profiler/importers/memory_stats.h"
 #include "profiler/trace/frame.h"
 
@@ -25,6 +26,18 @@ constexpr std::array kKinetoKeys = {
     "traceEvents"sv,     "schemaVersion"sv, "deviceProperties"sv,
     "displayTimeUnit"sv, "traceName"sv,     "baseTimeNanoseconds"sv,
 };
+
+// "[[-1, ...": lists of numbers in a list.
+bool IsListOfNumbers(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  for (int depth = 0; depth < 2; ++depth) {
+    const size_t at = text.find_first_not_of(kSpace);
+    if (at == std::string_view::npos || text[at] != '[') return false;
+    text.remove_prefix(at + 1);
+  }
+  const size_t at = text.find_first_not_of(kSpace);
+  return at != std::string_view::npos && (text[at] == '-' || (text[at] >= '0' && text[at] <= '9'));
+}
 
 // Runs through JSON text without parsing it: strings and the depth of brackets are all that counts
 // for finding the keys of the outermost object.
@@ -68,6 +81,10 @@ FileKind Sniff(std::string_view head) {
     if (protocol >= 2 && protocol <= 5) return FileKind::kSnapshotPickle;
   }
   const size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf"sv);
+  if (at != std::string_view::npos && head[at] == '<' && HoldsPickle(head))
+    return FileKind::kHtmlSnapshot;
+  if (at != std::string_view::npos && IsListOfNumbers(head.substr(at)))
+    return FileKind::kMemoryTimeline;
   if (at != std::string_view::npos && (head[at] == '{' || head[at] == '['))
     return SniffJson(head.substr(at));
   return FileKind::kUnknown;

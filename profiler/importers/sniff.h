@@ -13,6 +13,8 @@ enum class FileKind : uint8_t {
   kSnapshotJson,
   kJsonTokens,
   kMemoryStats,
+  kMemoryTimeline,  // torch.profiler's export_memory_timeline
+  kHtmlSnapshot,    // a page that holds a pickle (html_snapshot.h)
 };
 
 // Bytes that are enough: the keys that tell come first in all files seen, a device table of some

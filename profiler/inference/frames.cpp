@@ -63,6 +63,8 @@ constexpr std::array<Text, 9> kLoadings = {
     "load_checkpoint",      "_load_checkpoint", "_load_from_checkpoint",
     "load_adapter",         "load_weights",     "resume_from_checkpoint",
     "load_from_checkpoint", "load_file",        "load_state"};
+// Forward-mode differentiation, of torch.func, torch.autograd.functional and custom Functions.
+constexpr std::array<Text, 4> kForwardModes = {"jvp", "_jvp_with_argnums", "apply_jvp", "jvp_call"};
 constexpr std::array<Text, 5> kEvaluations = {"evaluate", "validate", "validation_step",
                                               "eval_step", "evaluation_loop"};
 
@@ -115,6 +117,7 @@ uint32_t PythonSigns(Text function, Text file) {
   const std::string lower = Lower(function), lower_base = Lower(base);
   uint32_t signs = kPythonFrame | (in_torch ? kOfTorch | TorchSigns(function, file, base)
                                             : HeldSigns(function, file, lower, lower_base));
+  if (in_torch && IsOneOf(function, kForwardModes)) return signs | kForwardMode;
   if (in_torch && Has(file, "torch/optim/")) {
     if (base == "lr_scheduler.py" || base == "swa_utils.py") return signs;
     if (function == "zero_grad") return signs | kZeroGrad;

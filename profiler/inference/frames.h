@@ -39,6 +39,7 @@ enum Sign : uint32_t {
   kGenerates = 1 << 27,     // text, token by token: forwards inside are no training
   kSaves = 1 << 28,         // writes a checkpoint
   kLoads = 1 << 29,         // reads one
+  kForwardMode = 1 << 30,   // a product with tangents (jvp): no backward, whatever it calls
 };
 
 // Of a frame of a `.py` file. `file` has forward slashes.

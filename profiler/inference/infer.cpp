@@ -1,6 +1,7 @@
 #include "profiler/inference/infer.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "profiler/inference/categories.h"
@@ -10,6 +11,7 @@
 #include "profiler/inference/rules.h"
 #include "profiler/inference/stacks.h"
 #include "profiler/inference/timeline.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::inference {
 
@@ -38,6 +40,30 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
                      });
 }
 
+// Marks of a step or of a phase that a program has on purpose. Lifetimes on the host's allocator,
+// which serves whatever else the program does, prove nothing by themselves.
+bool SaysAnything(const Timeline& timeline) {
+  return !timeline.steps.empty() ||
+         std::any_of(timeline.phase.begin(), timeline.phase.end(),
+                     [](trace::Phase phase) { return phase != trace::Phase::kNone; });
+}
+
+// What was allocated before a Kineto trace began is one block of which nothing is known.
+void ForgetBeforeProfiler(const Recording& recording, const History& history, Labels& labels) {
+  const trace::StackTable& s = recording.stacks;
+  const auto before = [&](trace::StackId id) {
+    const std::span<const uint32_t> frames = s.Frames(id);
+    return frames.size() == 1 &&
+           recording.strings[s.function[frames[0]].value] == trace::kBeforeProfiler;
+  };
+  for (uint32_t a = 0; a < history.older; ++a) {
+    if (!before(history.allocations.stack[a])) continue;
+    labels.category[a] = trace::Category::kUnknown;
+    labels.rule[a] = kSaid;
+    std::erase_if(labels.retags, [a](const Labels::Retag& r) { return r.allocation == a; });
+  }
+}
+
 // Of one device.
 Labels InferDevice(const Recording& recording, const History& history, const Stacks& stacks) {
   Labels labels;
@@ -49,8 +75,10 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   }
   Timeline timeline = ReadMarks(recording, stacks);
   const Lives lives = ReadLives(recording, history, timeline);
+  if (recording.device == "cpu" && !SaysAnything(timeline)) return labels;
   if (!TellsPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
   CompleteFromOrder(recording, timeline);
+  SplitEqualPasses(history, timeline);
   Recomputed recomputed;
   if (!SaysPhases(recording, stacks)) recomputed = FindRecomputed(history, lives, timeline);
   Categorize(recording, history, stacks, timeline, lives, recomputed, labels);
@@ -98,6 +126,7 @@ Labels Infer(const Recording& recording, const History& history) {
   const std::vector<uint8_t> devices = DevicesOf(recording, history);
   Labels labels = devices.size() > 1 ? InferDevices(recording, history, stacks, devices)
                                      : InferDevice(recording, history, stacks);
+  ForgetBeforeProfiler(recording, history, labels);
   recording::TakeSaid(recording, history, labels);  // stands over every rule
   labels.op.reserve(allocations.size());
   labels.module.reserve(allocations.size());

@@ -72,6 +72,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: a module's forward inside generate()",
     "stack: a checkpoint is written",
     "stack: a checkpoint is read",
+    "state: every size comes a multiple of four times (parameter, gradient, two moments); which "
+    "block is which follows from addresses alone",
 };
 
 }  // namespace

@@ -101,7 +101,10 @@ enum Rule : uint8_t {
   kStackSave = 64,
   kStackLoad = 65,
 
-  kRuleCount = 66,
+  // Of a state, from how often its sizes come: a share of each, not block by block.
+  kStateShares = 66,
+
+  kRuleCount = 67,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

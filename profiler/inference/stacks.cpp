@@ -40,13 +40,14 @@ class StackReader {
   StackFacts Facts(trace::StackId id) {
     const std::span<const uint32_t> frames = recording_.stacks.Frames(id);
     StackFacts facts;
-    bool loads = false, compiled = false, generates = false;
+    bool loads = false, compiled = false, generates = false, forward_mode = false;
     for (size_t i = frames.size(); i-- > 0;) {  // outermost first: the innermost sign counts
       const uint32_t s = signs_[frames[i]];
       if (s & kLoadsState) loads = true;
       if (s & kApply) loads = false;
       if (s & kCompiled) compiled = true;
       if (s & kGenerates) generates = true;
+      if (s & kForwardMode) forward_mode = true;
       if (s & kCapture) facts.captured = true;
       if (s & kReplica) facts.replica = true;
       if (s & kAccumulates) facts.accumulates = true;
@@ -56,6 +57,10 @@ class StackReader {
         Set(facts, Phase::kOptimizer, kStackOptimizer);
       } else if (s & kZeroGrad) {
         Set(facts, Phase::kZeroGrad, kStackZeroGrad);
+      } else if ((s & kForwardMode) || (forward_mode && (s & kBackward))) {
+        // torch.autograd.functional.jvp runs the engine, but what is asked for is a forward
+        // product.
+        Set(facts, Phase::kForward, kStackForward);
       } else if (s & kBackward) {
         Set(facts, Phase::kBackward, kStackBackward);
       } else if (s & (kForward | kLoss | kFunctional)) {

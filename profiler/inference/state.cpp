@@ -1,3 +1,6 @@
+#include <map>
+#include <vector>
+
 #include "profiler/inference/categories.h"
 #include "profiler/inference/rules.h"
 
@@ -43,6 +46,48 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
   }
 }
 
+// A model that is trained with Adam holds four tensors of each parameter's size: the parameter, its
+// gradient and two moments. Where the call stacks say nothing, that every size comes a multiple of
+// four times shows it: parameters alone do not do that, the last layer's norm or an embedding comes
+// an odd number of times. What each block is follows from the order of addresses alone; the sums
+// by category are what is known.
+constexpr uint32_t kOfEach = 4;
+constexpr uint32_t kFewestSizes = 3, kFewestBlocks = 32;
+
+void ShareOut(const recording::History& history, Labels& labels) {
+  const auto& allocations = history.allocations;
+  std::map<uint64_t, std::vector<uint32_t>> of_size;
+  uint64_t all = 0, shared = 0;
+  for (uint32_t a = 0; a < allocations.size(); ++a) {
+    const uint64_t bytes = allocations.requested[a];
+    if (labels.category[a] != Category::kUnknown) {
+      if (labels.rule[a] != kSizeWorkspace) return;  // the stacks tell
+      continue;
+    }
+    all += bytes;
+    if (bytes > kScalar) of_size[bytes].push_back(a);
+  }
+  uint32_t sizes = 0, blocks = 0;
+  for (const auto& [bytes, rows] : of_size) {
+    if (rows.size() < kOfEach) continue;
+    if (rows.size() % kOfEach != 0) return;
+    ++sizes;
+    blocks += static_cast<uint32_t>(rows.size());
+    shared += bytes * rows.size();
+  }
+  if (sizes < kFewestSizes || blocks < kFewestBlocks || shared < all / 100 * 97) return;
+  for (const auto& [bytes, rows] : of_size) {
+    if (rows.size() < kOfEach) continue;
+    const size_t parameters = rows.size() / kOfEach;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      labels.category[rows[i]] = i < parameters       ? Category::kParameter
+                                 : i < 2 * parameters ? Category::kGradient
+                                                      : Category::kOptimizerState;
+      labels.rule[rows[i]] = kStateShares;
+    }
+  }
+}
+
 }  // namespace
 
 void CategorizeState(const recording::History& history, const Stacks& stacks, Labels& labels) {
@@ -53,6 +98,7 @@ void CategorizeState(const recording::History& history, const Stacks& stacks, La
     labels.category[a] = concluded.category;
     labels.rule[a] = concluded.rule;
   }
+  ShareOut(history, labels);
 }
 
 }  // namespace vramscope::inference

@@ -293,6 +293,39 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
   if (timeline.steps.empty()) FindSteps(recording, timeline);
 }
 
+void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
+  // A layer has fewer requests; of the first pass so many may be missing or be more (workspaces).
+  constexpr size_t kFewestRequests = 32, kMostOdd = 8;
+  if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
+  const Labels::Step whole = timeline.steps.front();
+  std::vector<EntryIndex> born;
+  std::vector<uint64_t> sizes;
+  for (EntryIndex i = whole.begin; i < whole.end; ++i) {
+    if (timeline.phase[i] == Phase::kBackward || timeline.phase[i] == Phase::kOptimizer ||
+        timeline.phase[i] == Phase::kGeneration)
+      return;
+    const uint32_t row = history.allocation_of_entry[i];
+    if (row >= history.allocations.size() || history.allocations.alloc[row] != i) continue;
+    born.push_back(i);
+    sizes.push_back(history.allocations.requested[row]);
+  }
+  const size_t period = Period(sizes), n = sizes.size();
+  if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
+  size_t alike = n - period;  // from here to the end every request is that of one period later
+  while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
+  const size_t passes = (n + period / 2) / period;
+  const size_t odd = n > passes * period ? n - passes * period : passes * period - n;
+  if (passes < 2 || odd > kMostOdd || alike > period / 4) return;
+  timeline.steps.clear();
+  EntryIndex begin = whole.begin;
+  for (size_t pass = 1; pass <= passes; ++pass) {
+    const size_t left = (passes - pass) * period;  // requests of the passes behind this one
+    const EntryIndex end = left == 0 ? whole.end : born[n - left];
+    timeline.steps.push_back({begin, end, static_cast<uint32_t>(pass - 1), kStepRepetition});
+    begin = end;
+  }
+}
+
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline) {
   std::vector<Labels::PhaseRange> ranges;
   size_t step = 0;

@@ -40,6 +40,11 @@ bool TellsPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps where no annotation gave any.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
+// Equal forward passes one after another, without gradients, are steps of their own: what
+// CompleteFromOrder takes for one pass is cut where the same requests come again, if they do so
+// exactly and to the recording's end.
+void SplitEqualPasses(const recording::History& history, Timeline& timeline);
+
 // Phases change every few entries, and never in the same way twice: stacks that say nothing of when
 // they were recorded. ReadMarks leaves them out.
 bool IsNoise(const Timeline& timeline);

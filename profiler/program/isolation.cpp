@@ -179,6 +179,7 @@ absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
     environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch_->path();
     environment_["LD_PRELOAD"] = library;
+    environment_["LD_AUDIT"] = library;  // for what asks libc by name
     if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
     return absl::OkStatus();
   }

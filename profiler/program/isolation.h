@@ -53,7 +53,8 @@ class Isolation {
   IsolationMode mode() const { return mode_; }
   // What holds for this run, as full sentences for the user.
   std::string Description() const;
-  // Variables of the program's environment. LD_PRELOAD is to be prepended to, the rest set.
+  // Variables of the program's environment. LD_PRELOAD and LD_AUDIT are to be prepended to, the
+  // rest set.
   const std::map<std::string, std::string>& environment() const { return environment_; }
   // Makes the calling process, just forked and with one thread, a part of the isolated file system,
   // in the folder that is its current one. 0, or errno.

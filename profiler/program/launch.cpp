@@ -98,7 +98,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["HF_HUB_DISABLE_TELEMETRY"] = "1";
   if (o.isolation == nullptr) return e;
   for (const auto& [key, value] : o.isolation->environment()) {
-    if (key == "LD_PRELOAD") {
+    if (key == "LD_PRELOAD" || key == "LD_AUDIT") {
       Prepend(e, key, value);
     } else {
       e[key] = value;

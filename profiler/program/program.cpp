@@ -190,14 +190,18 @@ void AddPlatformReport(const std::string& folder, About& about) {
     for (const json& device : *devices)
       if (device.is_object() && NumberOf(device, "most_used_bytes") > 0)
         about.context_bytes = std::max(about.context_bytes, NumberOf(device, "context_bytes"));
-  const auto lacking = report.find("unknown_functions");
-  if (lacking == report.end() || !lacking->is_array()) return;
-  for (const json& row : *lacking)
-    if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
-      about.assumptions.push_back(
-          {fmt::format("{}() is not emulated: it said success and did nothing, {} times",
-                       TextOf(row, "function"), NumberOf(row, "count")),
-           TextOf(row, "library"), 0});
+  const auto add = [&](const char* key, std::string_view answered) {
+    const auto lacking = report.find(key);
+    if (lacking == report.end() || !lacking->is_array()) return;
+    for (const json& row : *lacking)
+      if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
+        about.assumptions.push_back(
+            {fmt::format("{}() is not emulated: it answered {}, {} times", TextOf(row, "function"),
+                         answered, NumberOf(row, "count")),
+             TextOf(row, "library"), 0});
+  };
+  add("unknown_functions", "\"not supported\"");
+  add("succeeding_functions", "with success and did nothing");
 }
 
 // Nothing where the process took nothing of any card.

@@ -122,7 +122,8 @@ class Emitter {
     info.backend = trace::Backend::kImported;
     info.measured = true;
     info.source = recording_.source;
-    info.device.name = recording_.device;
+    info.device = recording_.card;
+    if (!recording_.device.empty()) info.device.name = recording_.device;
     info.alloc_conf = recording_.alloc_conf;
     info.start_unix_ns = recording_.start_unix_ns;
     info.content = recording_.content;

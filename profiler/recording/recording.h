@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/run/device_profile.h"
 #include "profiler/trace/event_sink.h"
 #include "profiler/trace/trace.h"
 #include "profiler/trace/types.h"
@@ -113,6 +114,7 @@ struct OlderAlloc {
 struct Recording {
   std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
   std::string device;      // what the only device is called, where it is no numbered one: "cpu"
+  run::DeviceProfile card;  // of the only GPU, where the file says which; else empty
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
   int64_t start_unix_ns = 0;
   bool has_segments = false;      // false: the file says nothing of segments (Kineto)

@@ -106,6 +106,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Recorded* next = Next();
     if (next == nullptr) return std::nullopt;
     const Segment& s = next->segment;
+    // A run does not record that addresses without memory are given up, nor that they are taken
+    // anew.
+    if (wanted.expandable && s.expandable && next->kind == EventKind::kSegmentMap &&
+        next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
+        s.mempool == wanted.mempool)
+      return s.address;
     if (next->kind != EventKind::kSegmentAlloc || s.bytes != wanted.bytes ||
         s.stream != wanted.stream || s.pool != wanted.pool || s.mempool != wanted.mempool ||
         s.expandable != wanted.expandable) {
@@ -233,6 +239,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                  .stream = s.stream[id],
                  .mempool = s.mempool[id],
                  .expandable = s.expandable[id] != 0};
+    if (r.segment.expandable && trace_.info.backend != trace::Backend::kImported)
+      r.segment.bytes = ReservedRange(r.segment.bytes, r.segment.pool, conf_);
     if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
       r.address = trace_.other_events.address[Activity(i)];
       r.bytes = trace_.events.bytes[i];
@@ -414,6 +422,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
+    if (s.expandable && kind == EventKind::kSegmentFree) return;  // addresses alone
     Differ(at_,
            fmt::format("{} at {:#x} goes back to the device in the model, not in the recording",
                        Bytes(bytes), address),

@@ -44,6 +44,11 @@ void Extend(RecordedState& state, const run::AllocConf& conf) {
 
 }  // namespace
 
+uint64_t ReservedRange(uint64_t bytes, trace::Pool pool, const run::AllocConf& conf) {
+  const uint64_t page = allocator::PageSize(pool, conf);
+  return bytes > ~uint64_t{0} - page ? bytes : allocator::RoundUp(bytes, page);
+}
+
 RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::AllocConf& conf) {
   RecordedState out;
   const trace::SegmentTable& s = t.segments;
@@ -60,7 +65,8 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
             [&s](uint32_t x, uint32_t y) { return s.address[x] < s.address[y]; });
 
   size_t next = 0;
-  for (const uint32_t row : segments) {
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const uint32_t row = segments[i];
     CachingAllocator::SnapshotSegment state;
     state.segment = {.address = s.address[row],
                      .bytes = s.bytes[row],
@@ -68,6 +74,13 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
                      .stream = s.stream[row],
                      .mempool = s.mempool[row],
                      .expandable = s.expandable[row] != 0};
+    if (state.segment.expandable && t.info.backend != trace::Backend::kImported) {
+      const uint64_t whole = ReservedRange(s.bytes[row], s.pool[row], conf);
+      const bool fits =
+          whole <= ~uint64_t{0} - s.address[row] &&
+          (i + 1 == segments.size() || s.address[segments[i + 1]] >= s.address[row] + whole);
+      if (fits) state.segment.bytes = whole;
+    }
     const auto put = [&state](uint64_t from, uint64_t to, bool is_mapped) {
       if (from >= to) return;
       state.blocks.push_back({.block = {.address = from,

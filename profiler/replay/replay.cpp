@@ -8,6 +8,7 @@
 #include "profiler/allocator/rules.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/releases.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::replay {
 namespace {
@@ -82,7 +83,7 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
                                 const run::AllocConf& recorded) {
   // Where the model follows the recording in every choice, that is the answer: addresses that
   // the driver gave, and tails that the file does not state, are in it.
-  if (AsRecorded(options, recorded) && trace.info.backend != trace::Backend::kPlan) {
+  if (AsRecorded(options, recorded)) {
     ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;
     exactly.cancel = options.cancel;
@@ -110,6 +111,8 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options) {
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(RecordedConf(trace));
   if (trace.events.size() > 0 && !HasHistory(trace)) return NoHistory();
+  if (const std::string_view why = trace::WhyNoReplay(trace); !why.empty())
+    return absl::FailedPreconditionError(absl::string_view(why.data(), why.size()));
   if (options.what_if()) {
     if (!conf.ok()) conf = run::AllocConf();
     return WhatIf(trace, options, *conf);

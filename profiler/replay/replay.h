@@ -98,6 +98,11 @@ struct Replayed {
     return segment_allocs + segment_frees + segment_maps + segment_unmaps;
   }
   std::optional<trace::EventIndex> first_out_of_memory;
+  // What there was when that request failed: the cache had been given back before.
+  struct Failure {
+    uint64_t asked = 0, device_free = 0, allocated = 0, reserved = 0;
+    uint64_t holes = 0, largest_hole = 0;  // of the pool and stream that it comes from
+  } first_failure;
   struct Point {
     trace::EventIndex event;
     uint64_t allocated, reserved;

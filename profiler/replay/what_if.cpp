@@ -78,8 +78,24 @@ class WhatIf final : public allocator::SegmentObserver {
 
   void OnSegmentAlloc(const allocator::Segment&) override {}
   void OnSegmentFree(const allocator::Segment&) override {}
-  void OnOutOfMemory(uint64_t, uint64_t) override {
-    if (!out_.first_out_of_memory.has_value()) out_.first_out_of_memory = at_;
+  void OnOutOfMemory(uint64_t bytes, uint64_t device_free) override {
+    if (out_.first_out_of_memory.has_value()) return;
+    out_.first_out_of_memory = at_;
+    Replayed::Failure& failure = out_.first_failure;
+    failure = {.asked = bytes,
+               .device_free = device_free,
+               .allocated = model_->stats().allocated,
+               .reserved = model_->stats().reserved};
+    const trace::Pool pool = allocator::PoolOf(CachingAllocator::RoundSize(bytes, settings_.conf));
+    for (const CachingAllocator::SnapshotSegment& s : model_->Snapshot()) {
+      if (s.segment.mempool != 0 || s.segment.pool != pool || s.segment.stream != StreamOf(at_))
+        continue;
+      for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
+        if (b.live || !b.mapped) continue;
+        failure.holes += b.block.bytes_rounded;
+        failure.largest_hole = std::max(failure.largest_hole, b.block.bytes_rounded);
+      }
+    }
   }
   // A release waited for it: the recorded completion comes too late.
   void OnFreeCompleted(const Block& block) override {
@@ -91,6 +107,15 @@ class WhatIf final : public allocator::SegmentObserver {
 
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
+
+  // Of the request of an event.
+  uint32_t StreamOf(EventIndex event) const {
+    if (trace_.events.kind[event] == EventKind::kAlloc)
+      return trace_.allocations.stream[trace_.events.id[event]];
+    const auto& events = trace_.other_events.event;
+    const auto row = std::lower_bound(events.begin(), events.end(), event) - events.begin();
+    return trace_.other_events.stream[static_cast<size_t>(row)];
+  }
 
   uint32_t MemPoolOf(uint64_t allocation) const {
     const trace::SegmentId s = trace_.allocations.segment[allocation];

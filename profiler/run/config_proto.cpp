@@ -5,10 +5,10 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/message.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include <map>
 
+#include "profiler/run/parse_message.h"
 #include "profiler/run/units.h"
 #include "proto/run.pb.h"
 
@@ -42,7 +42,7 @@ void Collect(const pb::Message& message, const std::string& prefix, Settings& ou
     const pb::FieldDescriptor* field = type->field(i);
     if (field->is_map()) continue;
     if (!message.GetReflection()->HasField(message, field)) continue;
-    const std::string path = prefix + field->name();
+    const std::string path = prefix + std::string(field->name());
     if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
       Collect(message.GetReflection()->GetMessage(message, field), path + ".", out);
     } else {
@@ -95,9 +95,9 @@ void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<st
     const pb::FieldDescriptor* field = type->field(i);
     if (field->is_map()) continue;
     if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
-      Paths(field->message_type(), prefix + field->name() + ".", out);
+      Paths(field->message_type(), prefix + std::string(field->name()) + ".", out);
     } else {
-      out.push_back(prefix + field->name());
+      out.push_back(prefix + std::string(field->name()));
     }
   }
 }
@@ -106,9 +106,7 @@ void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<st
 
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
   proto::RunConfig message;
-  const pb::LogSilencer quiet;  // the error is returned; it need not be printed as well
-  if (bytes.size() > kMaxBytes ||
-      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > kMaxBytes || !ParseMessage(bytes, message)) {
     return absl::DataLossError("run configuration: the bytes are not a RunConfig message");
   }
   Settings settings;

@@ -56,7 +56,9 @@ std::string EncodeFrame(FrameType type, std::string_view payload, Compression co
   uint16_t flags = 0;
   size_t stored = payload.size();
   if (compression != Compression::kNone && payload.size() >= kSmallestCompressed) {
-    thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+    thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
+    if (context == nullptr) context.reset(ZSTD_createCCtx());
+    if (context == nullptr) throw std::bad_alloc();
     const size_t bound = ZSTD_compressBound(payload.size());
     out.resize(kEnvelopeBytes + bound);
     const int level = compression == Compression::kFast ? 1 : 3;
@@ -91,7 +93,9 @@ absl::StatusOr<Frame> Uncompress(RawFrame&& raw) {
         "frame at byte {}: the compressed data does not have the stated size", raw.offset));
   thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context;
   if (context == nullptr) context.reset(ZSTD_createDCtx());
-  if (context == nullptr) throw std::bad_alloc();
+  if (context == nullptr)
+    return absl::ResourceExhaustedError(
+        fmt::format("frame at byte {}: not enough memory to decompress it", raw.offset));
   frame.payload.resize(raw.payload_size);
   const size_t got = ZSTD_decompressDCtx(context.get(), frame.payload.data(), frame.payload.size(),
                                          raw.stored.data(), raw.stored.size());

@@ -1,11 +1,11 @@
 #include "profiler/trace/header_codec.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "profiler/run/parse_message.h"
 #include "proto/trace.pb.h"
 
 namespace vramscope::trace {
@@ -82,12 +82,6 @@ absl::Status Malformed(std::string_view what) {
   return absl::DataLossError(fmt::format("the {} is malformed", what));
 }
 
-template <class Message>
-bool Parse(Message& message, std::string_view payload) {
-  const google::protobuf::LogSilencer quiet;  // the error is returned; it need not be printed too
-  return message.ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
-
 }  // namespace
 
 std::string EncodeHeader(const TraceInfo& info) {
@@ -120,7 +114,8 @@ std::string EncodeHeader(const TraceInfo& info) {
 
 absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   proto::TraceHeader header;
-  if (!Parse(header, payload) || header.version() == 0) return Malformed("trace header");
+  if (!run::ParseMessage(payload, header) || header.version() == 0)
+    return Malformed("trace header");
   if (header.version() > kFormatVersion)
     return absl::UnimplementedError(fmt::format(
         "the trace has format version {} (written by '{}'); this program reads up to version {}: "
@@ -182,7 +177,7 @@ std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values
 
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
   proto::StringTable table;
-  if (!Parse(table, payload)) return Malformed("string table");
+  if (!run::ParseMessage(payload, table)) return Malformed("string table");
   StringIncrement out;
   out.first_id = table.first_id();
   out.values.reserve(static_cast<size_t>(table.values_size()));
@@ -192,7 +187,7 @@ absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
 
 absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload) {
   proto::StringTable table;
-  if (!Parse(table, payload) || !table.has_keyframe()) return Malformed("keyframe");
+  if (!run::ParseMessage(payload, table) || !table.has_keyframe()) return Malformed("keyframe");
   proto::Keyframe& from = *table.mutable_keyframe();
   return KeyframeMessage{.event = from.event(),
                          .next_block = from.allocation(),
@@ -218,7 +213,7 @@ std::string EncodeStacks(const StackIncrement& in) {
 
 absl::StatusOr<StackIncrement> DecodeStacks(std::string_view payload) {
   proto::StackTable table;
-  if (!Parse(table, payload)) return Malformed("stack table");
+  if (!run::ParseMessage(payload, table)) return Malformed("stack table");
   StackIncrement out;
   out.first_frame = table.first_frame();
   for (const uint32_t id : table.function()) out.function.push_back({id});
@@ -280,7 +275,7 @@ std::string EncodeFooter(const Footer& footer) {
 
 absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   proto::Footer message;
-  if (!Parse(message, payload)) return Malformed("footer");
+  if (!run::ParseMessage(payload, message)) return Malformed("footer");
   Footer out;
   out.events = message.events();
   out.strings = message.strings();
@@ -323,7 +318,8 @@ std::string EncodeEnd(uint64_t footer_offset) {
 
 absl::StatusOr<uint64_t> DecodeEnd(std::string_view payload) {
   proto::End end;
-  if (payload.size() != kEndPayloadBytes || !Parse(end, payload)) return Malformed("end frame");
+  if (payload.size() != kEndPayloadBytes || !run::ParseMessage(payload, end))
+    return Malformed("end frame");
   return end.footer_offset();
 }
 

@@ -181,6 +181,7 @@ class ZstdStream : public PlainStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
     // 2^27 bytes: what the zstd program accepts by default, `--long` included.
+    if (zstd_ == nullptr) throw std::bad_alloc();
     ZSTD_DCtx_setParameter(zstd_, ZSTD_d_windowLogMax, 27);
   }
   ~ZstdStream() override { ZSTD_freeDStream(zstd_); }
@@ -233,17 +234,25 @@ absl::StatusOr<std::unique_ptr<InputStream>> InputStream::Open(const std::string
 absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap) {
   absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
   if (!input.ok()) return input.status();
-  std::string out;
-  if (!(*input)->compressed()) out.reserve(std::min<uint64_t>((*input)->total(), cap));
+  return ReadRest(**input, "", DisplayName(path), cap);
+}
+
+absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
+                                     size_t cap) {
+  const auto too_much = [&] {
+    return absl::ResourceExhaustedError(
+        fmt::format("'{}' has more than {} bytes{}, which is as much as is read of such a file",
+                    name, cap, input.compressed() ? " once decompressed" : ""));
+  };
+  std::string out = std::move(head);
+  if (out.size() > cap) return too_much();
+  if (!input.compressed()) out.reserve(std::min<uint64_t>(input.total(), cap));
   std::string chunk(kChunk, '\0');
   while (true) {
-    absl::StatusOr<size_t> n = (*input)->Read(chunk.data(), chunk.size());
+    absl::StatusOr<size_t> n = input.Read(chunk.data(), chunk.size());
     if (!n.ok()) return n.status();
     if (*n == 0) return out;
-    if (*n > cap - out.size())
-      return absl::ResourceExhaustedError(
-          fmt::format("'{}' has more than {} bytes{}, which is as much as is read of such a file",
-                      DisplayName(path), cap, (*input)->compressed() ? " once decompressed" : ""));
+    if (*n > cap - out.size()) return too_much();
     out.append(chunk.data(), *n);
   }
 }
@@ -260,9 +269,18 @@ std::string LooksLike(std::string_view bytes) {
   if (starts("PK\x03\x04"sv)) return "a zip archive (as torch.save writes)";
   if (starts("\x1f\x8b"sv)) return "gzip data";
   if (starts("\x28\xb5\x2f\xfd"sv)) return "zstd data";
-  if (starts("SQLite format 3"sv)) return "an SQLite database (as Nsight Systems exports)";
+  if (starts("SQLite format 3"sv))
+    return bytes.find("CUPTI"sv) != std::string_view::npos ||
+                   bytes.find("ENUM_NSYS"sv) != std::string_view::npos
+               ? "an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems open"
+               : "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)";
   if (bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
     return "a Python pickle (a PyTorch memory snapshot?)";
+  // A sample type (two varints) comes first.
+  if (bytes.size() > 4 && bytes[0] == '\x0a' && bytes[1] > 1 && bytes[1] < 8 && bytes[2] == '\x08')
+    return "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), "
+           "which "
+           "`pprof -http=: FILE` opens";
   if (starts("\x0a"sv) && bytes.size() > 1 && static_cast<unsigned char>(bytes[1]) >= 0x80)
     return "a protobuf message (a Perfetto trace?)";
   const size_t at = bytes.find_first_not_of(" \t\r\n\xef\xbb\xbf"sv);

@@ -34,6 +34,9 @@ class InputStream {
 // Everything, decompressed. kResourceExhausted when it is more than `cap` bytes, found out before
 // more than `cap` bytes are held.
 absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap);
+// The same of an input that is open, of which `head` was taken. `name` is for messages.
+absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
+                                     size_t cap);
 
 // What a file seems to be, from its first bytes (a few hundred are plenty): "a Python pickle", "a
 // PNG picture". "" when nothing is recognised.

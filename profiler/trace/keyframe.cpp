@@ -40,7 +40,8 @@ class Ids {
 
 std::string EncodeKeyframe(const LiveState& live, uint64_t event, uint32_t next_string) {
   std::vector<Event> events = live.Memory();
-  events.insert(events.end(), live.open().begin(), live.open().end());
+  const std::vector<Event> open = live.open();
+  events.insert(events.end(), open.begin(), open.end());
   if (events.size() > kMaxBatchEvents) return "";
   std::vector<uint64_t> blocks, segments;
   for (Event& e : events) {

@@ -35,6 +35,15 @@ bool IsOfThread(EventKind begin) {
          begin == EventKind::kAnnotationBegin;
 }
 
+// What has to be alike of a begin and its end: the thread, or the process.
+uint64_t OpenKey(EventKind begin, uint32_t thread_or_process) {
+  return uint64_t{static_cast<uint8_t>(begin)} << 32 | thread_or_process;
+}
+
+uint32_t PlaceOf(EventKind begin, uint32_t thread) {
+  return IsOfThread(begin) ? thread : ProcessOfThread(thread);
+}
+
 }  // namespace
 
 void LiveState::Strings(uint32_t first_id, std::span<const std::string> values) {
@@ -65,7 +74,10 @@ absl::Status LiveState::Advance(const Event& e) {
     if (process_markers_.contains(e.name.value)) markers_.push_back(e);
     return absl::OkStatus();
   }
-  if (IsSliceBegin(e.kind)) open_.push_back(e);
+  if (IsSliceBegin(e.kind)) {
+    open_by_key_[OpenKey(e.kind, PlaceOf(e.kind, e.thread))].push_back(opened_);
+    open_.emplace_hint(open_.end(), opened_++, e);
+  }
   if (const std::optional<EventKind> begin = BeginOf(e.kind)) return End(e, *begin);
   return absl::OkStatus();
 }
@@ -113,15 +125,29 @@ absl::Status LiveState::OfSegment(const Event& e) {
 }
 
 absl::Status LiveState::End(const Event& e, EventKind begin) {
-  const auto closes = [&](const Event& open) {
-    if (open.kind != begin) return false;
-    if (IsOfThread(begin)) return open.thread == e.thread;
-    return markers_.empty() || ProcessOfThread(open.thread) == ProcessOfThread(e.thread);
+  std::vector<uint64_t>* of = nullptr;  // whose last one is closed
+  const auto see = [&](uint32_t place) {
+    const auto found = open_by_key_.find(OpenKey(begin, place));
+    if (found == open_by_key_.end() || found->second.empty()) return;
+    if (of == nullptr || found->second.back() > of->back()) of = &found->second;
   };
-  const auto at = std::find_if(open_.rbegin(), open_.rend(), closes);
-  if (at == open_.rend()) return absl::DataLossError("nothing of its kind is open");
-  open_.erase(std::next(at).base());
+  if (!IsOfThread(begin) && markers_.empty()) {
+    // One process, whatever its threads are called: the innermost of all.
+    for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
+  } else {
+    see(PlaceOf(begin, e.thread));
+  }
+  if (of == nullptr) return absl::DataLossError("nothing of its kind is open");
+  open_.erase(of->back());
+  of->pop_back();
   return absl::OkStatus();
+}
+
+std::vector<Event> LiveState::open() const {
+  std::vector<Event> events;
+  events.reserve(open_.size());
+  for (const auto& [number, event] : open_) events.push_back(event);
+  return events;
 }
 
 std::vector<Event> LiveState::Memory() const {

@@ -37,7 +37,7 @@ class LiveState {
   // Events that restate it: processes, segments with their mapped pages, blocks with their present
   // category. Numbers are those of the file, times those of long ago.
   std::vector<Event> Memory() const;
-  const std::vector<Event>& open() const { return open_; }  // begin events
+  std::vector<Event> open() const;  // begin events, in their order
   size_t size() const { return blocks_.size() + segments_.size() + open_.size() + markers_.size(); }
 
   uint64_t next_block() const { return next_block_; }
@@ -60,7 +60,11 @@ class LiveState {
   absl::flat_hash_map<uint64_t, Block> blocks_;  // by number in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  std::vector<Event> open_;
+  // Begin events by when they came, and those of one kind and thread or process (OpenKey) with the
+  // innermost last: an end takes no search through what is open.
+  std::map<uint64_t, Event> open_;
+  absl::flat_hash_map<uint64_t, std::vector<uint64_t>> open_by_key_;
+  uint64_t opened_ = 0;
   std::vector<Event> markers_;          // of processes
   std::set<uint32_t> process_markers_;  // ids of their names
   uint64_t allocated_ = 0, reserved_ = 0;

@@ -58,6 +58,7 @@ MemoryBudget::MemoryBudget(const InputStream& input, uint64_t limit, bool packed
     : input_(input),
       fixed_(limit),
       available_(AvailableMemory() / 10 * 9),
+      trace_(packed),
       packed_(packed || input.compressed()) {
   limit_ = std::min(available_, OfFile());
 }
@@ -66,9 +67,10 @@ uint64_t MemoryBudget::OfFile() const {
   if (fixed_ > 0) return fixed_;
   const uint64_t bytes = std::max(input_.total(), input_.consumed());
   const uint64_t each = packed_ ? kPerCompressedByte : kPerByte;
-  const uint64_t limit = std::max(kFloor, std::min(bytes, kUnknown / each) * each);
-  if (!packed_ || limit <= kLarge) return limit;
-  return kLarge + (bytes - kLarge / each) * kPerByteOfLarge;
+  uint64_t limit = std::max(kFloor, std::min(bytes, kUnknown / each) * each);
+  if (packed_ && limit > kLarge) limit = kLarge + (bytes - kLarge / each) * kPerByteOfLarge;
+  if (!trace_) return limit;
+  return std::max(limit, std::min(kMostOfTrace / kPerTraceByte, bytes) * kPerTraceByte);
 }
 
 bool MemoryBudget::Look() {

@@ -28,7 +28,11 @@ class MemoryBudget {
   // another take (2 MiB as .zst, charged 250 MiB), and little more.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
-  // `limit`: in place of what follows from the file; 0: none. `packed`: the format is compressed in
+  // A `.trace` of a run whose steps are alike is packed far closer than that: what the writer
+  // writes must open again. Up to so much, for a byte of it.
+  static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
+
+  // `limit`: in place of what follows from the file; 0: none. `packed`: a `.trace`, compressed in
   // itself. Never more than what the computer has available. The input must outlive the budget.
   explicit MemoryBudget(const InputStream& input, uint64_t limit = 0, bool packed = false);
 
@@ -53,7 +57,7 @@ class MemoryBudget {
 
   const InputStream& input_;
   const uint64_t fixed_, available_;
-  const bool packed_;
+  const bool trace_, packed_;
   uint64_t used_ = 0, limit_ = 0;
   bool exhausted_ = false;
 };

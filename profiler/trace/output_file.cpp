@@ -14,6 +14,17 @@
 namespace vramscope::trace {
 namespace {
 
+// A call that is interrupted so often, without anything in between that worked, is given up.
+constexpr int kMostInterruptions = 100;
+
+// `call` again while a signal interrupts it.
+template <class Call>
+auto Uninterrupted(Call call) {
+  auto result = call();
+  for (int i = 0; result < 0 && errno == EINTR && i < kMostInterruptions; ++i) result = call();
+  return result;
+}
+
 std::atomic<const char*> unfinished = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);  // read by a signal handler
 
@@ -29,7 +40,7 @@ int SyncFolderOf(const std::string& path) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  const int error = Uninterrupted([fd] { return ::fsync(fd); }) == 0 ? 0 : errno;
   ::close(fd);
   return error == EINVAL || error == ENOSYS || error == EROFS ? 0 : error;
 }
@@ -104,8 +115,8 @@ absl::Status OutputFile::Write(std::string_view bytes) {
   if (!status_.ok()) return status_;
   while (!bytes.empty()) {
     // In pieces, because a single write is capped at 2 GiB.
-    const ssize_t n = ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = Uninterrupted(
+        [&] { return ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30)); });
     if (n < 0) return status_ = Error(errno, "write");
     written_ += static_cast<uint64_t>(n);
     bytes.remove_prefix(static_cast<size_t>(n));
@@ -117,7 +128,8 @@ absl::Status OutputFile::Commit() {
   if (!status_.ok()) return status_;
   if (!owns_fd_) return absl::OkStatus();
   // Some file systems report a full disk only here.
-  if (!temporary_.empty() && ::fdatasync(fd_) != 0 && errno != EINVAL && errno != ENOSYS)
+  if (!temporary_.empty() && Uninterrupted([this] { return ::fdatasync(fd_); }) != 0 &&
+      errno != EINVAL && errno != ENOSYS)
     return status_ = Error(errno, "write");
   const int fd = fd_;
   fd_ = -1;

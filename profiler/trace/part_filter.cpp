@@ -102,7 +102,8 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
   begin.kind = EventKind::kMarker;
   const size_t marker = events.size();
   events.push_back(begin);
-  events.insert(events.end(), live_.open().begin(), live_.open().end());
+  const std::vector<Event> open = live_.open();
+  events.insert(events.end(), open.begin(), open.end());
   for (Event& e : events) {
     e.time_ns = time_ns;
     if (absl::Status s = Renumber(e); !s.ok()) return s;

@@ -7,17 +7,21 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
+#include "profiler/trace/catch_status.h"
 #include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/keyframe.h"
 #include "profiler/trace/memory_budget.h"
+#include "profiler/trace/varint.h"
 
 namespace vramscope::trace {
 namespace {
@@ -35,6 +39,25 @@ constexpr uint64_t kMemoryPerStackByte = 12;
 // Where keyframes are damaged, the whole file is as good.
 constexpr int kKeyframeTries = 4;
 
+// What a table of strings takes: each its object, however short it is, and its characters, which
+// are there twice while the message is taken apart.
+uint64_t MemoryOfStrings(std::string_view payload) {
+  constexpr uint64_t kPerString = 48, kPerByte = 2;
+  constexpr uint64_t kLengthDelimited = 2;
+  uint64_t count = 0;
+  const auto* at = reinterpret_cast<const unsigned char*>(payload.data());
+  const auto* const end = at + payload.size();
+  while (at != end) {
+    uint64_t tag = 0, value = 0;
+    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value)) break;  // the decoder says so
+    if ((tag & 7) != kLengthDelimited) continue;
+    if (value > static_cast<uint64_t>(end - at)) break;
+    at += value;
+    ++count;
+  }
+  return kPerString * count + kPerByte * payload.size();
+}
+
 bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
 }
@@ -49,11 +72,19 @@ class BatchPool {
     std::vector<Activity> activities;
     std::string large;  // the payload of a batch that is not taken apart here
     absl::Status status;
-    bool done = false;  // guarded by the pool's mutex
+    bool no_memory = false;  // in place of a status, which takes some
+    bool done = false;       // guarded by the pool's mutex
   };
 
+  // Of as many threads as the system gives; with none batches are taken apart when they are
+  // submitted.
   explicit BatchPool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    threads_.reserve(static_cast<size_t>(threads));
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
   }
   ~BatchPool() {
     {
@@ -68,6 +99,11 @@ class BatchPool {
   std::shared_ptr<Batch> Submit(RawFrame raw) {
     auto batch = std::make_shared<Batch>();
     batch->raw = std::move(raw);
+    if (threads_.empty()) {
+      Decode(*batch);
+      batch->done = true;
+      return batch;
+    }
     {
       std::lock_guard lock(mutex_);
       if (!spare_.empty()) {
@@ -80,9 +116,11 @@ class BatchPool {
     work_.notify_one();
     return batch;
   }
+  // Throws what the batch's thread met: that there is no memory.
   void Wait(const Batch& batch) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return batch.done; });
+    if (batch.no_memory) throw std::bad_alloc();
   }
   // Gives the room of a used batch back.
   void Recycle(Batch& batch) {
@@ -101,7 +139,11 @@ class BatchPool {
         batch = std::move(todo_.front());
         todo_.pop_front();
       }
-      Decode(*batch);
+      try {
+        Decode(*batch);
+      } catch (const std::bad_alloc&) {
+        batch->no_memory = true;
+      }
       {
         std::lock_guard lock(mutex_);
         batch->done = true;
@@ -344,7 +386,7 @@ class FileReader {
         return false;
       const uint64_t activities = assembler_.activities;
       if (!assembler_.Add(*frame).ok()) return false;
-      if (frame->type == FrameType::kStrings) budget_.Charge(frame->payload.size() * 17);
+      if (frame->type == FrameType::kStrings) budget_.Charge(MemoryOfStrings(frame->payload));
       if (frame->type == FrameType::kStacks)
         budget_.Charge(frame->payload.size() * kMemoryPerStackByte);
       budget_.Charge((assembler_.activities - activities) * kMemoryPerActivity);
@@ -411,6 +453,7 @@ class FileReader {
         item.batch = pool_->Submit(*std::move(*raw));
       } else {
         absl::StatusOr<Frame> frame = Uncompress(*std::move(*raw));
+        if (absl::IsResourceExhausted(frame.status())) return frame.status();
         if (!frame.ok()) {
           while (!queue_.empty() && !stopped_)
             if (absl::Status s = Take(); !s.ok()) return s;
@@ -457,11 +500,15 @@ class FileReader {
         status = assembler_.AddEvents(item.batch->events);
       pool_->Recycle(*item.batch);
     } else {
-      if (item.frame.type == FrameType::kStrings) budget_.Charge(item.frame.payload.size() * 17);
+      if (item.frame.type == FrameType::kStrings)
+        budget_.Charge(MemoryOfStrings(item.frame.payload));
       if (item.frame.type == FrameType::kStacks)
         budget_.Charge(item.frame.payload.size() * kMemoryPerStackByte);
       if (!budget_.exhausted()) status = assembler_.Add(item.frame);
     }
+    // Memory ran out on a thread of the pool: nothing is wrong with the file.
+    if (item.batch != nullptr && absl::IsResourceExhausted(item.batch->status))
+      return item.batch->status;
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +

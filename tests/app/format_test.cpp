@@ -56,6 +56,7 @@ TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
   EXPECT_EQ(Printable("a\u00e4\u20ac\U0001f600"), "a\u00e4\u20ac\U0001f600");
   EXPECT_EQ(Printable(std::string("\0\x1b[2J\n\t\x7f", 8)), "??[2J???");
   EXPECT_EQ(Printable("\u009b2J\u202eabc"), "?2J?abc");
+  EXPECT_EQ(Printable("a\u2028b\u2029c"), "a?b?c") << "separators of lines";
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(Printable("\xff"), bad);
   EXPECT_EQ(Printable("\xc0\x80"), bad + bad) << "longer than it needs to be";

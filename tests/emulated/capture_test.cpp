@@ -82,6 +82,95 @@ TEST_F(CaptureTest, AnotherStreamJoinsByAnEvent) {
   EXPECT_FALSE(facts.capturing);
 }
 
+TEST_F(CaptureTest, AnEventOfAnEndedCaptureBringsNoStreamIntoIt) {
+  void* event = nullptr;
+  streams_.CreateEvent(0, 0, &event);
+  ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
+  Work(origin_, 10);
+  streams_.Record(event, origin_);
+  EXPECT_EQ(streams_.QueryEvent(event), Result::kCapturedEvent);
+  ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
+  EXPECT_EQ(streams_.Wait(side_, event), Result::kCapturedEvent);
+  EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kCapturedEvent);
+  CaptureFacts facts;
+  ASSERT_EQ(streams_.LookCapture(side_, &facts), Result::kSuccess);
+  EXPECT_FALSE(facts.capturing);
+  EXPECT_EQ(Work(side_, 10), Result::kSuccess);
+  EXPECT_FALSE(captured_);
+  // Recorded again it is an event like any other.
+  EXPECT_EQ(streams_.Record(event, origin_), Result::kSuccess);
+  EXPECT_EQ(streams_.Wait(side_, event), Result::kSuccess);
+}
+
+TEST_F(CaptureTest, AGraphThatIsLaunchedWhileCapturingBecomesANode) {
+  int done = 0;
+  void *inner = nullptr, *outer = nullptr;
+  ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
+  Work(origin_, 2'000'000, [&] { done += 1; });
+  Work(origin_, 3'000'000, [&] { done += 10; });
+  ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
+  ASSERT_EQ(streams_.Instantiate(graph_, &inner), Result::kSuccess);
+
+  ASSERT_EQ(streams_.BeginCapture(side_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
+  Work(side_, 1'000'000, [&] { done += 100; });
+  EXPECT_EQ(streams_.LaunchGraph(inner, side_), Result::kSuccess);
+  void* whole = nullptr;
+  ASSERT_EQ(streams_.EndCapture(side_, &whole), Result::kSuccess);
+  EXPECT_EQ(done, 0);
+  std::vector<void*> nodes, after;
+  ASSERT_EQ(streams_.NodesOf(whole, &nodes), Result::kSuccess);
+  ASSERT_EQ(nodes.size(), 2u);
+  NodeKind kind = NodeKind::kEmpty;
+  EXPECT_EQ(streams_.KindOf(nodes[1], &kind), Result::kSuccess);
+  EXPECT_EQ(kind, NodeKind::kGraph);
+  EXPECT_EQ(streams_.DependenciesOf(nodes[1], &after), Result::kSuccess);
+  EXPECT_EQ(after, std::vector<void*>{nodes[0]});
+
+  ASSERT_EQ(streams_.Instantiate(whole, &outer), Result::kSuccess);
+  EXPECT_EQ(streams_.DestroyExecutable(inner), Result::kSuccess);  // the node keeps the graph
+  ASSERT_EQ(streams_.Synchronize(side_), Result::kSuccess);
+  const int64_t before = clock_.now();
+  EXPECT_EQ(streams_.LaunchGraph(outer, side_), Result::kSuccess);
+  EXPECT_EQ(done, 111);
+  EXPECT_EQ(streams_.Synchronize(side_), Result::kSuccess);
+  EXPECT_GE(clock_.now(), before + 6'000'000);
+  EXPECT_LT(clock_.now(), before + 7'000'000);
+}
+
+TEST_F(CaptureTest, AChildGraphIsACopy) {
+  int done = 0;
+  ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
+  Work(origin_, 1'000, [&] { ++done; });
+  ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
+  void *parent = streams_.CreateGraph(), *node = nullptr, *executable = nullptr;
+  EXPECT_EQ(streams_.AddChildGraph(parent, graph_, {}, &node), Result::kSuccess);
+  EXPECT_EQ(streams_.AddChildGraph(parent, nullptr, {}, &node), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.AddChildGraph(parent, parent, {}, &node), Result::kInvalidValue);
+  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);
+  ASSERT_EQ(streams_.Instantiate(parent, &executable), Result::kSuccess);
+  EXPECT_EQ(streams_.LaunchGraph(executable, side_), Result::kSuccess);
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(CaptureTest, AnExecutableIsUpdatedByAnotherGraph) {
+  int first = 0, second = 0;
+  void *executable = nullptr, *clone = nullptr;
+  const auto capture = [&](int* counter) {
+    EXPECT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
+    Work(origin_, 10, [counter] { ++*counter; });
+    EXPECT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
+    return graph_;
+  };
+  ASSERT_EQ(streams_.Instantiate(capture(&first), &executable), Result::kSuccess);
+  ASSERT_EQ(streams_.CloneGraph(capture(&second), &clone), Result::kSuccess);
+  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);
+  EXPECT_EQ(streams_.UpdateExecutable(executable, graph_), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.UpdateExecutable(executable, clone), Result::kSuccess);
+  EXPECT_EQ(streams_.LaunchGraph(executable, origin_), Result::kSuccess);
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 1);
+}
+
 TEST_F(CaptureTest, WhatACardRefuses) {
   EXPECT_EQ(streams_.BeginCapture(nullptr, CaptureMode::kGlobal, nullptr),
             Result::kCaptureUnsupported);  // the legacy stream

@@ -8,6 +8,7 @@
 #define VRAMSCOPE_HAS_DRIVER_HEADER 1
 #endif
 
+#include "emulated/core/ipc.h"
 #include "emulated/core/attributes.h"
 #include "emulated/driver/types.h"
 #include "emulated/runtime/types.h"
@@ -126,7 +127,7 @@ TEST(Layouts, MemoryAndCopies) {
   SAME_SIZE(cudaMemcpy3DParms, runtime::Copy3DParameters);
   SAME(cudaMemcpy3DParms, runtime::Copy3DParameters, dstPtr);
   SAME(cudaMemcpy3DParms, runtime::Copy3DParameters, extent);
-  SAME_SIZE(cudaIpcMemHandle_t, runtime::IpcHandle);
+  SAME_SIZE(cudaIpcMemHandle_t, IpcHandle);
 }
 
 TEST(Layouts, LaunchesAndGraphs) {
@@ -142,6 +143,7 @@ TEST(Layouts, LaunchesAndGraphs) {
 #endif
 #if CUDART_VERSION >= 12000
   SAME_SIZE(cudaGraphInstantiateParams, runtime::GraphInstantiateParameters);
+  SAME_SIZE(cudaGraphExecUpdateResultInfo, runtime::GraphUpdateResult);
 #endif
   SAME_SIZE(cudaKernelNodeParams, runtime::KernelNodeParameters);
   SAME(cudaKernelNodeParams, runtime::KernelNodeParameters, sharedMemBytes);

@@ -30,6 +30,7 @@ TEST(Report, IsJsonWhateverIsInIt) {
   platform.assumptions.Add("again", "here", 5);
   platform.assumptions.Add("again", "here", 7);
   platform.unknown_functions.Add("cudaFoo", "libcudart.so.13", 0);
+  platform.succeeding_functions.Add("cudaBar", "libcudart.so.13", 0);
   void* at = nullptr;
   ASSERT_EQ(platform.memory.Allocate(0, 100, &at), Result::kSuccess);
   const auto report = nlohmann::json::parse(ReportOf(platform));
@@ -39,6 +40,7 @@ TEST(Report, IsJsonWhateverIsInIt) {
   EXPECT_EQ(report["assumptions"][1]["count"], 2);
   EXPECT_EQ(report["assumptions"][1]["bytes"], 5);
   EXPECT_EQ(report["unknown_functions"][0]["function"], "cudaFoo");
+  EXPECT_EQ(report["succeeding_functions"][0]["function"], "cudaBar");
 }
 
 TEST(Report, TooManyAssumptionsAreOneMore) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "emulated/core/activity.h"
+#include "tests/emulated/cubin.h"
 
 namespace {
 
@@ -143,18 +146,69 @@ TEST_P(RuntimeTest, ValuesGoThereAndBack) {
   cuda_("cudaFree", b);
 }
 
-TEST_P(RuntimeTest, SharingMemoryWithAnotherProcessIsRefused) {
-  char handle[64];
-  void* at = nullptr;
-  ASSERT_EQ(cuda_("cudaMalloc", &at, size_t{1} << 20), 0);
-  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", handle, at), 801);
-  EXPECT_STREQ(cuda_.Get<const char*>("cudaGetErrorString", 801), "operation not supported");
+struct IpcHandle {
+  char reserved[64];
+};
+
+// A process of the same program: what it answers is its status.
+template <typename Function>
+int InChild(Function&& function) {
+  const pid_t child = fork();
+  if (child == 0) _exit(function());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
+  IpcHandle memory_handle = {}, event_handle = {};
+  void *at = nullptr, *event = nullptr, *there = nullptr;
+  ASSERT_EQ(cuda_("cudaMalloc", &at, size_t{100} << 20), 0);
+  ASSERT_EQ(cuda_("cudaEventCreate", &event), 0);
+  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, at), 0);
+  EXPECT_EQ(cuda_("cudaIpcGetEventHandle", &event_handle, event), 0);
+  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, static_cast<void*>(&at)), 1);  // a host's
+  // As on a card, not in the process that it is of.
+  EXPECT_EQ(cuda_("cudaIpcOpenMemHandle", &there, memory_handle, 1u), 201);
+  const auto child = [&] {
+    size_t before = 0, after = 0, total = 0;
+    void *again = nullptr, *opened = nullptr;
+    if (cuda_("cudaMemGetInfo", &before, &total) != 0) return 1;
+    if (cuda_("cudaIpcOpenMemHandle", &there, memory_handle, 1u) != 0) return 2;
+    if (cuda_("cudaMemGetInfo", &after, &total) != 0 || before != after) return 3;
+    if (cuda_("cudaMemset", there, 1, size_t{100} << 20) != 0) return 4;
+    if (cuda_("cudaIpcOpenMemHandle", &again, memory_handle, 1u) != 0 || again != there) return 5;
+    if (cuda_("cudaIpcOpenEventHandle", &opened, event_handle) != 0) return 6;
+    if (cuda_("cudaStreamWaitEvent", static_cast<void*>(nullptr), opened, 0u) != 0) return 7;
+    if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 8;
+    if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 9;
+    if (cuda_("cudaIpcCloseMemHandle", there) != 1) return 10;  // closed as often as opened
+    // What is no handle of ours: another kind's, of another size, of nobody.
+    if (cuda_("cudaIpcOpenMemHandle", &there, event_handle, 1u) != 1) return 11;
+    IpcHandle damaged = memory_handle;
+    std::memset(damaged.reserved + 32, 0xff, 8);
+    if (cuda_("cudaIpcOpenMemHandle", &there, damaged, 1u) != 1) return 12;
+    damaged = memory_handle;
+    damaged.reserved[16] ^= 1;  // when the process began
+    if (cuda_("cudaIpcOpenMemHandle", &there, damaged, 1u) != 1) return 13;
+    damaged = memory_handle;
+    damaged.reserved[12] = 50;  // the device
+    if (cuda_("cudaIpcOpenMemHandle", &there, damaged, 1u) != 101) return 14;
+    return there == nullptr ? 0 : 15;
+  };
+  EXPECT_EQ(InChild(child), 0);
   cuda_("cudaGetLastError");
   cuda_("cudaFree", at);
 }
 
-TEST_P(RuntimeTest, WhatIsNotEmulatedIsCountedAndSucceeds) {
-  EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"), 0);
+TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
+  EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"), 0);  // on the list of what may succeed
+  uint64_t texture = 0x5555, other = 0x5555;
+  EXPECT_EQ(cuda_("cudaCreateTextureObject", &texture, nullptr, nullptr, nullptr), 801);
+  EXPECT_EQ(texture, 0u);
+  EXPECT_EQ(cuda_("cudaGraphNodeFindInClone", &other, nullptr, nullptr), 801);
+  EXPECT_EQ(other, 0u);
+  EXPECT_EQ(cuda_("cudaGraphNodeFindInClone", nullptr, nullptr, nullptr), 801);
 }
 
 TEST_P(RuntimeTest, TheDriversFunctions) {
@@ -181,6 +235,21 @@ struct {
 } properties;
 
 // Of what is mapped the platform tells when it can be used: every piece, and the call once.
+TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
+  const Library driver("libcuda.so.1");
+  // The second module's copy gets the first one's place from malloc, at the latest after a few.
+  for (int registers = 40; registers < 72; ++registers) {
+    const auto cubin = vramscope::emulated::Cubin(registers, 0);
+    void *module = nullptr, *function = nullptr;
+    int value = 0;
+    ASSERT_EQ(driver("cuModuleLoadData", &module, cubin.data()), 0);
+    ASSERT_EQ(driver("cuModuleGetFunction", &function, module, "k"), 0);
+    ASSERT_EQ(driver("cuFuncGetAttribute", &value, 4, function), 0);
+    EXPECT_EQ(value, registers);
+    ASSERT_EQ(driver("cuModuleUnload", module), 0);
+  }
+}
+
 TEST(Driver, TellsOfMappedMemory) {
   static std::vector<vramscope::emulated::MemoryActivity> told;
   told.clear();

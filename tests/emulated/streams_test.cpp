@@ -102,6 +102,43 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   });
 }
 
+TEST_F(StreamsTest, AThreadThatOnlyWaitsSeesThatItHasWaited) {
+  void *first = NewEvent(), *second = NewEvent();
+  InThread([&] {
+    streams_.Record(first, nullptr);
+    Work(nullptr, 50'000'000);
+    streams_.Record(second, nullptr);
+  });
+  const int64_t before = clock_.now();
+  InThread([&] {
+    float milliseconds = 0;
+    EXPECT_EQ(streams_.Elapsed(first, second, &milliseconds), Result::kNotReady);
+    EXPECT_EQ(streams_.SynchronizeEvent(second), Result::kSuccess);
+    EXPECT_EQ(streams_.Elapsed(first, second, &milliseconds), Result::kSuccess);
+    EXPECT_NEAR(milliseconds, 50, 0.1);
+    EXPECT_EQ(streams_.QueryEvent(second), Result::kSuccess);
+  });
+  EXPECT_EQ(clock_.now(), before);  // for others no time has passed
+  InThread([&] {  // nor for a thread that waited before the clock was reset
+    EXPECT_EQ(streams_.SynchronizeEvent(second), Result::kSuccess);
+    streams_.Reset();
+    EXPECT_EQ(clock_.now(), 0);
+  });
+}
+
+TEST_F(StreamsTest, AThreadThatHasWaitedSubmitsAfterwards) {
+  void* event = NewEvent();
+  InThread([&] {
+    Work(nullptr, 50'000'000);
+    streams_.Record(event, nullptr);
+  });
+  InThread([&] {
+    EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);
+    Work(NewStream(), 10);
+    EXPECT_EQ(streams_.QueryEvent(event), Result::kSuccess);
+  });
+}
+
 TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
   InThread([&] {
     void* event = NewEvent();

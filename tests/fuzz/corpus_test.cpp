@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/fuzz/assembly_entries.h"
+#include "tests/fuzz/device_code_entries.h"
 #include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
@@ -57,6 +58,7 @@ TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
 TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
 TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
 TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
+TEST(FuzzCorpus, DeviceCode) { RunCorpus(&DeviceCode, "device_code"); }
 TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
 TEST(FuzzCorpus, ActivityChunks) { RunCorpus(&ActivityChunks, "activity_chunks"); }
 TEST(FuzzCorpus, ProgramFolder) { RunCorpus(&ProgramFolder, "program_folder"); }

@@ -28,10 +28,14 @@ fi
 
 # A project with one source, a torch that looks whole, and fakes in front of the PATH.
 project=$work/a\ project
-mkdir -p "$project"/{app,proto,tests} "$work/fakes"
+mkdir -p "$project"/{app,resources,tests} "$work/fakes"
 cp "$launcher" "$project/vramscope"
+cp "$(dirname "$launcher")/CMakeLists.txt" "$project/CMakeLists.txt"
+mapfile -t added < <(sed -nE 's/^[[:space:]]*add_subdirectory\((.*)\)/\1/p' "$project/CMakeLists.txt")
+check "CMakeLists.txt adds folders" test "${#added[@]}" -ge 5
+for folder in "${added[@]}"; do mkdir -p "$project/$folder"; done
 echo 'int main() {}' >"$project/app/main.cpp"
-touch "$project/CMakeLists.txt" "$project/CMakePresets.json"
+touch "$project/CMakePresets.json"
 torch=$work/torch
 for file in torch/include/torch/csrc/api/include/torch/torch.h torch/include/c10/cuda/CUDAStream.h \
   torch/lib/libtorch_cpu.so torch/lib/libc10.so torch/lib/libtorch_cuda.so torch/lib/libtorch_cuda_linalg.so \
@@ -138,6 +142,17 @@ for turn in configures "stays as"; do
   else
     check "once" lacks "$CALLS" "cmake --preset"
   fi
+done
+for folder in "${added[@]}" resources; do
+  [[ $folder == tests ]] && continue
+  sleep 0.02
+  echo '// new' >"$project/$folder/new.cpp"
+  launch plan
+  check "a new source in $folder/ is built" has "$CALLS" "cmake --build"
+  sleep 0.02
+  echo '// changed' >>"$project/$folder/new.cpp"
+  launch plan
+  check "a changed source in $folder/ is built" has "$CALLS" "cmake --build"
 done
 sleep 0.02
 rm "$project/app/main.cpp"

@@ -118,6 +118,8 @@ class Checker:
             if angle and (QT.match(name) or IMGUI.match(name)) and folder not in ("ui", "app"):
                 report(number, f"Qt and Dear ImGui belong in ui/ and app/ ({name})")
             if name.endswith(".pb.h") or name.startswith("google/protobuf/"):
+                if name.startswith("google/protobuf/stubs/") and path.name != "parse_message.cpp":
+                    report(number, f"not part of protobuf's interface since version 22 ({name})")
                 if path.suffix == ".h":
                     report(number, f"protobuf only in .cpp files ({name})")
                 elif self.uses_torch(path):

@@ -58,6 +58,8 @@ class LayeringTest(unittest.TestCase):
         self.expect_one("Qt", {"trainer/a.cpp": "#include <QString>\n"})
         self.expect_one("Qt", {"profiler/a.cpp": "#include <QtCore/QString>\n"})
         self.expect_one("protobuf only in .cpp", {"ui/a.h": '#include "proto/worker.pb.h"\n'})
+        self.expect_one("since version 22",
+                        {"profiler/a.cpp": '#include <google/protobuf/stubs/logging.h>\n'})
 
     def test_protobuf_meets_torch_through_a_header(self):
         self.expect_one("cannot meet", {

@@ -2,7 +2,10 @@
 
 #include <QThreadPool>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "profiler/trace/catch_status.h"
 
 namespace vramscope::ui {
 namespace {
@@ -54,7 +57,15 @@ void Background::run(Job job) {
   running_ = running;
   Pool()->start([running, job = std::move(job)] {
     if (running->token.cancelled()) return;
-    std::function<void()> show = job(running->token);
+    std::function<void()> show;
+    if (absl::StatusOr<std::function<void()>> made =
+            trace::CatchStatus([&]() -> std::function<void()> { return job(running->token); });
+        made.ok())
+      show = *std::move(made);
+    else
+      show = [running, why = std::string(made.status().message())] {
+        Q_EMIT running->owner->failed(QString::fromStdString(why));
+      };
     std::lock_guard lock(running->mutex);
     if (running->owner == nullptr) return;
     Background* owner = running->owner;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <QTimer>
 #include <atomic>
 #include <functional>
@@ -43,7 +44,8 @@ class Background : public QObject {
   double fraction() const;  // -1: not known
 
  Q_SIGNALS:
-  void changed();  // busy or fraction
+  void changed();                   // busy or fraction
+  void failed(const QString& why);  // the job threw: memory ran out
 
  private:
   struct Running;

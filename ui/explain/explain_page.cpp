@@ -82,6 +82,10 @@ ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
   head_line_->addWidget(cancel_);
   column_->addLayout(head_row_);
   connect(&background_, &Background::changed, this, &ExplainPage::ShowBusy);
+  connect(&background_, &Background::failed, this, [this](const QString& why) {
+    Clear();
+    Head(tr("Could not be computed: %1.").arg(why));
+  });
 }
 
 void ExplainPage::AddTable(QWidget* table) {

@@ -28,6 +28,7 @@ class ExplainPanel : public QObject {
     QString command;  // "Explain fragmentation"
     const char* shortcut;
     ExplainPage* page = nullptr;
+    bool replays = false;  // the history, which a state has none of
   };
 
   explicit ExplainPanel(QTabWidget* tabs, QObject* parent = nullptr);

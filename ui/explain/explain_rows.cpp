@@ -48,21 +48,34 @@ std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
 }  // namespace
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
-  std::vector<FragmentFact> facts = {
-      {"reserved", f.reserved, "held by the caching allocator: the sum of its segments"},
-      {"allocated", f.allocated, "of that, in blocks that tensors use"},
-      {"holes", f.holes, "free, but between live blocks of the same segment: can't go back"},
-      {"cached", f.cached, "in segments that are wholly free: empty_cache() gives it back"},
-      {"largest piece", f.largest_hole,
-       "free, a hole or a whole segment: the largest request that needs no new one"},
-      {"rounding", f.rounding,
-       "of allocated: up to a multiple of 512 bytes, or as the settings say"},
-      {"unsplit tails", f.tails, "of allocated: rests of blocks too small to be split off"},
-  };
+  std::vector<FragmentFact> facts;
+  // What the file does not record is left out: a figure of 0 would be one.
+  if (f.reserved_known())
+    facts.push_back(
+        {"reserved", f.reserved, "held by the caching allocator: the sum of its segments"});
+  facts.push_back({"allocated", f.allocated, "of that, in blocks that tensors use"});
+  if (f.record == trace::SegmentRecord::kTotalOnly)
+    facts.push_back({"not in use", f.unplaced,
+                     "reserved and free: the trace says how much is reserved, not where"});
+  if (f.record == trace::SegmentRecord::kEach) {
+    facts.push_back(
+        {"holes", f.holes, "free, but between live blocks of the same segment: can't go back"});
+    facts.push_back(
+        {"cached", f.cached, "in segments that are wholly free: empty_cache() gives it back"});
+    facts.push_back({"largest piece", f.largest_hole,
+                     "free, a hole or a whole segment: the largest request that needs no new one"});
+  }
+  if (!f.sizes_are_of_blocks) {
+    facts.push_back({"rounding", f.rounding,
+                     "of allocated: up to a multiple of 512 bytes, or as the settings say"});
+    facts.push_back(
+        {"unsplit tails", f.tails, "of allocated: rests of blocks too small to be split off"});
+  }
   if (f.pending > 0)
     facts.push_back({"pending frees", f.pending,
                      "freed by the program; another stream is not done with it yet"});
-  if (f.outside > 0) facts.push_back({"outside", f.outside, "in no segment that the file knows"});
+  if (f.outside > 0 && f.reserved_known())
+    facts.push_back({"outside", f.outside, "in no segment that the file knows"});
   return facts;
 }
 

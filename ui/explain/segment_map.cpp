@@ -22,15 +22,18 @@ constexpr float kTitle = 20;
 constexpr float kMinSegment = 3;
 constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes a row
 constexpr int kSteps = 16;                       // of the search for the scale
+constexpr double kMostRows = 1 << 20;            // 64 GiB at the finest scale
+constexpr double kCoarsest = 0x1p63;             // bytes a row
 
 auto PoolOf(const SegmentView& s) {
   return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
 }
 
-uint64_t SpanOf(const SegmentView& s) {
-  uint64_t bytes = 0;
-  for (const SegmentView::Piece& p : s.pieces) bytes += p.bytes;
-  return std::max<uint64_t>(bytes, 1);
+// In double: the sizes of a damaged or hostile file may add up to more than 64 bits hold.
+double SpanOf(const SegmentView& s) {
+  double bytes = 0;
+  for (const SegmentView::Piece& p : s.pieces) bytes += static_cast<double>(p.bytes);
+  return std::max(bytes, 1.0);
 }
 
 }  // namespace
@@ -44,16 +47,18 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
     return SpanOf(a) > SpanOf(b);
   });
   if (segments_.empty() || width < 8) return;
+  double total = 0;
+  for (const SegmentView& s : segments_) total += SpanOf(s);
+  // However large the segments: no more rows than can be scrolled through.
+  const double finest = std::clamp(total / kMostRows, static_cast<double>(kFinest), kCoarsest);
   if (bytes_per_row > 0) {
-    bytes_per_row_ = std::max(bytes_per_row, kFinest);
+    bytes_per_row_ = std::max(bytes_per_row, static_cast<uint64_t>(finest));
     Place(width, true);
     return;
   }
-  uint64_t total = 0;
-  for (const SegmentView& s : segments_) total += SpanOf(s);
   // The least bytes a row with which all fits.
-  double low = std::log2(static_cast<double>(kFinest));
-  double high = std::log2(static_cast<double>(std::max(total, kFinest * 2))) + 1;
+  double low = std::log2(finest);
+  double high = std::log2(std::clamp(total * 2, finest * 4, kCoarsest));
   for (int i = 0; i < kSteps && high - low > 0.01; ++i) {
     const double middle = (low + high) / 2;
     bytes_per_row_ = static_cast<uint64_t>(std::exp2(middle));
@@ -109,7 +114,7 @@ void SegmentMap::Place(float width, bool draw) {
             {{0, y, width, kTitle}, TitleOf(std::span(segments_).subspan(s, end - s))});
       y += kTitle;
     }
-    const double natural = static_cast<double>(SpanOf(segment)) * per_byte;
+    const double natural = SpanOf(segment) * per_byte;
     const double scale = natural < kMinSegment ? kMinSegment / natural : 1;
     const double whole = natural * scale;
     if (open && x + whole > width + 0.5) next_row();

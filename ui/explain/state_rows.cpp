@@ -34,6 +34,9 @@ bool CountsBytes(std::string_view name) { return name.find("bytes") != std::stri
 std::vector<Fact> StateFacts(const MemoryState& state) {
   const Fragmentation& f = state.fragmentation;
   const auto bytes = [](uint64_t b) { return b == 0 ? std::string("0") : FormatBytes(b); };
+  // Of a file that is cut before its segments a 0 would be a figure that nobody measured.
+  if (!f.reserved_known())
+    return {{"allocated", bytes(f.allocated)}, {"reserved", "unknown"}, {"segments", "unknown"}};
   std::vector<Fact> facts = {{"allocated", bytes(f.allocated)},
                              {"reserved", bytes(f.reserved)},
                              {"segments", timeline::FormatCount(f.segments)},

@@ -23,12 +23,14 @@ constexpr int kHeight = 12;
 timeline::Color ColorOf(What what, const timeline::Theme& theme) {
   switch (what) {
     case What::kRequested:
+    case What::kBlocks:
       return theme.accent;
     case What::kRounding:
       return timeline::Mix(theme.accent, theme.text, 0.4);
     case What::kHoles:
       return timeline::Mix(theme.accent, theme.panel, 0.45);
     case What::kCached:
+    case What::kUnplaced:
       return timeline::Mix(theme.accent, theme.panel, 0.7);
     case What::kLibraries:
       return theme.category(trace::Category::kWorkspace);

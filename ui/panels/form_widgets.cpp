@@ -7,6 +7,7 @@
 #include <QStyle>
 #include <QWheelEvent>
 #include <algorithm>
+#include <utility>
 
 #include "ui/panels/qt_theme.h"
 
@@ -55,8 +56,9 @@ QFont RoleFont(LabelRole role) {
   return PanelFont(Font::kBody);
 }
 
-// Keeps the wheel from boxes without the focus, and the window's undo from spin boxes, which would
-// take it for their text.
+// Keeps the wheel from spin boxes without the focus and from combo boxes (their open list is
+// another widget): who scrolls past does not change the run. And the window's undo from spin boxes,
+// which would take it for their text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -68,7 +70,8 @@ class InputGuard : public QObject {
       return true;
     }
     auto* widget = qobject_cast<QWidget*>(watched);
-    if (event->type() == QEvent::Wheel && widget != nullptr && !widget->hasFocus()) {
+    if (event->type() == QEvent::Wheel && widget != nullptr &&
+        (!widget->hasFocus() || qobject_cast<QComboBox*>(widget) != nullptr)) {
       event->ignore();
       return true;
     }
@@ -156,6 +159,27 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
+// Anything may be typed; what is no number of the range is refused with a reason, not silently.
+class WholeNumberBox : public QSpinBox {
+ public:
+  explicit WholeNumberBox(std::function<void(const QString&)> refused)
+      : refused_(std::move(refused)) {}
+  QValidator::State validate(QString& text, int& at) const override {
+    const QValidator::State state = QSpinBox::validate(text, at);
+    return state == QValidator::Invalid && refused_ ? QValidator::Intermediate : state;
+  }
+  // Called once typing has ended; the box goes back to the number before.
+  void fixup(QString& text) const override {
+    const QString typed = text;
+    QSpinBox::fixup(text);
+    int at = 0;
+    if (refused_ && QSpinBox::validate(text, at) != QValidator::Acceptable) refused_(typed);
+  }
+
+ private:
+  std::function<void(const QString&)> refused_;
+};
+
 class NumberBox : public QDoubleSpinBox {
  public:
   QString textFromValue(double value) const override {
@@ -165,8 +189,8 @@ class NumberBox : public QDoubleSpinBox {
 
 }  // namespace
 
-QSpinBox* MakeSpinBox(int low, int high) {
-  auto* box = new QSpinBox;
+QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused) {
+  auto* box = new WholeNumberBox(std::move(refused));
   SetUpBox(box);
   box->setRange(low, high);
   return box;

@@ -8,6 +8,7 @@
 #include <QLayout>
 #include <QSpinBox>
 #include <QString>
+#include <functional>
 #include <vector>
 
 #include "ui/panels/rows.h"
@@ -33,10 +34,12 @@ enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Neither changes by the wheel unless it has the focus: they stand in a list that scrolls.
+// They stand in a list that scrolls: the wheel changes no combo box, and a spin box only while it
+// has the focus.
 QComboBox* MakeComboBox();
-// Emits valueChanged when editing is done, not for every digit.
-QSpinBox* MakeSpinBox(int low, int high);
+// Emits valueChanged when editing is done, not for every digit. `refused`: called with what was
+// typed and is no number of the range.
+QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
 // Likewise; with the digits that its number has, "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 

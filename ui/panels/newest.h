@@ -14,6 +14,8 @@
 #include <memory>
 #include <utility>
 
+#include "profiler/trace/catch_status.h"
+
 namespace vramscope::ui {
 
 template <class T>
@@ -25,12 +27,14 @@ class Newest {
   Newest() {
     QObject::connect(&watcher_, &QFutureWatcherBase::finished, &watcher_, [this] {
       const Tell tell = std::exchange(tell_, {});
-      const auto answer = watcher_.result();
+      const absl::StatusOr<std::shared_ptr<const T>> answer =
+          trace::CatchStatus([&] { return watcher_.result(); });
       if (next_) {
         Start(std::exchange(next_, {}), std::exchange(next_tell_, {}));
         // The picture follows while it is dragged, if only a little behind.
       }
-      if (tell) tell(*answer);
+      // Where memory ran out the picture stays as it was.
+      if (tell && answer.ok()) tell(**answer);
     });
   }
   void ask(Question question, Tell tell) {
@@ -51,11 +55,13 @@ class Newest {
  private:
   void Start(Question question, Tell tell) {
     tell_ = std::move(tell);
-    watcher_.setFuture(QtConcurrent::run(
-        [question = std::move(question)] { return std::make_shared<const T>(question()); }));
+    watcher_.setFuture(QtConcurrent::run([question = std::move(question)] {
+      return trace::CatchStatus(
+          [&]() -> std::shared_ptr<const T> { return std::make_shared<const T>(question()); });
+    }));
   }
 
-  QFutureWatcher<std::shared_ptr<const T>> watcher_;
+  QFutureWatcher<absl::StatusOr<std::shared_ptr<const T>>> watcher_;
   Question next_;
   Tell tell_, next_tell_;
 };

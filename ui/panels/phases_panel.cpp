@@ -4,6 +4,7 @@
 #include <QtConcurrent>
 #include <utility>
 
+#include "profiler/trace/catch_status.h"
 #include "ui/panels/phase_rows.h"
 #include "ui/panels/table_panel.h"
 
@@ -18,7 +19,9 @@ PhasesPanel::PhasesPanel(QWidget* parent)
   inside->addWidget(view_);
   connect(&asking_, &QFutureWatcherBase::finished, this, [this] {
     if (asking_.isCanceled() || !card_) return;
-    card_ = asking_.result();
+    const absl::StatusOr<std::vector<query::DeviceTimes>> found =
+        trace::CatchStatus([&] { return asking_.result(); });
+    if (found.ok()) card_ = *found;
     // What is told of no step is not told.
     if (digest_ == nullptr || card_->size() != digest_->summary.steps.size()) card_.reset();
     Stale();
@@ -70,8 +73,9 @@ void PhasesPanel::AskCard() {
       digest_->summary.steps.empty())
     return;
   card_.emplace();
-  asking_.setFuture(
-      QtConcurrent::run([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); }));
+  asking_.setFuture(QtConcurrent::run([of = indexes_] {
+    return trace::CatchStatus([&] { return query::DeviceTimesOfSteps(*of->activities()); });
+  }));
 }
 
 void PhasesPanel::make() {

@@ -49,7 +49,7 @@ class PhasesPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;
   std::optional<std::vector<query::DeviceTimes>> card_;  // none: it is not asked for
-  QFutureWatcher<std::vector<query::DeviceTimes>> asking_;
+  QFutureWatcher<absl::StatusOr<std::vector<query::DeviceTimes>>> asking_;
   std::pair<qint64, qint64> range_{0, 0};
   bool stale_ = false;
   QString nothing_;

@@ -53,23 +53,22 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   calm_ = MakeLabel({}, LabelRole::kDim);
   calm_->setWordWrap(true);
   column->addWidget(calm_);
-  QPushButton* what_if =
-      LinkTo(tr("Try other allocator settings"),
-             tr("Replays the recording under other settings of PYTORCH_CUDA_ALLOC_CONF"));
+  QPushButton* what_if = LinkTo(tr("Try other allocator settings"), {});
   what_if->setObjectName(QStringLiteral("recordingWhatIf"));
   connect(what_if, &QPushButton::clicked, this,
           [this] { Q_EMIT pageRequested(QStringLiteral("what-if")); });
   column->addWidget(what_if);
+  what_if_ = what_if;
   QPushButton* plan = LinkTo(tr("Plan a run to compare"),
                              tr("The recording stays as the baseline; the controls come back"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
-  QPushButton* part =
-      LinkTo(tr("Open part of it …"), tr("One device, a range of entries, a range of time"));
+  QPushButton* part = LinkTo(tr("Open part of it …"), {});
   part->setObjectName(QStringLiteral("recordingPart"));
   connect(part, &QPushButton::clicked, this, &RecordingPanel::partRequested);
   column->addWidget(part);
+  part_ = part;
   column->addStretch();
 }
 
@@ -89,6 +88,14 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
                 .arg(device.isEmpty() ? tr("card") : device)
           : tr("This happened elsewhere: techniques can't be switched in it. What can be tried are "
                "the allocator's settings, and a planned run of a similar model beside it."));
+  const bool history = !digest.state();
+  what_if_->setEnabled(history);
+  what_if_->setToolTip(
+      history ? tr("Replays the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
+              : tr("A snapshot without a history can't be replayed"));
+  part_->setEnabled(history);
+  part_->setToolTip(history ? tr("One device, a range of entries, a range of time")
+                            : tr("A snapshot without a history has no entries: it is one moment"));
   QStringList lines;
   if (digest.program() && !partial)
     for (const run::Assumption& a : trace::AssumptionsOf(*digest.trace))
@@ -113,9 +120,14 @@ QJsonObject RecordingPanel::dumpState() const {
       out[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
     return out;
   };
-  return {{"heading", heading_->text()}, {"facts", object(shown_.facts)},
-          {"inferred", shown_.inferred}, {"assumed", assumed_list_->text()},
-          {"says", calm_->text()},       {"rules", rules}};
+  return {{"heading", heading_->text()},
+          {"facts", object(shown_.facts)},
+          {"inferred", shown_.inferred},
+          {"assumed", assumed_list_->text()},
+          {"says", calm_->text()},
+          {"rules", rules},
+          {"what_if", what_if_->isEnabled()},
+          {"part", part_->isEnabled()}};
 }
 
 }  // namespace vramscope::ui

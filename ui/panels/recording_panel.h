@@ -38,6 +38,8 @@ class RecordingPanel : public QWidget {
   QWidget* rules_box_ = nullptr;
   QLabel* assumed_ = nullptr;
   WrappedLabel* assumed_list_ = nullptr;
+  QPushButton* what_if_ = nullptr;
+  QPushButton* part_ = nullptr;
   RecordingFacts shown_;
 };
 

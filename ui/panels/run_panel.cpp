@@ -103,8 +103,12 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     Edit(config);
   });
 
-  auto spin = [this](const char* name, int high, int RunConfig::*field) {
-    QSpinBox* box = MakeSpinBox(1, high);
+  auto spin = [this](const char* name, const QString& title, int high, int RunConfig::*field) {
+    QSpinBox* box = MakeSpinBox(1, high, [this, title, high](const QString& typed) {
+      Q_EMIT refused(tr("%1: \"%2\" is not a whole number from 1 to %3; it stays as it was.")
+                         .arg(title, typed)
+                         .arg(high));
+    });
     box->setObjectName(QString::fromLatin1(name));
     connect(box, &QSpinBox::valueChanged, this, [this, field](int value) {
       RunConfig config = config_;
@@ -113,7 +117,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     });
     return box;
   };
-  batch_ = spin("batch", 65536, &RunConfig::batch);
+  batch_ = spin("batch", tr("Batch"), 65536, &RunConfig::batch);
   // All digits of the largest: a batch of 9999 that reads 999 is another one.
   batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
                           kBoxPadding);
@@ -137,10 +141,10 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   add(tr("Batch \u00d7 sequence"), sizes,
       tr("Samples in an optimizer step, tokens in a sample. A stream of batches: lengths in turn "
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
-  micro_batches_ = spin("micro_batches", 4096, &RunConfig::micro_batches);
+  micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
       tr("Passes that the batch is cut into before an optimizer step"));
-  steps_ = spin("steps", 1000, &RunConfig::steps);
+  steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
   add(tr("Steps"), steps_, tr("Training steps; the first one makes the optimizer's state"));
 
   optimizer_ = MakeComboBox();

@@ -12,6 +12,7 @@
 #include <QRegularExpression>
 #include <QSet>
 #include <algorithm>
+#include <numeric>
 
 #include "ui/panels/qt_theme.h"
 
@@ -90,6 +91,15 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
   }
 }
 
+// What is selected, and the current row, stay what they are when rows are put in another order.
+void RowModel::MovePersistent(const std::function<int(int)>& to) {
+  const QModelIndexList before = persistentIndexList();
+  QModelIndexList after;
+  after.reserve(before.size());
+  for (const QModelIndex& each : before) after << index(to(each.row()), each.column());
+  changePersistentIndexList(before, after);
+}
+
 void TableModel::setTable(Table table) {
   beginResetModel();
   table_ = std::move(table);
@@ -107,15 +117,26 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 
 void TableModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
-  Q_EMIT layoutAboutToBeChanged();
+  Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
   const auto c = static_cast<size_t>(column);
-  std::stable_sort(table_.rows.begin(), table_.rows.end(), [&](const Row& x, const Row& y) {
-    const Cell& a = (order == Qt::AscendingOrder ? x : y).cells[c];
-    const Cell& b = (order == Qt::AscendingOrder ? y : x).cells[c];
+  std::vector<size_t> from(table_.rows.size());  // where each row was
+  std::iota(from.begin(), from.end(), size_t{0});
+  std::stable_sort(from.begin(), from.end(), [&](size_t x, size_t y) {
+    const Cell& a = table_.rows[order == Qt::AscendingOrder ? x : y].cells[c];
+    const Cell& b = table_.rows[order == Qt::AscendingOrder ? y : x].cells[c];
     if (a.sort != b.sort) return a.sort < b.sort;
     return !columns()[c].number && a.text < b.text;
   });
-  Q_EMIT layoutChanged();
+  std::vector<Row> rows;
+  rows.reserve(from.size());
+  std::vector<int> to(from.size());
+  for (const size_t row : from) {
+    to[row] = static_cast<int>(rows.size());
+    rows.push_back(std::move(table_.rows[row]));
+  }
+  table_.rows = std::move(rows);
+  MovePersistent([&](int row) { return to[static_cast<size_t>(row)]; });
+  Q_EMIT layoutChanged({}, VerticalSortHint);
 }
 
 const Cell* TableModel::cell(int row, int column) const {
@@ -204,11 +225,18 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
 void AllocationModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
   if (column == sort_column_ && order == sort_order_) return;
-  beginResetModel();
+  Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
+  const std::vector<uint32_t> before =
+      persistentIndexList().isEmpty() ? std::vector<uint32_t>() : rows();
   sort_column_ = column;
   sort_order_ = order;
   Order();
-  endResetModel();
+  if (!before.empty()) {
+    std::vector<int> row_of(trace_->allocations.size(), -1);
+    for (size_t row = 0; row < rows().size(); ++row) row_of[rows()[row]] = static_cast<int>(row);
+    MovePersistent([&](int row) { return row_of[before[static_cast<size_t>(row)]]; });
+  }
+  Q_EMIT layoutChanged({}, VerticalSortHint);
 }
 
 trace::AllocationId AllocationModel::at(int row) const {
@@ -262,6 +290,7 @@ void TableView::setRowModel(RowModel* model) {
     known = rows_->columnCount();
     FitColumns();
   });
+  connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
 // Figures are seen whole; what is empty gives its room to them. Until a hand has moved a column.

@@ -7,6 +7,7 @@
 #include <QJsonObject>
 #include <QPixmap>
 #include <QTableView>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class RowModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
+  // Within a change of the layout; `to`: where a row has gone.
+  void MovePersistent(const std::function<int(int)>& to);
   QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;
   timeline::Theme theme_ = timeline::Theme::Dark();

@@ -212,6 +212,7 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
     grid->addWidget(row.options, 2, 1, 1, 2);
   }
   connect(row.toggle, &QAbstractButton::clicked, this, [this, &technique] { Switch(technique); });
+  connect(row.toggle, &ToggleSwitch::mouseClicked, this, &TechniquePanel::switchedByMouse);
   row.widget = widget;
   rows_.insert(ToQString(technique.id), row);
   return widget;

@@ -65,6 +65,7 @@ class TechniquePanel : public QWidget {
   void configEdited(const vramscope::run::RunConfig& config);
   void searched(const QStringList& ids);  // what is shown; empty: all
   void refused(const QString& why);       // what was typed is not possible
+  void switchedByMouse();                 // nobody goes on typing here
 
  private:
   struct RowWidgets {

@@ -1,6 +1,7 @@
 #include "ui/panels/toggle_switch.h"
 
 #include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 
 #include "ui/panels/qt_theme.h"
@@ -19,6 +20,12 @@ ToggleSwitch::ToggleSwitch(QWidget* parent) : QAbstractButton(parent) {
 void ToggleSwitch::setTheme(const timeline::Theme& theme) {
   theme_ = theme;
   update();
+}
+
+void ToggleSwitch::mouseReleaseEvent(QMouseEvent* event) {
+  const bool hit = isDown() && hitButton(event->position().toPoint());
+  QAbstractButton::mouseReleaseEvent(event);
+  if (hit) Q_EMIT mouseClicked();
 }
 
 QSize ToggleSwitch::sizeHint() const { return {kWidth + 2, kHeight + 2}; }

@@ -14,7 +14,11 @@ class ToggleSwitch : public QAbstractButton {
   void setTheme(const timeline::Theme& theme);
   QSize sizeHint() const override;
 
+ Q_SIGNALS:
+  void mouseClicked();  // after clicked(), which comes of keys, too
+
  protected:
+  void mouseReleaseEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void enterEvent(QEnterEvent* event) override;

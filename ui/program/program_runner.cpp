@@ -14,6 +14,7 @@
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/trace/catch_status.h"
 
 namespace vramscope::ui {
 namespace {
@@ -38,6 +39,7 @@ std::string TitleOf(const program::Request& request) {
 // One look into the folder.
 struct ProgramRunner::Read {
   bool last = false;
+  absl::Status status;  // why it could not be read: memory ran out
   program::Program program;
   std::shared_ptr<const trace::Trace> trace;  // all ranks; null: nothing yet, or nothing new
 };
@@ -58,6 +60,8 @@ struct ProgramRunner::Run {
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process is
+  // Memory ran out while it was read: what the reader has is not to be gone on from.
+  absl::Status unreadable;
 };
 
 ProgramRunner::ProgramRunner(QString vramscope, QObject* parent)
@@ -164,28 +168,40 @@ void ProgramRunner::Look() {
   auto* watcher = new QFutureWatcher<std::shared_ptr<Read>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
     watcher->deleteLater();
-    Taken(watcher->result());
+    // A result that could not even be handed over is one that could not be read.
+    absl::StatusOr<std::shared_ptr<Read>> read =
+        trace::CatchStatus([&] { return watcher->result(); });
+    if (read.ok()) return Taken(*read);
+    auto failed = std::make_shared<Read>();
+    failed->last = run_ != nullptr && run_->gone;
+    failed->status = read.status();
+    if (run_ != nullptr) run_->unreadable = read.status();
+    Taken(failed);
   });
-  run_->reading = QtConcurrent::run([run = run_.get(), last = run_->gone] {
-    auto read = std::make_shared<Read>();
-    read->last = last;
-    absl::StatusOr<program::Program> program = run->reader.Read(last);
-    if (!program.ok()) return read;  // there is no such folder yet
-    read->program = *std::move(program);
-    std::vector<std::shared_ptr<const trace::Trace>> traces;
-    for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
-    if (!last && traces == run->shown) return read;
-    run->shown = std::move(traces);
-    read->trace = program::JoinRuns(read->program);
-    return read;
-  });
+  run_->reading =
+      QtConcurrent::run([run = run_.get(), last = run_->gone, read = std::make_shared<Read>()] {
+        read->last = last;
+        if (!run->unreadable.ok()) return read;
+        run->unreadable = read->status = trace::CatchStatus([&] {
+          absl::StatusOr<program::Program> program = run->reader.Read(last);
+          if (!program.ok()) return;  // there is no such folder yet
+          read->program = *std::move(program);
+          std::vector<std::shared_ptr<const trace::Trace>> traces;
+          for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
+          if (!last && traces == run->shown) return;
+          run->shown = std::move(traces);
+          read->trace = program::JoinRuns(read->program);
+        });
+        return read;
+      });
   watcher->setFuture(run_->reading);
 }
 
 void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return Look();  // now the last time
+  if (run_->gone) return Look();   // now the last time
+  if (!read->status.ok()) return;  // its end says so
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
   if (!program.processes.empty()) stage = ProgramState::Stage::kImported;
@@ -224,7 +240,11 @@ void ProgramRunner::End(const Read& last) {
   if (file.open(QIODevice::ReadOnly))
     if (auto parsed = program::ParseOutcome(file.read(64 << 10).toStdString()); parsed.ok())
       outcome = *std::move(parsed);
-  if (!outcome && run_->process.error() == QProcess::FailedToStart) {
+  if (!run_->unreadable.ok()) {
+    end.error =
+        tr("its history could not be read: %1").arg(Text(std::string(run_->unreadable.message())));
+    end.next = tr("Record fewer steps, or close other programs.");
+  } else if (!outcome && run_->process.error() == QProcess::FailedToStart) {
     end.error = tr("'%1', which starts it, cannot be started").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
     if (!end.stopped) end.error = tr("the process that watches it was killed, and it with it");

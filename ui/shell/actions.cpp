@@ -27,7 +27,14 @@ QAction* ActionRegistry::Find(const QString& id) const {
 
 void ActionRegistry::Refresh() {
   for (const Entry& entry : entries_) {
-    if (entry.spec.enabled) entry.action->setEnabled(entry.spec.enabled());
+    if (entry.spec.enabled) {
+      const bool enabled = entry.spec.enabled();
+      entry.action->setEnabled(enabled);
+      if (!entry.spec.why_not.isEmpty()) {
+        entry.action->setStatusTip(enabled ? entry.spec.tip : entry.spec.why_not);
+        entry.action->setToolTip(entry.action->statusTip());
+      }
+    }
     if (entry.spec.checked) entry.action->setChecked(entry.spec.checked());
   }
 }

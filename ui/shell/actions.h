@@ -28,6 +28,7 @@ struct ActionSpec {
   std::function<bool()> enabled = {};  // null: always
   std::function<bool()> checked = {};  // null: not a choice
   QString tip = {};
+  QString why_not = {};  // in place of the tip while it is not enabled
   bool separator_before = false;
   QStringList words = {};  // other names that one may look for it by: "fit"
   // It ends or takes away something: the palette finds it by its words, never by scattered letters.

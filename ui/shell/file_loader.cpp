@@ -1,15 +1,19 @@
 #include "ui/shell/file_loader.h"
 
 #include <QFile>
-#include <QThreadPool>
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <utility>
+
+#include "profiler/trace/catch_status.h"
 
 namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
+// A read that does not return (a pipe that nobody writes to) is given up so long after a cancel.
+constexpr int kGiveUpMs = 1500;
 
 }  // namespace
 
@@ -19,6 +23,8 @@ struct FileLoader::Job {
   std::atomic<bool> cancel = false;
   std::atomic<double> fraction = 0;
   std::atomic<bool> preview_pending = false;
+  absl::StatusOr<TracePtr> result = absl::UnknownError("");  // the reading thread's until `done`
+  std::atomic<bool> done = false;
   std::mutex mutex;
   FileLoader* loader = nullptr;  // guarded by mutex; null: gone
 
@@ -32,7 +38,13 @@ struct FileLoader::Job {
 FileLoader::FileLoader(OpenFunction open, QObject* parent)
     : QObject(parent), open_(std::move(open)) {
   connect(&poll_, &QTimer::timeout, this, [this] {
-    if (job_) Q_EMIT progressed(job_->fraction);
+    if (!job_) return;
+    if (job_->done) return Ended(job_, job_->result);
+    if (job_->cancel && since_cancel_.elapsed() > kGiveUpMs) {
+      Drop();
+      return Ended(job_, absl::CancelledError("opening was cancelled"));
+    }
+    Q_EMIT progressed(job_->fraction);
   });
 }
 
@@ -60,20 +72,33 @@ void FileLoader::start(const QString& path, const importers::OpenOptions& part) 
       if (job_ == job && !job->cancel) Q_EMIT preview(trace);
     });
   };
-  QThreadPool::globalInstance()->start([this, job, open = open_, options] {
+  const auto read = [this, job, open = open_, options]() -> absl::StatusOr<TracePtr> {
     const std::string file = QFile::encodeName(job->path).toStdString();
     if (auto outline = trace::ReadOutline(file); outline.ok())
       job->Post([this, job, told = std::make_shared<const trace::Outline>(*std::move(outline))] {
         if (job_ == job && !job->cancel) Q_EMIT outlined(told);
       });
-    absl::StatusOr<TracePtr> result = open(file, options);
-    job->Post([this, job, result = std::move(result)] { Ended(job, result); });
-  });
+    return open(file, options);
+  };
   poll_.start(kPollMs);
+  // A thread of its own: a pool's would be missing elsewhere for as long as a read hangs.
+  const absl::Status started = trace::CatchStatus([&] {
+    std::thread([this, job, read] {
+      job->result = trace::CatchStatus(read);
+      job->done = true;
+      // Sooner than the poll; where memory has run out that has to do.
+      trace::CatchStatus([&] {
+        job->Post([this, job] { Ended(job, job->result); });
+      }).IgnoreError();
+    }).detach();
+  });
+  if (!started.ok()) job->Post([this, job, started] { Ended(job, started); });
 }
 
 void FileLoader::cancel() {
-  if (job_) job_->cancel = true;
+  if (!job_ || job_->cancel) return;
+  job_->cancel = true;
+  since_cancel_.start();
 }
 
 QString FileLoader::path() const { return job_ ? job_->path : QString(); }
@@ -84,7 +109,7 @@ void FileLoader::previewShown() {
   if (job_) job_->preview_pending = false;
 }
 
-void FileLoader::Ended(const std::shared_ptr<Job>& job, const absl::StatusOr<TracePtr>& result) {
+void FileLoader::Ended(std::shared_ptr<Job> job, const absl::StatusOr<TracePtr>& result) {
   if (job != job_) return;
   job_ = nullptr;
   poll_.stop();

@@ -52,11 +52,12 @@ class FileLoader : public QObject {
  private:
   struct Job;
   void Drop();  // the job is cancelled and not heard of again
-  void Ended(const std::shared_ptr<Job>& job, const absl::StatusOr<TracePtr>& result);
+  void Ended(std::shared_ptr<Job> job, const absl::StatusOr<TracePtr>& result);
 
   OpenFunction open_;
   std::shared_ptr<Job> job_;
   QTimer poll_;
+  QElapsedTimer since_cancel_;
 };
 
 }  // namespace vramscope::ui

@@ -1,7 +1,6 @@
 #include "ui/shell/main_window.h"
 
 #include <QApplication>
-#include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
@@ -82,7 +81,11 @@ QScrollArea* Scrolling(QWidget* inside) {
 MainWindow::MainWindow(const MainWindowOptions& options)
     : settings_(OpenSettings(options.settings_file)),
       with_savings_(options.savings),
-      with_cache_(options.cache) {
+      with_cache_(options.cache),
+      kept_(!options.state_folder.isEmpty() ? options.state_folder
+            : !options.settings_file.isEmpty()
+                ? QFileInfo(options.settings_file).absolutePath() + QStringLiteral("/results")
+                : KeptResults::DefaultFolder()) {
   setWindowTitle(QStringLiteral("vramscope"));
   setAcceptDrops(true);
   theme_choice_ = ThemeFromName(settings_->value(QStringLiteral("theme")).toString());
@@ -126,7 +129,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
                              "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
                              "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
-  timeline_->setLaneSettings(settings_->value(QStringLiteral("lanes")).toString());
+  lanes_ = settings_->value(QStringLiteral("lanes")).toString();
+  timeline_->setLaneSettings(lanes_);
   column->addWidget(banner_);
   column->addWidget(timeline_, 1);
   setCentralWidget(centre);
@@ -159,7 +163,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   cancel_->setFont(PanelFont(timeline::Font::kSmall));
   cancel_->setToolTip(tr("Ctrl+."));
   cancel_->hide();
-  connect(cancel_, &QToolButton::clicked, this, &MainWindow::cancelAll);
+  connect(cancel_, &QToolButton::clicked, this, &MainWindow::CancelWhatIsAsked);
   statusBar()->addPermanentWidget(cancel_);
   connect(&write_poll_, &QTimer::timeout, this, &MainWindow::ShowProgress);
   compare_loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
@@ -171,6 +175,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   connect(loader_, &FileLoader::preview, this, &MainWindow::Preview);
   connect(loader_, &FileLoader::loaded, this, &MainWindow::FileLoaded);
   connect(loader_, &FileLoader::notLoaded, this, &MainWindow::FileNotLoaded);
+  connect(this, &MainWindow::documentShown, this, &MainWindow::OpenNext);
+  connect(&stop_again_, &QTimer::timeout, this, &MainWindow::StopRuns);
 
   resize(1680, 1050);
   FitLayout();
@@ -196,6 +202,7 @@ MainWindow::~MainWindow() {
   undo_.disconnect(this);
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
+  for (QFuture<absl::Status>& future : keeping_) future.waitForFinished();
 }
 
 void MainWindow::BuildDocks() {
@@ -314,6 +321,8 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
+  // The canvas' keys work at once, and Ctrl+Z takes the toggle back, not a text of the search.
+  connect(techniques_, &TechniquePanel::switchedByMouse, this, [this] { timeline_->setFocus(); });
   const auto refuse = [this](const QString& why) {
     banner_->show(
         {.kind = "bad-config", .title = tr("This configuration is not possible"), .text = why});
@@ -368,7 +377,7 @@ void MainWindow::ConnectPanels() {
   connect(allocations_, &AllocationsPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
   connect(timeline_, &timeline::TimelineWidget::lanesChanged, this, [this] {
-    settings_->setValue(QStringLiteral("lanes"), timeline_->laneSettings());
+    LanesChanged();
     actions_.Refresh();
   });
   connect(breakdown_, &BreakdownPanel::allocationClicked, this, [this](trace::AllocationId id) {
@@ -456,13 +465,6 @@ void MainWindow::ApplyChosenTheme() {
   allocations_->setTheme(theme_);
   for (StudyPage* page : studies_) page->setTheme(theme_);
   actions_.Refresh();
-}
-
-void MainWindow::closeEvent(QCloseEvent* event) {
-  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
-  settings_->setValue(QStringLiteral("layout"), saveState(kLayoutVersion));
-  settings_->sync();
-  QMainWindow::closeEvent(event);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -572,6 +574,7 @@ QJsonObject MainWindow::dumpState() const {
       {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
       {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
       {"recent", recent},
+      {"program_behind", program_behind_},
       {"busy", busy()}};
 }
 

@@ -12,6 +12,7 @@
 #include <absl/status/statusor.h>
 
 #include <QElapsedTimer>
+#include <QFuture>
 #include <QJsonObject>
 #include <QMainWindow>
 #include <QSettings>
@@ -28,6 +29,7 @@
 #include "ui/panels/rows.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/file_loader.h"
+#include "ui/shell/kept_results.h"
 #include "ui/shell/run_cache.h"
 #include "ui/shell/session.h"
 #include "ui/shell/style.h"
@@ -74,6 +76,8 @@ struct MainWindowOptions {
   QString worker_program;
   QString vramscope = {};  // that plans programs of the user's; empty: the one beside this
   QString settings_file;   // empty: the user's own
+  // Where results are kept (kept_results.h); empty: the user's own, beside a settings_file.
+  QString state_folder = {};
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
   bool cache = true;       // show a plan that was made before without making it again
@@ -105,13 +109,16 @@ class MainWindow : public QMainWindow {
   void startProgram();  // what the page says; it really runs
   void stopProgram();
   void programAgainOn(const QString& device);  // and compare
+  // The program that goes on, or has ended, behind what is shown.
+  void showProgram();
   // Only a device, or a range of entries or of time, of a recording.
   void openPart(const QString& path, const importers::OpenOptions& part);
   // Each says in the status bar or the banner how it went; a longer one has a bar in the status bar
   // and can be cancelled, which leaves an older file as it was.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  void cancelAll();                  // what is being run, read, written or replayed
+  // What is being run, read, written or replayed, programs too, without a question.
+  void cancelAll();
   void openPage(const QString& id);  // a name of pageNames(), else nothing happens
   // The controls of the built-in models, with the techniques that have these words.
   void openTechniques(const QString& words);
@@ -124,6 +131,8 @@ class MainWindow : public QMainWindow {
   bool busy() const;     // something is being run, read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
+  // Something that was asked for threw on the UI thread (memory ran out).
+  void showInternalFailure(const absl::Status& status);
   QJsonObject dumpState() const;
 
   // For tests and benchmarks.
@@ -140,6 +149,10 @@ class MainWindow : public QMainWindow {
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
   bool partial() const { return session_.partial(); }  // a picture of what has come so far
+  bool programBehind() const { return program_behind_; }
+  const KeptResults& keptResults() const { return kept_; }
+  // What the dialogs of Save (suffix "trace") and Export ("json") propose.
+  QString proposedName(const QString& suffix) const;
 
  Q_SIGNALS:
   void timelineShown();                         // a new trace is drawn; the panels follow
@@ -157,7 +170,12 @@ class MainWindow : public QMainWindow {
 
  private:
   class ConfigCommand;
+  class LanesCommand;
   struct Writing;
+  struct Replaced {
+    std::shared_ptr<const Digest> digest;  // null: a plan, which is made again
+    std::string file;                      // that it was read from
+  };
 
   // main_window.cpp: parts and their places.
   void BuildDocks();
@@ -188,7 +206,6 @@ class MainWindow : public QMainWindow {
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
   void EndCardWorker();
-  void CancelRun();
   void PlanOrRecall();  // StartRun, unless the plan is known
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
@@ -196,24 +213,35 @@ class MainWindow : public QMainWindow {
   void ShowLost(const QString& title, bool for_good, bool on_card);
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
+  void NotDigested(const absl::Status& status, bool partial);
   void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
   void FocusPage();
   void ShowBesideCanvas();  // panels, tables, header and title of what the canvas shows
+  // What is shown is not all: more of it comes.
+  bool ShownGoesOn() const {
+    return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !program_behind_);
+  }
   void ShowFit();
   void NextDevice();
   void ChoosePreset(const QString& name);
   void PlanBeside();  // of a recording, the run that it may have been
-  void UpdateGhost(bool animate);
+  void UpdateGhost();
   void UpdateTables();
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
+  void LanesChanged();
+  bool StateIsShown() const { return session_.shown() != nullptr && session_.shown()->state(); }
   void PinBaseline();
   void UnpinBaseline();
-  void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file);
+  void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
+                   bool for_this_only = false);
   void SwapBaseline();
   void ShowNothing();
   void ShowTabs();
   QString ShownFile() const { return QString::fromStdString(session_.file()); }
   // main_window_files.cpp
+  void OpenOne(const QString& path);
+  void OpenNext();
+  void StartLoading(const QString& path, const importers::OpenOptions& part);
   void OpenPartOf(const QString& path);
   void Outlined(const std::shared_ptr<const trace::Outline>& outline);
   void Preview(const std::shared_ptr<const trace::Trace>& trace);
@@ -221,6 +249,7 @@ class MainWindow : public QMainWindow {
   void FileNotLoaded(const QString& path, const absl::Status& status);
   void ShowWarnings(const QString& path, const trace::Trace& trace);
   void AddRecent(const QString& path);
+  void ForgetRecent(const QString& path);
   void ComparisonLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void ComparisonNotLoaded(const QString& path, const absl::Status& status);
   // main_window_program.cpp
@@ -230,11 +259,33 @@ class MainWindow : public QMainWindow {
   bool ControlsShow(ControlsPage page) const;
   void BuildProgram(const QString& vramscope);
   void BecomeProgram();
-  void DropProgram();
   void ProgramPicture(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
+  void ProgramEndedBehind(const ProgramEnd& end);
+  // main_window_keeping.cpp
+  QString ScriptName() const;
+  void LeaveRuns();
+  void LeaveProgram();
+  void LeavePlans();
+  void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name);
+  void NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name, const QString& why);
+  void SaveUnkept();
+  void SavedByUser(const std::shared_ptr<const trace::Trace>& trace, const QString& path);
+  bool RunsToKeep() const;
+  bool AskToStop(const QString& question);
+  void StopRuns();
+  void CancelWhatIsAsked();
+  bool MayClose();
+  void GoOnClosing();
+  Replaced WhatAPlanReplaces() const;
+  void TakeBack(const run::RunConfig& before, const Replaced& replaced);
   // main_window_writing.cpp
+  QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
+                         const QString& proposed);
   void WriteFile(const QString& path, bool chrome);
+  void Write(std::shared_ptr<const trace::Trace> trace, const QString& path, bool chrome);
+  bool RefusesToWrite(const QString& path);
+  void CancelOthers();
   void ShowProgress();
   // main_window_document.cpp again
   void FocusCanvas();
@@ -256,6 +307,7 @@ class MainWindow : public QMainWindow {
   QString worker_program_;
   WorkerClient* worker_ = nullptr;       // plans
   WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
+  QString card_run_;                     // the model of that run
   WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
   QString lost_;                         // how the worker was lost that is being replaced
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
@@ -271,7 +323,7 @@ class MainWindow : public QMainWindow {
   bool savings_due_ = false;  // soon to be asked for
   double run_fraction_ = -1;  // of the run that goes on; < 0: not known
   quint64 digest_generation_ = 0;
-  int digesting_ = 0;
+  int digesting_ = 0;  // on pool threads
   QElapsedTimer since_digest_;
   QTimer panels_due_;       // they have not yet what the canvas shows of a run that goes on
   quint64 comparison_ = 0;  // counts what is digested to compare with
@@ -279,7 +331,8 @@ class MainWindow : public QMainWindow {
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
   importers::OpenOptions part_;  // of what is or was opened last
-  QStringList to_open_;
+  QStringList to_open_;          // behind what is being opened
+  QString next_file_;            // opened when what was loaded is shown, which becomes its baseline
   std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
   QTimer write_poll_;
 
@@ -292,11 +345,20 @@ class MainWindow : public QMainWindow {
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
-  bool program_shown_ = false;                  // anything of the program that runs
-  bool program_dropped_ = false;                // something else was asked for meanwhile
-  std::optional<uint8_t> program_device_;       // that was chosen while it runs
-  std::shared_ptr<const Digest> last_program_;  // what "again on another card" compares with
-  bool compare_when_ended_ = false;             // it is planned again on another card
+  bool program_shown_ = false;                         // anything of the program that runs
+  bool program_behind_ = false;                        // something else is shown while it runs
+  std::shared_ptr<const trace::Trace> program_trace_;  // its newest, while it may be asked for
+  std::optional<uint8_t> program_device_;              // that was chosen while it runs
+  std::shared_ptr<const Digest> last_program_;         // what "again on another card" compares with
+  bool compare_when_ended_ = false;                    // it is planned again on another card
+  KeptResults kept_;
+  std::vector<QFuture<absl::Status>> keeping_;  // results that are being saved
+  QString kept_path_;                           // the last one, and what it is of
+  std::shared_ptr<const trace::Trace> kept_trace_;
+  std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
+  QString unkept_name_;
+  bool closing_ = false;  // as soon as nothing is lost by it
+  QTimer stop_again_;
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;
@@ -319,6 +381,7 @@ class MainWindow : public QMainWindow {
   QByteArray default_layout_;
   bool showing_state_ = false;  // the document is what was there at one moment
   bool ran_out_ = false;        // what is shown is a recording that did
+  QString lanes_;               // their settings, as the canvas had them last
   int tables_height_ = 0;       // before a state took more for its page
   bool layout_restored_ = false, shown_once_ = false;
   // Of the stored layout: of another version nothing is taken over.

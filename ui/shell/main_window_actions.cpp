@@ -75,7 +75,9 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open part of a recording …"),
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
                 .run = [this] { OpenPartOf(session_.from_file() ? ShownFile() : QString()); },
-                .tip = tr("One device, a range of entries or of time of a large file")});
+                .enabled = [this] { return !StateIsShown(); },
+                .tip = tr("One device, a range of entries or of time of a large file"),
+                .why_not = tr("A snapshot without a history has no entries: it is one moment")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,
@@ -333,24 +335,35 @@ void MainWindow::AddRunActions() {
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
                 .tip = tr("Run what stands on the left once more")});
-  actions_.Add(
-      {.id = "run.card",
-       .menu = menu,
-       .text = tr("Run on this computer's GPU"),
-       .shortcuts = Keys({"Ctrl+Shift+R"}),
-       .run = [this] { runOnCard(); },
-       .enabled =
-           [this] { return ControlsShow(ControlsPage::kModel) && run_tag_ == 0 && !asking_card_; },
-       .tip = tr("The same steps, computed and measured; the plan is compared with them"),
-       .words = {tr("cuda"), tr("card"), tr("measure")}});
+  actions_.Add({.id = "run.card",
+                .menu = menu,
+                .text = tr("Run on this computer's GPU"),
+                .shortcuts = Keys({"Ctrl+Shift+R"}),
+                .run = [this] { runOnCard(); },
+                .enabled =
+                    [this] {
+                      return ControlsShow(ControlsPage::kModel) && run_tag_ == 0 && !asking_card_ &&
+                             card_worker_ == nullptr;
+                    },
+                .tip = tr("The same steps, computed and measured; the plan is compared with them"),
+                .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),
                 .shortcuts = Keys({"Ctrl+."}),
-                .run = [this] { cancelAll(); },
+                .run = [this] { CancelWhatIsAsked(); },
                 .enabled = [this] { return busy(); },
                 .words = {tr("stop"), tr("abort")},
                 .careful = true});
+  actions_.Add(
+      {.id = "run.show-program",
+       .menu = menu,
+       .text = tr("Show the program"),
+       .run = [this] { showProgram(); },
+       .enabled =
+           [this] { return program_behind_ || (program_trace_ != nullptr && !runner_->busy()); },
+       .tip = tr("A program that runs, or has ended, behind what is shown"),
+       .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
                 .text = tr("Open config.json …"),
@@ -455,10 +468,13 @@ void MainWindow::AddRunActions() {
                   .menu = menu,
                   .text = info.command,
                   .shortcuts = Keys({info.shortcut}),
-                  .run = [this, id] {
-                    openPage(id);
-                    FocusPage();
-                  }});
+                  .run =
+                      [this, id] {
+                        openPage(id);
+                        FocusPage();
+                      },
+                  .enabled = [this, replays = info.replays] { return !replays || !StateIsShown(); },
+                  .why_not = tr("A snapshot without a history can't be replayed")});
   }
   menu = tr("Help");
   actions_.Add({.id = "help.commands",
@@ -467,6 +483,8 @@ void MainWindow::AddRunActions() {
                 .shortcuts = Keys({"Ctrl+K", "Ctrl+Shift+P"}),
                 .run = [this] {
                   actions_.Refresh();
+                  // Where the focus returns to, unless the command takes it elsewhere.
+                  timeline_->setFocus();
                   auto* palette = new CommandPalette(actions_, this);
                   const QPoint at =
                       mapToGlobal(QPoint((width() - palette->width()) / 2, height() / 8));
@@ -504,20 +522,15 @@ void MainWindow::CompareDialog() {
 }
 
 void MainWindow::SaveDialog() {
-  const QString name =
-      session_.shown()->watched()
-          ? QFileInfo(QString::fromStdString(runner_->request().script)).completeBaseName()
-          : QString::fromStdString(config_.model);
-  const QString start = ShownFile().isEmpty() ? name + QStringLiteral(".trace") : ShownFile();
   const QString path =
-      QFileDialog::getSaveFileName(this, tr("Save the trace"), start, tr("Traces (*.trace)"));
+      AskForSaveName(tr("Save the trace"), tr("Traces (*.trace)"), QStringLiteral("trace"),
+                     proposedName(QStringLiteral("trace")));
   if (!path.isEmpty()) saveTrace(path);
 }
 
 void MainWindow::ExportDialog() {
-  const QString start = QString::fromStdString(config_.model) + QStringLiteral(".json");
-  const QString path = QFileDialog::getSaveFileName(this, tr("Export as Chrome trace"), start,
-                                                    tr("Chrome trace (*.json)"));
+  const QString path = AskForSaveName(tr("Export as Chrome trace"), tr("Chrome trace (*.json)"),
+                                      QStringLiteral("json"), proposedName(QStringLiteral("json")));
   if (!path.isEmpty()) exportChrome(path);
 }
 
@@ -544,6 +557,13 @@ void MainWindow::RebuildRecent() {
     action->setText(there ? tr("Open recent: %1").arg(name) : QString());
     action->setToolTip(there ? recent[i] : QString());
   }
+}
+
+void MainWindow::ForgetRecent(const QString& path) {
+  QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
+  if (recent.removeAll(QFileInfo(path).absoluteFilePath()) == 0) return;
+  settings_->setValue(QStringLiteral("recent"), recent);
+  RebuildRecent();
 }
 
 void MainWindow::AddRecent(const QString& path) {

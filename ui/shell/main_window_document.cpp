@@ -13,9 +13,11 @@
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
+#include <set>
 
 #include "profiler/program/verdict.h"
 #include "profiler/run/seq.h"
+#include "profiler/trace/catch_status.h"
 #include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
@@ -39,6 +41,7 @@
 #include "ui/timeline/let_go.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lane_stack.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
@@ -66,7 +69,8 @@ QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1)
 
 }  // namespace
 
-// One change of the configuration; changes of one number in a row are one step of undo.
+// One change of the configuration. What a plan takes the place of and cannot be planned (a
+// recording, a program's result) comes back with undo.
 class MainWindow::ConfigCommand : public QUndoCommand {
  public:
   ConfigCommand(MainWindow* window, run::RunConfig before, run::RunConfig after)
@@ -74,13 +78,53 @@ class MainWindow::ConfigCommand : public QUndoCommand {
         window_(window),
         before_(std::move(before)),
         after_(std::move(after)) {}
-  void undo() override { window_->runConfig(before_); }
-  void redo() override { window_->runConfig(after_); }
+  void undo() override { window_->TakeBack(before_, replaced_); }
+  void redo() override {
+    replaced_ = window_->WhatAPlanReplaces();
+    window_->runConfig(after_);
+  }
 
  private:
   MainWindow* window_;
   run::RunConfig before_, after_;
+  Replaced replaced_;
 };
+
+// A lane was hidden or shown again.
+class MainWindow::LanesCommand : public QUndoCommand {
+ public:
+  LanesCommand(MainWindow* window, const QString& text, QString before, QString after)
+      : QUndoCommand(text), window_(window), before_(std::move(before)), after_(std::move(after)) {}
+  void undo() override { Set(before_); }
+  void redo() override { Set(after_); }
+
+ private:
+  void Set(const QString& lanes) {
+    window_->lanes_ = lanes;
+    window_->timeline_->setLaneSettings(lanes);
+    window_->settings_->setValue(QStringLiteral("lanes"), lanes);
+  }
+
+  MainWindow* window_;
+  QString before_, after_;
+};
+
+// A key hides a lane: what takes back the last change brings it back. Folding and heights are
+// changed again as quickly as they were.
+void MainWindow::LanesChanged() {
+  const QString before = std::exchange(lanes_, timeline_->laneSettings());
+  settings_->setValue(QStringLiteral("lanes"), lanes_);
+  const auto hidden = [](const QString& text) {
+    std::set<std::string> keys;
+    for (const auto& [key, lane] : timeline::LaneSettings::FromText(text.toStdString()).lanes)
+      if (lane.hidden) keys.insert(key);
+    return keys;
+  };
+  const std::set<std::string> was = hidden(before), is = hidden(lanes_);
+  if (was == is) return;
+  undo_.push(new LanesCommand(this, is.size() > was.size() ? tr("Hide lane") : tr("Show lanes"),
+                              before, lanes_));
+}
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
   // What techniques save of another model says nothing of this one.
@@ -107,12 +151,9 @@ void MainWindow::PlanOrRecall() {
     StartRun();
     return;
   }
-  savings_due_ = false;
-  savings_->pause();
+  LeaveRuns();
   since_run_.start();
-  if (run_tag_ != 0) running_->cancel();
-  run_tag_ = 0;          // of no interest any more
-  ++digest_generation_;  // nor is one that is being digested
+  ++digest_generation_;  // what is being digested is of no interest any more
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
   RunSucceeded();
@@ -120,6 +161,13 @@ void MainWindow::PlanOrRecall() {
 }
 
 void MainWindow::RunSucceeded() {
+  // What was said of a file that is not shown any more, or was wrong before.
+  for (const char* kind :
+       {"open-failed", "compare-failed", "not-shown", "incomplete-file", "file-warnings"})
+    banner_->clear(QLatin1String(kind));
+  // What was pinned to compare a program with has nothing to say of a run of the built-in loop.
+  if (session_.baseline_for_this_only() && session_.baseline()->watched())
+    session_.SetBaseline(nullptr, {});
   banner_->clear(QStringLiteral("program-failed"));
   banner_->clear(QStringLiteral("run-failed"));
   banner_->clear(QStringLiteral("bad-config"));
@@ -201,7 +249,12 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
   const quint64 generation = ++digest_generation_;
   const std::string file = session_.from_file() ? session_.file() : std::string();
   if (trace->events.size() < kDigestInline) {
-    ShowDigest(MakeDigest(std::move(trace), file, device), animate, partial);
+    const absl::StatusOr<std::shared_ptr<const Digest>> digest =
+        trace::CatchStatus([&] { return MakeDigest(std::move(trace), file, device); });
+    if (digest.ok())
+      ShowDigest(*digest, animate, partial);
+    else
+      NotDigested(digest.status(), partial);
     return;
   }
   ++digesting_;
@@ -211,20 +264,22 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
     std::shared_ptr<const Digest> digest;
     std::shared_ptr<const timeline::TimelineData> indexes;
   };
-  auto* watcher = new QFutureWatcher<Made>(this);
+  auto* watcher = new QFutureWatcher<absl::StatusOr<Made>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
           [this, watcher, generation, animate, partial] {
             --digesting_;
             watcher->deleteLater();
             ShowProgress();
-            if (generation != digest_generation_) return;
-            const Made made = watcher->result();
-            timeline_->prepare(made.indexes);
-            ShowDigest(made.digest, animate, partial);
+            // Nobody sees this picture: the next may come.
+            if (generation != digest_generation_) return loader_->previewShown();
+            const absl::StatusOr<Made> made = trace::CatchStatus([&] { return watcher->result(); });
+            if (!made.ok()) return NotDigested(made.status(), partial);
+            timeline_->prepare(made->indexes);
+            ShowDigest(made->digest, animate, partial);
           });
   // Of a run that goes on only what is new is added up.
   const std::shared_ptr<const Digest> earlier = session_.partial() ? session_.shown() : nullptr;
-  watcher->setFuture(QtConcurrent::run([trace = std::move(trace), file, device, earlier] {
+  const auto make = [trace = std::move(trace), file, device, earlier]() -> Made {
     const bool several = analysis::DevicesOf(*trace).size() > 1;
     if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
       return Made{
@@ -239,11 +294,48 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
     // builds itself, while the old picture stays.
     const auto curves =
         std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
-    auto indexes =
-        QtConcurrent::run([trace, curves] { return timeline::TimelineData::Build(trace, curves); });
+    auto indexes = QtConcurrent::run([trace, curves] {
+      return trace::CatchStatus([&] { return timeline::TimelineData::Build(trace, curves); });
+    });
     std::shared_ptr<const Digest> digest = MakeDigest(trace, file, device, curves);
-    return Made{std::move(digest), indexes.result()};
-  }));
+    // Without them the canvas builds its own, and says when it can't.
+    return Made{std::move(digest), indexes.result().value_or(nullptr)};
+  };
+  watcher->setFuture(QtConcurrent::run([make] { return trace::CatchStatus(make); }));
+}
+
+// What has come can't be shown: memory ran out while it was added up.
+void MainWindow::NotDigested(const absl::Status& status, bool partial) {
+  SetBusy({});
+  ShowProgress();
+  loader_->previewShown();
+  if (partial) return;  // the next picture, or the whole, says so again
+  if (session_.loading() && !loader_->busy()) {
+    SetConfig(session_.config_before_loading());
+    FileNotLoaded(ShownFile(), status);
+    return;
+  }
+  banner_->show({.kind = "not-shown",
+                 .title = tr("The result can't be shown"),
+                 .text = tr("%1. Close other programs, or choose fewer steps.").arg(Text(status))});
+  Say(tr("Not shown: %1").arg(Text(status)));
+  Q_EMIT failed(Text(status));
+}
+
+void MainWindow::showInternalFailure(const absl::Status& status) {
+  // From the event loop: what threw may be within any of the parts that this asks.
+  QTimer::singleShot(0, this, [this, status] {
+    SetBusy({});
+    banner_->show({.kind = "internal-failure",
+                   .title = tr("The last action was not carried out"),
+                   .text = tr("%1. What is shown may be of before. Save what you need, and close "
+                              "other programs.")
+                               .arg(Text(status)),
+                   .action = session_.shown() != nullptr ? tr("Save trace …") : QString(),
+                   .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
+    Say(tr("Not carried out: %1").arg(Text(status)));
+    Q_EMIT failed(Text(status));
+  });
 }
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
@@ -251,7 +343,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   const bool goes_on = partial && session_.partial();
   timeline::LetGo(session_.shown());
   session_.Show(std::move(digest), partial);
-  if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
+  if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || program_behind_)) SetBusy({});
   const trace::Trace& trace = *session_.shown()->trace;
   if (session_.shown()->watched()) program_->setPeak(session_.shown()->summary.peak.allocated);
   if (session_.shown()->watched() && !partial && !session_.from_file())
@@ -259,7 +351,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
-  UpdateGhost(animate);
+  UpdateGhost();
   timeline_->setTrace(session_.shown()->trace, animate, session_.shown()->curves,
                       session_.shown()->whole);
   // What was waited for; the panels beside it take as long again.
@@ -278,7 +370,7 @@ void MainWindow::ShowBesideCanvas() {
   breakdown_->setDigest(session_.shown());
   selection_->setDigest(session_.shown());
   ShowSelected();
-  explain_->setDigest(session_.shown(), partial);
+  explain_->setDigest(session_.shown(), partial && ShownGoesOn());
   explain_->setSelection(timeline_->selection());
   ShowTabs();
   header_->setTexts(
@@ -314,7 +406,7 @@ void MainWindow::ShowBesideCanvas() {
 
 void MainWindow::PlanBeside() {
   const std::optional<ModelGuess> guess = RecordedModel(*session_.shown(), config_);
-  PinBaseline();
+  SetBaseline(session_.shown(), ShownFile(), /*for_this_only=*/true);
   ShowControlsPage(ControlsPage::kModel);
   controls_dock_->show();
   if (guess) {
@@ -443,7 +535,9 @@ void MainWindow::ShowFit() {
                     : tr("Does not fit into %1: a request found no room")
                           .arg(ShortDeviceName(info.device)),
        .text =
-           tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context%4. "
+           tr("%1 GiB would be reserved at most (allocated is highest in %2), beside %3 GiB for "
+              "the "
+              "CUDA context%4. "
               "The techniques on the left say what each would save; another device is one choice "
               "away.")
                .arg(Gib(static_cast<double>(summary.peak.reserved)),
@@ -474,7 +568,7 @@ void MainWindow::NextDevice() {
   showDevice(next->device);
 }
 
-void MainWindow::UpdateGhost(bool) {
+void MainWindow::UpdateGhost() {
   const std::shared_ptr<const Digest> ghost = session_.Against();
   explain_->setAgainst(ghost, session_.baseline() != nullptr);
   if (ghost == nullptr || ghost == session_.shown()) {
@@ -520,9 +614,10 @@ void MainWindow::UnpinBaseline() {
   Say(tr("No baseline any more: runs are compared with the one before"));
 }
 
-void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file) {
-  session_.SetBaseline(std::move(digest), file.toStdString());
-  UpdateGhost(false);
+void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
+                             bool for_this_only) {
+  session_.SetBaseline(std::move(digest), file.toStdString(), for_this_only);
+  UpdateGhost();
   actions_.Refresh();
 }
 
@@ -544,8 +639,8 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || asking_card_ || runner_->busy() || loader_->busy() ||
-         compare_loader_->busy() || digesting_ > 0 || !writing_.empty() ||
+  return run_tag_ != 0 || asking_card_ || RunsToKeep() || loader_->busy() ||
+         compare_loader_->busy() || digesting_ > 0 || !writing_.empty() || !keeping_.empty() ||
          std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 

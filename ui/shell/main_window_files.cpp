@@ -10,8 +10,11 @@
 #include <algorithm>
 
 #include "profiler/importers/open.h"
+#include "profiler/importers/sniff.h"
 #include "profiler/program/verdict.h"
+#include "profiler/trace/catch_status.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/open_part_dialog.h"
@@ -49,11 +52,8 @@ bool IsConfiguration(const QString& path) {
   if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return false;
   QFile file(path);
   if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return false;
-  const QByteArray bytes = file.readAll();
-  for (const char* key :
-       {"\"traceEvents\"", "\"schemaVersion\"", "\"device_traces\"", "\"segments\""})
-    if (bytes.contains(key)) return false;
-  return true;
+  const std::string text = file.readAll().toStdString();
+  return importers::Sniff(text) == importers::FileKind::kUnknown;
 }
 
 bool IsScript(const QString& path) {
@@ -85,10 +85,13 @@ QString NextStep(const absl::Status& status) {
 
 void MainWindow::openFiles(const QStringList& paths) {
   to_open_ = paths;
-  if (!to_open_.isEmpty()) openFile(to_open_.takeFirst());
+  next_file_.clear();
+  if (!to_open_.isEmpty()) OpenOne(to_open_.takeFirst());
 }
 
-void MainWindow::openFile(const QString& path) {
+void MainWindow::openFile(const QString& path) { openFiles({path}); }
+
+void MainWindow::OpenOne(const QString& path) {
   if (IsConfiguration(path)) {
     openModelConfig(path);
     return;
@@ -98,10 +101,16 @@ void MainWindow::openFile(const QString& path) {
     openProgram(path);
     return;
   }
-  openPart(path, {});
+  StartLoading(path, {});
 }
 
 void MainWindow::openPart(const QString& path, const importers::OpenOptions& part) {
+  to_open_.clear();
+  next_file_.clear();
+  StartLoading(path, part);
+}
+
+void MainWindow::StartLoading(const QString& path, const importers::OpenOptions& part) {
   // What is shown stays, or comes back, when this can't be opened.
   session_.BeginLoading(config_);
   part_ = part;
@@ -155,10 +164,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
     loader_->previewShown();
     return;
   }
-  run_tag_ = 0;
-  CancelRun();
-  savings_due_ = false;
-  savings_->pause();
+  LeaveRuns();
   session_.ShowFile(QFileInfo(loader_->path()).absoluteFilePath().toStdString());
   if (!session_.partial())
     connect(
@@ -173,6 +179,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
 
 void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) {
   to_open_.clear();
+  next_file_.clear();
   timeline_->setOutline(nullptr);
   SetBusy({});
   ShowProgress();
@@ -182,7 +189,12 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
     if (back->digest != nullptr) {
       ShowDigest(back->digest, false, back->partial);
       session_.Restored(*back);
-      UpdateGhost(false);
+      UpdateGhost();
+      // A picture of the program that still runs goes on where it was.
+      if (back->partial && back->digest->watched() && runner_->busy()) {
+        program_behind_ = false;
+        banner_->clear(QStringLiteral("program-goes-on"));
+      }
     } else {
       ShowNothing();
     }
@@ -217,14 +229,12 @@ void MainWindow::FileLoaded(const QString& path,
                             const std::shared_ptr<const trace::Trace>& loaded) {
   SetBusy({});
   ShowProgress();
-  banner_->clear();
+  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   AddRecent(path);
-  // A run that is still going on would replace what was just opened.
-  DropProgram();
-  run_tag_ = 0;
-  CancelRun();
-  savings_due_ = false;
-  savings_->pause();
+  // What still runs would replace what was just opened.
+  LeaveRuns();
+  // What was pinned for one comparison has nothing to say of another file.
+  if (session_.baseline_for_this_only()) session_.SetBaseline(nullptr, {});
   session_.Loaded(QFileInfo(path).absoluteFilePath().toStdString());
   undo_.clear();
   if (loaded->info.has_config) SetConfig(loaded->info.config);
@@ -232,16 +242,18 @@ void MainWindow::FileLoaded(const QString& path,
   ShowWarnings(path, *loaded);
   Say(tr("Opened %1: %2 events").arg(path, Count(loaded->events.size())));
   if (to_open_.isEmpty()) return;
-  const auto next = [this, path = to_open_.takeFirst()] {
-    PinBaseline();
-    openFile(path);
-  };
+  next_file_ = to_open_.takeFirst();
   if (session_.shown() != nullptr &&
-      (session_.shown()->trace == loaded || session_.shown()->whole == loaded)) {
-    next();
-  } else {
-    connect(this, &MainWindow::documentShown, this, next, Qt::SingleShotConnection);
-  }
+      (session_.shown()->trace == loaded || session_.shown()->whole == loaded))
+    OpenNext();
+}
+
+// The next of several files, once the one before is in the canvas.
+void MainWindow::OpenNext() {
+  if (next_file_.isEmpty() || session_.partial()) return;
+  const QString path = std::exchange(next_file_, {});
+  PinBaseline();
+  OpenOne(path);
 }
 
 // As the baseline of what is shown, which stays. A second start takes the place of the first.
@@ -267,13 +279,16 @@ void MainWindow::ComparisonLoaded(const QString& path,
   const QString file = QFileInfo(path).absoluteFilePath();
   ++digesting_;
   since_digest_.start();
-  auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
+  auto* watcher = new QFutureWatcher<absl::StatusOr<std::shared_ptr<const Digest>>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file, at = ++comparison_] {
     --digesting_;
     watcher->deleteLater();
     ShowProgress();
     if (at != comparison_) return;  // cancelled
-    SetBaseline(watcher->result(), file);
+    const absl::StatusOr<std::shared_ptr<const Digest>> digest =
+        trace::CatchStatus([&] { return watcher->result(); });
+    if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
+    SetBaseline(*digest, file);
     openPage(QStringLiteral("compare"));
     Say(tr("Compared with %1").arg(file));
     ShowWarnings(file, *session_.baseline()->trace);
@@ -282,7 +297,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   watcher->setFuture(
       QtConcurrent::run([trace = loaded, name = file.toStdString(),
                          device = session_.shown() ? session_.shown()->device : std::nullopt] {
-        return MakeDigest(trace, name, device);
+        return trace::CatchStatus([&] { return MakeDigest(trace, name, device); });
       }));
   ShowProgress();
 }
@@ -311,6 +326,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   // Why it ends is what matters most.
   const qsizetype end = lines.indexOf(QString::fromStdString(trace.end_message));
   if (!trace.complete && end > 0) lines.move(end, 0);
+  if (lines.front().isEmpty()) lines.front() = tr("the reason is not stated");
   lines.front()[0] = lines.front()[0].toUpper();
   const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
     return trace.events.kind[e] == trace::EventKind::kOutOfMemory;

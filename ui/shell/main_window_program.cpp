@@ -126,18 +126,16 @@ void MainWindow::openProgram(const QString& script) {
 void MainWindow::startProgram() {
   if (runner_->busy()) return;
   // A run of the built-in loop would take the place of the picture.
-  run_tag_ = 0;
-  CancelRun();
+  LeavePlans();
   loader_->cancel();
-  savings_due_ = false;
-  savings_->pause();
-  banner_->clear();
+  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   const program::Request request = program_->request();
   Store(*settings_, request);
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
   since_run_.start();
-  program_shown_ = program_dropped_ = false;
+  program_shown_ = program_behind_ = false;
+  program_trace_.reset();
   program_device_.reset();
   Say((request.planned() ? tr("Planning %1") : tr("Recording %1"))
           .arg(QString::fromStdString(program::CommandLineOf(request))));
@@ -148,29 +146,34 @@ void MainWindow::startProgram() {
 
 void MainWindow::stopProgram() { runner_->stop(); }
 
-// It would take the place of what was asked for after it.
-void MainWindow::DropProgram() {
-  if (!runner_->busy()) return;
-  program_dropped_ = true;
-  runner_->stop();
-}
-
 void MainWindow::programAgainOn(const QString& device) {
-  if (runner_->busy() || last_program_ == nullptr) return;
+  if (runner_->busy()) return;
+  // It ended behind something else: what it is compared with is shown first.
+  if (last_program_ == nullptr && program_trace_ != nullptr) {
+    showProgram();
+    if (last_program_ == nullptr) {
+      connect(
+          this, &MainWindow::documentShown, this, [this, device] { programAgainOn(device); },
+          Qt::SingleShotConnection);
+      return;
+    }
+  }
+  if (last_program_ == nullptr) return;
   program::Request request = runner_->request();
   request.device = device.toStdString();
   // Of a recording to its end the plan needs no more than the steps that are as all others.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
   program_->setRequest(request);
-  SetBaseline(last_program_, {});
+  SetBaseline(last_program_, {}, /*for_this_only=*/true);
   compare_when_ended_ = true;
   startProgram();
 }
 
 void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace) {
+  program_trace_ = trace;
   // The next one comes soon, and has all that this one has.
-  if (program_dropped_ || digesting_ > 0 || !timeline_->ready()) return;
+  if (program_behind_ || digesting_ > 0 || !timeline_->ready()) return;
   BecomeProgram();
   // Of several ranks one, whichever leads by a few bytes just now.
   Digested(trace, false, true, program_device_.value_or(0));
@@ -185,13 +188,21 @@ void MainWindow::BecomeProgram() {
   session_.KeepAsPrevious();
 }
 
-void MainWindow::ProgramEnded(const ProgramEnd& end) {
+void MainWindow::ProgramEnded(const ProgramEnd& ended) {
+  ProgramEnd end = ended;
+  // Where the end could not be read, the last picture is what arrived.
+  if (end.trace == nullptr) end.trace = program_trace_;
   program_->setEnd(end);
   const bool compare = std::exchange(compare_when_ended_, false);
-  if (program_dropped_) {
-    actions_.Refresh();
+  const QString script = ScriptName();
+  if (end.trace != nullptr) KeepResult(end.trace, script);
+  banner_->clear(QStringLiteral("program-goes-on"));
+  if (std::exchange(program_behind_, false)) {
+    ProgramEndedBehind(end);
+    GoOnClosing();
     return;
   }
+  program_trace_.reset();
   SetBusy({});
   if (end.trace != nullptr) {
     BecomeProgram();
@@ -203,7 +214,6 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
   for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())
     log_->appendPlainText(QString::fromStdString(warning));
   if (!end.remark.isEmpty()) log_->appendPlainText(end.remark);
-  const QString script = QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
   if (!end.error.isEmpty()) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);
     QString next = end.next;
@@ -230,6 +240,30 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
     if (session_.shown() == nullptr)
       timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
   }
+  actions_.Refresh();
+  GoOnClosing();
+}
+
+// What is shown stays; the result is a click away.
+void MainWindow::ProgramEndedBehind(const ProgramEnd& end) {
+  program_trace_ = end.trace;
+  last_program_.reset();
+  const QString script = ScriptName();
+  const QString title = end.error.isEmpty() ? end.stopped ? tr("%1 was stopped").arg(script)
+                                                          : tr("%1 has ended").arg(script)
+                                            : tr("%1 failed").arg(script);
+  QString error = end.error;
+  if (!error.isEmpty()) error = error[0].toUpper() + error.mid(1) + QStringLiteral(". ");
+  Say(end.error.isEmpty() ? title : tr("%1: %2").arg(title, end.error));
+  if (banner_->kind() != QLatin1String("not-kept"))
+    banner_->show({.kind = "program-ended",
+                   .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
+                   .title = title,
+                   .text = error + (end.trace == nullptr ? tr("Nothing arrived.")
+                                                         : tr("What arrived is kept; the File menu "
+                                                              "lists it, too.")),
+                   .action = end.trace == nullptr ? QString() : tr("Show it"),
+                   .run = [this] { showProgram(); }});
   actions_.Refresh();
 }
 

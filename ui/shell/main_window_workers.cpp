@@ -4,6 +4,8 @@
 #include <QPlainTextEdit>
 #include <QtConcurrent/QtConcurrentRun>
 
+#include "profiler/trace/catch_status.h"
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
@@ -30,10 +32,17 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             const bool lost = worker->lastStatusCode() == kCodeUnavailable;
             const bool shown = worker == running_ && tag == run_tag_;
             if (shown) RunEnded(trace, error);
-            if (worker != card_worker_ || lost) return;
+            if (worker != card_worker_) return;
+            const QString name = tr("%1 on the GPU").arg(card_run_);
+            if (trace != nullptr) KeepResult(trace, name);
+            if (lost) return;  // workerLost comes next
             EndCardWorker();
+            if (!shown)
+              Say(error.isEmpty() ? tr("%1 has ended").arg(name)
+                                  : tr("%1 failed: %2").arg(name, error));
             if (shown && error.isEmpty() && session_.Against() != nullptr)
               openPage(QStringLiteral("compare"));
+            GoOnClosing();
           });
   connect(worker, &WorkerClient::ready, this, [this, worker] {
     if (worker != worker_ || banner_->kind() != QLatin1String("worker-lost")) return;
@@ -41,8 +50,13 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
       ShowLost(tr("The worker was lost; another one has taken its place"), false, false);
   });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
-    if (worker == running_) WorkerLost(what);
-    if (worker == card_worker_) EndCardWorker();
+    if (worker == running_)
+      WorkerLost(what);
+    else
+      Say(what);
+    if (worker != card_worker_) return;
+    EndCardWorker();
+    GoOnClosing();
   });
   connect(worker, &WorkerClient::progress, this,
           [this, worker](quint64 tag, int step, int steps, const QString& text) {
@@ -59,20 +73,15 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
                 (session_.shown() == nullptr || session_.partial() || worker == card_worker_))
               Digested(std::move(trace), false, true);
           });
-  connect(worker, &WorkerClient::logChanged, this, [this, worker, seen = qsizetype{0}]() mutable {
-    const QString text = worker->log();
-    // The log is a ring: when it has wrapped, all of it is new.
-    const QString fresh = text.size() >= seen ? text.mid(seen) : text;
-    seen = text.size();
-    if (!fresh.trimmed().isEmpty()) log_->appendPlainText(fresh.trimmed());
-  });
+  connect(worker, &WorkerClient::logged, log_, &QPlainTextEdit::appendPlainText);
 }
 
 void MainWindow::StartRun() { StartRunOn(worker_, config_); }
 
 void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) {
-  if (run_tag_ != 0 && worker != running_) running_->cancel();
-  DropProgram();
+  // A run on the GPU goes on behind a plan; a plan is of no interest beside anything else.
+  if (run_tag_ != 0 && worker != running_ && running_ == worker_) running_->cancel();
+  LeaveProgram();
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
@@ -86,7 +95,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 // The same steps, really computed: what is shown is compared with them. The card is looked for
 // beside the UI thread: a driver may take a second to answer.
 void MainWindow::runOnCard() {
-  if (asking_card_ || run_tag_ != 0) return;
+  if (asking_card_ || run_tag_ != 0 || card_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
     banner_->show({.kind = "no-card",
@@ -104,7 +113,7 @@ void MainWindow::runOnCard() {
   connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, refuse] {
     watcher->deleteLater();
     asking_card_ = false;
-    const Libraries folders = watcher->result();
+    const Libraries folders = trace::CatchStatus([&] { return watcher->result(); });
     if (!folders.ok())
       return refuse(QString::fromStdString(std::string(folders.status().message())));
     banner_->clear(QStringLiteral("no-card"));
@@ -113,7 +122,7 @@ void MainWindow::runOnCard() {
     for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
     if (!named.isEmpty())
       arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
-    if (card_worker_ != nullptr) EndCardWorker();
+    card_run_ = QString::fromStdString(config_.model);
     card_worker_ = new WorkerClient(worker_program_, this);
     card_worker_->setArguments(arguments);
     ConnectWorker(card_worker_);
@@ -126,7 +135,8 @@ void MainWindow::runOnCard() {
       SetBaseline(session_.shown(), ShownFile());
     StartRunOn(card_worker_, config);
   });
-  watcher->setFuture(QtConcurrent::run(card_libraries_));
+  watcher->setFuture(
+      QtConcurrent::run([find = card_libraries_] { return trace::CatchStatus(find); }));
 }
 
 // Its context is on the card for as long as it lives.
@@ -135,11 +145,6 @@ void MainWindow::EndCardWorker() {
   card_worker_->deleteLater();
   if (running_ == card_worker_) running_ = worker_;
   card_worker_ = nullptr;
-}
-
-void MainWindow::CancelRun() {
-  worker_->cancel();
-  if (card_worker_ != nullptr) card_worker_->cancel();
 }
 
 void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error) {
@@ -186,7 +191,10 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       timeline_->setFailed(tr("The run failed"), error,
                            tr("Change the settings on the left, or take the last change back"));
   }
-  if (trace != nullptr) Digested(std::move(trace), false, true);
+  if (trace != nullptr)
+    Digested(std::move(trace), false, true);
+  else if (session_.partial())
+    explain_->setDigest(session_.shown(), false);  // no more of it comes
   Q_EMIT failed(error);
 }
 

@@ -1,16 +1,20 @@
 // Saving and exporting: beside the UI thread, with a bar in the status bar and a way to cancel.
 #include <QFile>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QFutureWatcher>
 #include <QLabel>
 #include <QProgressBar>
+#include <QRegularExpression>
 #include <QToolButton>
 #include <QtConcurrent/QtConcurrentRun>
+#include <filesystem>
 #include <ostream>
 #include <streambuf>
 
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/file.h"
+#include "profiler/trace/catch_status.h"
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -68,8 +72,70 @@ struct MainWindow::Writing {
 void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
 void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
 
+// The name of what is shown without the endings of its kind, beside the file that it was read from;
+// never a name that is taken by a file that is shown.
+QString MainWindow::proposedName(const QString& suffix) const {
+  const QFileInfo file(ShownFile());
+  QString name = file.fileName();
+  if (name.isEmpty() && session_.shown() != nullptr)
+    name = session_.shown()->watched() ? QFileInfo(ScriptName()).completeBaseName()
+                                       : QString::fromStdString(config_.model);
+  static const QRegularExpression endings(QStringLiteral("(\\.(trace|pickle|pkl|json|gz|zst))+$"),
+                                          QRegularExpression::CaseInsensitiveOption);
+  name.remove(endings);
+  if (name.isEmpty()) name = QStringLiteral("trace");
+  const QString folder = ShownFile().isEmpty() ? QString() : file.path() + QLatin1Char('/');
+  QString path = folder + name + QLatin1Char('.') + suffix;
+  // A copy that the user has saved is saved to again; what else is there is left alone.
+  for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session_.from_file()); ++i)
+    path = QStringLiteral("%1%2-%3.%4").arg(folder, name).arg(i).arg(suffix);
+  return path;
+}
+
+QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
+                                   const QString& suffix, const QString& proposed) {
+  QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
+  dialog.setAcceptMode(QFileDialog::AcceptSave);
+  // Before the dialog asks whether a file is to be replaced: it asks about the name with its
+  // ending.
+  dialog.setDefaultSuffix(suffix);
+  dialog.selectFile(QFileInfo(proposed).fileName());
+  if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return {};
+  return dialog.selectedFiles().front();
+}
+
+// What is shown, and what it is compared with, are read from files that no save may replace.
+bool MainWindow::RefusesToWrite(const QString& path) {
+  std::error_code none;
+  const std::filesystem::path target(QFile::encodeName(path).toStdString());
+  for (const std::string& source : session_.sources()) {
+    const std::filesystem::path read(
+        QFile::encodeName(QString::fromStdString(source)).toStdString());
+    if (target.lexically_normal() != read.lexically_normal() &&
+        !std::filesystem::equivalent(target, read, none))  // a link, or another way to it
+      continue;
+    const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
+    banner_->show({.kind = "save-failed",
+                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
+    Say(tr("Not written: %1").arg(path));
+    Q_EMIT failed(why);
+    Q_EMIT fileDone(path, false);
+    return true;
+  }
+  return false;
+}
+
 void MainWindow::WriteFile(const QString& path, bool chrome) {
   if (session_.shown() == nullptr) return;
+  // Of a program of several ranks all of them, not the one that is shown.
+  const bool all = !chrome && session_.shown()->watched() && session_.shown()->whole != nullptr;
+  Write(all ? session_.shown()->whole : session_.shown()->trace, path, chrome);
+}
+
+void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
+                       bool chrome) {
+  if (RefusesToWrite(path)) return;
   auto writing = std::make_shared<Writing>();
   writing->path = path;
   writing->since.start();
@@ -78,55 +144,61 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
   Say(tr("Writing %1 …").arg(path));
   actions_.Refresh();
   auto* watcher = new QFutureWatcher<absl::Status>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, path, chrome, writing] {
-    std::erase(writing_, writing);
-    ShowProgress();
-    actions_.Refresh();
-    const absl::Status status = watcher->result();
-    watcher->deleteLater();
-    if (status.ok()) {
-      banner_->clear(QStringLiteral("save-failed"));
-      Say(tr("Wrote %1 (%2)")
-              .arg(path, QString::fromStdString(timeline::FormatBytes(
-                             static_cast<uint64_t>(QFileInfo(path).size()), true))));
+  connect(watcher, &QFutureWatcherBase::finished, this,
+          [this, watcher, trace, path, chrome, writing] {
+            std::erase(writing_, writing);
+            ShowProgress();
+            actions_.Refresh();
+            const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
+            watcher->deleteLater();
+            if (status.ok()) {
+              banner_->clear(QStringLiteral("save-failed"));
+              Say(tr("Wrote %1 (%2)")
+                      .arg(path, QString::fromStdString(timeline::FormatBytes(
+                                     static_cast<uint64_t>(QFileInfo(path).size()), true))));
+              if (!chrome) {
+                if (session_.shown() != nullptr &&
+                    (session_.shown()->trace == trace || session_.shown()->whole == trace))
+                  session_.SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
+                AddRecent(path);
+                SavedByUser(trace, path);
+              }
+            } else if (status.code() == absl::StatusCode::kCancelled) {
+              closing_ = false;
+              Say(tr("Cancelled: %1 is as it was before").arg(path));
+            } else {
+              closing_ = false;
+              banner_->show(
+                  {.kind = "save-failed",
+                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. A file that was there before is as it was; choose another place "
+                              "or make room.")
+                               .arg(ToQString(std::string(status.message()))),
+                   .action = tr("Try again"),
+                   .run = [this, trace, path, chrome] { Write(trace, path, chrome); }});
+              Say(tr("Not written: %1").arg(path));
+              Q_EMIT failed(ToQString(std::string(status.message())));
+            }
+            Q_EMIT fileDone(path, status.ok());
+            GoOnClosing();
+          });
+  watcher->setFuture(QtConcurrent::run([trace, path, chrome, writing] {
+    return trace::CatchStatus([&] {
+      const std::string name = QFile::encodeName(path).toStdString();
       if (!chrome) {
-        session_.SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
-        AddRecent(path);
+        trace::WriteOptions options;
+        options.cancel = &writing->cancel;
+        options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
+        return trace::WriteTraceFile(*trace, name, options);
       }
-    } else if (status.code() == absl::StatusCode::kCancelled) {
-      Say(tr("Cancelled: %1 is as it was before").arg(path));
-    } else {
-      banner_->show(
-          {.kind = "save-failed",
-           .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
-           .text = tr("%1. A file that was there before is as it was; choose another place "
-                      "or make room.")
-                       .arg(ToQString(std::string(status.message()))),
-           .action = tr("Try again"),
-           .run = [this, path, chrome] { WriteFile(path, chrome); }});
-      Say(tr("Not written: %1").arg(path));
-      Q_EMIT failed(ToQString(std::string(status.message())));
-    }
-    Q_EMIT fileDone(path, status.ok());
-  });
-  // Of a program of several ranks all of them, not the one that is shown.
-  const bool all = !chrome && session_.shown()->watched() && session_.shown()->whole != nullptr;
-  watcher->setFuture(QtConcurrent::run(
-      [trace = all ? session_.shown()->whole : session_.shown()->trace, path, chrome, writing] {
-        const std::string name = QFile::encodeName(path).toStdString();
-        if (!chrome) {
-          trace::WriteOptions options;
-          options.cancel = &writing->cancel;
-          options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
-          return trace::WriteTraceFile(*trace, name, options);
-        }
-        return exporters::WriteFile(name, [&](std::ostream& out) {
-          WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
-          std::ostream watched(&buffer);
-          const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
-          return writing->cancel ? absl::CancelledError("cancelled") : status;
-        });
-      }));
+      return exporters::WriteFile(name, [&](std::ostream& out) {
+        WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
+        std::ostream watched(&buffer);
+        const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
+        return writing->cancel ? absl::CancelledError("cancelled") : status;
+      });
+    });
+  }));
 }
 
 void MainWindow::ShowProgress() {
@@ -186,12 +258,17 @@ void MainWindow::ShowProgress() {
 }
 
 void MainWindow::cancelAll() {
+  CancelOthers();
+  StopRuns();
+}
+
+// All but programs and runs on the GPU.
+void MainWindow::CancelOthers() {
   loader_->cancel();
   compare_loader_->cancel();
   ShowProgress();
   for (const auto& writing : writing_) writing->cancel = true;
-  CancelRun();
-  runner_->stop();
+  worker_->cancel();
   explain_->cancel();
   for (StudyPage* page : studies_) page->cancel();
   if (digesting_ == 0) return;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "profiler/run/toggles.h"
+#include "profiler/trace/catch_status.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
 
@@ -38,6 +39,7 @@ SavingsPlanner::~SavingsPlanner() = default;
 
 void SavingsPlanner::update(const run::RunConfig& config) {
   pause();
+  given_up_ = false;  // the client tries once more with every run
   wants_.clear();
   QSet<QByteArray> queued;
   const auto want = [&](const run::RunConfig& c) {
@@ -82,7 +84,6 @@ void SavingsPlanner::Order() {
 }
 
 void SavingsPlanner::pause() {
-  ++generation_;
   queue_.clear();
   if (current_tag_ != 0) {
     current_tag_ = 0;
@@ -158,25 +159,38 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
     Publish();
     Next();
   };
+  if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
+    // The worker was lost: nothing is known of this plan, and it may be asked for again.
+    current_key_.clear();
+    Publish();
+    Next();
+    return;
+  }
   if (!error.isEmpty() || trace == nullptr) {
     Result failed;
     failed.error = error;
     done(failed);
     return;
   }
-  using DigestPointer = std::shared_ptr<const Digest>;
+  using DigestPointer = absl::StatusOr<std::shared_ptr<const Digest>>;
   auto* watcher = new QFutureWatcher<DigestPointer>(this);
   connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, done] {
-    const DigestPointer digest = watcher->result();
+    const DigestPointer digest = trace::CatchStatus([&] { return watcher->result(); });
     watcher->deleteLater();
     Result result;
-    result.ok = true;
-    result.peak = digest->summary.peak.allocated;
-    result.step_ms = digest->last_step_ms;
-    Q_EMIT planned(current_, digest);
+    result.ok = digest.ok();
+    if (digest.ok()) {
+      result.peak = (*digest)->summary.peak.allocated;
+      result.step_ms = (*digest)->last_step_ms;
+      Q_EMIT planned(current_, *digest);
+    } else {
+      result.error = ToQString(std::string(digest.status().message()));
+    }
     done(std::move(result));
   });
-  watcher->setFuture(QtConcurrent::run([trace = std::move(trace)] { return MakeDigest(trace); }));
+  watcher->setFuture(QtConcurrent::run([trace = std::move(trace)] {
+    return trace::CatchStatus([&] { return MakeDigest(trace); });
+  }));
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {

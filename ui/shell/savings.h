@@ -71,7 +71,6 @@ class SavingsPlanner : public QObject {
   run::RunConfig current_;
   QByteArray current_key_;
   quint64 current_tag_ = 0;
-  quint64 generation_ = 0;  // of update() and pause(): an analysis of an older one is only stored
   bool given_up_ = false;
 };
 

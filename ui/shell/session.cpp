@@ -23,11 +23,20 @@ Session::DigestPtr Session::Against() const {
 void Session::ShowRun() {
   from_file_ = false;
   file_.clear();
+  source_.clear();
 }
 
 void Session::ShowFile(std::string path) {
   from_file_ = true;
+  source_ = path;
   file_ = std::move(path);
+}
+
+std::vector<std::string> Session::sources() const {
+  std::vector<std::string> out;
+  if (!source_.empty()) out.push_back(source_);
+  if (!baseline_file_.empty()) out.push_back(baseline_file_);
+  return out;
 }
 
 void Session::Show(DigestPtr digest, bool partial) {
@@ -49,8 +58,9 @@ void Session::KeepAsPrevious() {
   if (!partial_ && shown_ != nullptr) previous_ = shown_;
 }
 
-void Session::SetBaseline(DigestPtr digest, std::string file) {
+void Session::SetBaseline(DigestPtr digest, std::string file, bool for_this_only) {
   baseline_ = std::move(digest);
+  baseline_for_this_only_ = for_this_only;
   baseline_file_ = std::move(file);
 }
 
@@ -58,12 +68,13 @@ Session::DigestPtr Session::SwapBaseline() {
   DigestPtr next = std::exchange(baseline_, shown_);
   std::swap(file_, baseline_file_);
   from_file_ = !file_.empty();
+  source_ = file_;
   return next;
 }
 
 void Session::BeginLoading(const run::RunConfig& config) {
   if (!before_loading_)
-    before_loading_ = Before{shown_, previous_, file_, from_file_, partial_, config};
+    before_loading_ = Before{shown_, previous_, file_, source_, from_file_, partial_, config};
 }
 
 void Session::Loaded(std::string path) {
@@ -77,6 +88,7 @@ std::optional<Session::ComesBack> Session::NotLoaded() {
   const std::optional<Before> before = std::exchange(before_loading_, std::nullopt);
   if (!before) return std::nullopt;
   file_ = before->file;
+  source_ = before->source;
   from_file_ = before->from_file;
   if (!partial_ || shown_ == before->shown) return std::nullopt;
   previous_ = before->previous;

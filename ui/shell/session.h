@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "profiler/run/run_config.h"
 #include "ui/panels/rows.h"
@@ -24,10 +25,12 @@ class Session {
  public:
   using DigestPtr = std::shared_ptr<const Digest>;
 
-  const DigestPtr& shown() const { return shown_; }        // null: nothing yet
-  bool partial() const { return partial_; }                // a picture of what has come so far
-  bool from_file() const { return from_file_; }            // opened, not run here
-  const std::string& file() const { return file_; }        // that it was read from or saved to
+  const DigestPtr& shown() const { return shown_; }  // null: nothing yet
+  bool partial() const { return partial_; }          // a picture of what has come so far
+  bool from_file() const { return from_file_; }      // opened, not run here
+  const std::string& file() const { return file_; }  // that it was read from or saved to
+  // Files that must not be written to: what is shown and the baseline were read from them.
+  std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   // What is compared with: what the user has pinned, whatever it is; else the run before, where it
   // was of the same model on the same input, or of the same script.
@@ -42,7 +45,10 @@ class Session {
   // What is shown becomes the run before; pictures of the next come, which are none.
   void KeepAsPrevious();
 
-  void SetBaseline(DigestPtr digest, std::string file);
+  // `for_this_only`: pinned by the window for one comparison, not by the user: it goes when
+  // something unrelated is opened.
+  void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
+  bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
   // What is shown becomes the baseline; what was it, and is returned, is to be shown.
   DigestPtr SwapBaseline();
 
@@ -64,7 +70,7 @@ class Session {
  private:
   struct Before {
     DigestPtr shown, previous;
-    std::string file;
+    std::string file, source;
     bool from_file, partial;
     run::RunConfig config;
   };
@@ -73,7 +79,9 @@ class Session {
   DigestPtr previous_;  // the run before; Against() says whether it counts
   DigestPtr baseline_;
   std::string file_, baseline_file_;
+  std::string source_;  // that was read; unlike file_ it stays when a copy is saved elsewhere
   bool partial_ = false, from_file_ = false;
+  bool baseline_for_this_only_ = false;
   std::optional<Before> before_loading_;
 };
 

@@ -4,6 +4,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonDocument>
+#include <QPointer>
 #include <QSaveFile>
 #include <QScreen>
 #include <QTemporaryDir>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/trace/catch_status.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/worker/worker_client.h"
@@ -142,6 +144,27 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
+// The last resort: an exception must not pass through Qt. What a slot was about to do is not done,
+// and the window says so.
+class Application : public QApplication {
+ public:
+  using QApplication::QApplication;
+  void setWindow(MainWindow* window) { window_ = window; }
+  bool notify(QObject* receiver, QEvent* event) override {
+    bool handled = false;
+    const absl::Status status =
+        trace::CatchStatus([&] { handled = QApplication::notify(receiver, event); });
+    if (!status.ok()) {
+      std::fprintf(stderr, "vramscope: %s\n", std::string(status.message()).c_str());
+      if (window_ != nullptr) window_->showInternalFailure(status);
+    }
+    return handled;
+  }
+
+ private:
+  QPointer<MainWindow> window_;
+};
+
 }  // namespace
 
 int RunWindow(int& argc, char** argv, const WindowOptions& options) {
@@ -170,7 +193,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   }
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
 
-  QApplication app(argc, argv);
+  Application app(argc, argv);
   QApplication::setApplicationName(QStringLiteral("vramscope"));
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
@@ -182,6 +205,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   window_options.card_libraries = options.card_libraries;
   if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
   MainWindow window(window_options);
+  app.setWindow(&window);
   const QStringList pages = window.pageNames() << kTechniques << kProgram;
   if (const auto [page, more] = PageOf(options);
       !options.page.empty() &&

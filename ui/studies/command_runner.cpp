@@ -3,20 +3,31 @@
 #include <signal.h>
 
 #include <QJsonDocument>
+#include <QTimer>
 #include <utility>
 
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopMs = 3'000;
-constexpr int kNo = 1;  // the answer is no, and it is there
+constexpr int kStopMs = 3'000;  // between asking and killing
+constexpr int kGoneMs = 300;    // that the end of the window may take, each
+constexpr int kNo = 1;          // the answer is no, and it is there
 
 }  // namespace
 
 CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
     : QObject(parent), vramscope_(std::move(vramscope)), worker_(std::move(worker)) {}
 
-CommandRunner::~CommandRunner() { cancel(); }
+CommandRunner::~CommandRunner() {
+  if (process_ == nullptr) return;
+  // The program may be ending: nobody is left who would kill it later.
+  process_->disconnect(this);
+  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
+  if (!process_->waitForFinished(kGoneMs)) process_->kill();
+  if (process_->waitForFinished(kGoneMs)) return;
+  connect(process_.get(), &QProcess::finished, process_.get(), &QObject::deleteLater);
+  process_.release();
+}
 
 bool CommandRunner::busy() const { return process_ != nullptr; }
 
@@ -48,14 +59,21 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config)
   process_->start(vramscope_, words);
 }
 
+// Its end is not waited for: it takes care of itself, and is killed when it takes too long.
 void CommandRunner::cancel() {
   if (process_ == nullptr) return;
-  const std::unique_ptr<QProcess> process = std::move(process_);
+  QProcess* process = process_.release();
   process->disconnect(this);
-  if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
-  if (!process->waitForFinished(kStopMs)) {
-    process->kill();
-    process->waitForFinished(kStopMs);
+  if (process->state() == QProcess::NotRunning) {
+    process->deleteLater();
+  } else {
+    connect(process, &QProcess::finished, process, &QObject::deleteLater);
+    connect(process, &QProcess::errorOccurred, process, [process](QProcess::ProcessError error) {
+      if (error == QProcess::FailedToStart) process->deleteLater();
+    });
+    if (config_ != nullptr) config_.release()->setParent(process);  // it may not have read it yet
+    if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
+    QTimer::singleShot(kStopMs, process, &QProcess::kill);
   }
   Q_EMIT ended({}, tr("cancelled"));
 }

@@ -110,6 +110,7 @@ class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:
   explicit WaterfallPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void setConfig(const run::RunConfig& config) override;
   void setTheme(const timeline::Theme& theme) override;
   void draw();
   void move(int by);  // the selected bar, up or down; it stays selected
@@ -122,11 +123,13 @@ class WaterfallPage : public StudyPage {
 
  private:
   void Move(int from, int to);  // places in the order
+  void SayWhatItIs();
   BarsWidget* bars_;
   QScrollArea* bars_area_;
   QStringList order_;
   QString selected_;  // the bar that was moved last
   run::RunConfig asked_;
+  QString found_;  // what is said of the bars; empty: there are none
 };
 
 }  // namespace vramscope::ui

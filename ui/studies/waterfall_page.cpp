@@ -183,8 +183,21 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
          "plans."));
 }
 
+void WaterfallPage::setConfig(const run::RunConfig& config) {
+  StudyPage::setConfig(config);
+  SayWhatItIs();
+}
+
+void WaterfallPage::SayWhatItIs() {
+  if (found_.isEmpty() || busy()) return;
+  Say(run::ToJson(config_) == run::ToJson(asked_)
+          ? found_
+          : tr("Of the run before the last change: \"Draw\" plans anew."));
+}
+
 void WaterfallPage::draw() {
   asked_ = config_;
+  found_.clear();
   QStringList arguments = {QStringLiteral("waterfall")};
   if (!order_.isEmpty()) arguments << QStringLiteral("--order") << order_.join(QLatin1Char(','));
   Say(tr("Planning …"));
@@ -289,8 +302,9 @@ void WaterfallPage::Show(const QJsonObject& result) {
   // What was moved can be moved on.
   if (const qsizetype at = order_.indexOf(selected_); at >= 0)
     view_->selectRow(static_cast<int>(at) + 1);
-  Say(order_.isEmpty() ? tr("The run on the left is the model's defaults: no technique is on.")
-                       : tr("Each bar is the difference of two plans, in this order."));
+  found_ = order_.isEmpty() ? tr("The run on the left is the model's defaults: no technique is on.")
+                            : tr("Each bar is the difference of two plans, in this order.");
+  SayWhatItIs();
 }
 
 QJsonObject WaterfallPage::dumpState() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/trace/catch_status.h"
 #include "ui/timeline/let_go.h"
 #include "ui/timeline/timeline_widget.h"
 
@@ -56,21 +57,29 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
                                       const TracePtr& whole) {
   if (!trace) return nullptr;
   if (Data known = Remembered(trace)) return known;
+  if (std::ranges::any_of(failed_, [&](const auto& failed) { return failed.lock() == trace; }))
+    return nullptr;
   const size_t size = whole ? whole->events.size() : trace->events.size();
   if (size + trace->activities.size() <= TimelineWidget::kBuildInBackground) {
-    Data data = TimelineData::Build(trace, curves, whole);
-    Remember(data);
-    return data;
+    absl::StatusOr<Data> data =
+        trace::CatchStatus([&]() -> Data { return TimelineData::Build(trace, curves, whole); });
+    if (!data.ok()) {
+      Fail(trace, data.status());
+      return nullptr;
+    }
+    Remember(*data);
+    return *std::move(data);
   }
   // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
   // be built; when one lands, the newest wanted is begun.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     building_.push_back(trace);
     pool_.start([this, trace, curves, whole] {
-      Data data = TimelineData::Build(trace, curves, whole);
+      absl::StatusOr<Data> data =
+          trace::CatchStatus([&]() -> Data { return TimelineData::Build(trace, curves, whole); });
       {
         std::lock_guard lock(mutex_);
-        landed_.push_back(std::move(data));
+        landed_.push_back({trace, std::move(data)});
       }
       QMetaObject::invokeMethod(
           context_, [this] { landed_call_(); }, Qt::QueuedConnection);
@@ -80,16 +89,30 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
 }
 
 std::vector<DataBuilder::Data> DataBuilder::TakeLanded() {
-  std::vector<Data> ready;
+  std::vector<Landed> landed;
   {
     std::lock_guard lock(mutex_);
-    ready.swap(landed_);
+    landed.swap(landed_);
   }
-  for (const Data& data : ready) {
-    std::erase(building_, data->shared_trace());
-    Remember(data);
+  std::vector<Data> ready;
+  for (Landed& each : landed) {
+    std::erase(building_, each.trace);
+    if (!each.data.ok()) {
+      Fail(each.trace, each.data.status());
+      continue;
+    }
+    Remember(*each.data);
+    ready.push_back(*std::move(each.data));
   }
   return ready;
 }
+
+void DataBuilder::Fail(const TracePtr& trace, const absl::Status& status) {
+  std::erase_if(failed_, [](const auto& failed) { return failed.expired(); });
+  failed_.push_back(trace);
+  if (trace == shown_) error_ = status;  // a ghost that is missing is only missing
+}
+
+absl::Status DataBuilder::TakeError() { return std::exchange(error_, absl::OkStatus()); }
 
 }  // namespace vramscope::ui::timeline

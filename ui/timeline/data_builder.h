@@ -8,6 +8,9 @@
 // UI thread only.
 #pragma once
 
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
 #include <QObject>
 #include <QThreadPool>
 #include <functional>
@@ -38,12 +41,19 @@ class DataBuilder {
   void SetShown(const TracePtr& trace, const TracePtr& ghost);
   // What has been built since asked last.
   std::vector<Data> TakeLanded();
+  // Why what is to be shown could not be built (memory ran out); once, it is not tried again.
+  absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }
   void Wait() { pool_.waitForDone(); }
 
  private:
+  struct Landed {
+    TracePtr trace;
+    absl::StatusOr<Data> data;
+  };
   Data Remembered(const TracePtr& trace) const;
+  void Fail(const TracePtr& trace, const absl::Status& status);
 
   QObject* context_;
   std::function<void()> landed_call_;
@@ -51,8 +61,10 @@ class DataBuilder {
   std::vector<Data> remembered_;
   std::vector<TracePtr> building_;
   std::mutex mutex_;
-  std::vector<Data> landed_;  // guarded by mutex_
-  QThreadPool pool_;          // last: its threads use the above
+  std::vector<Landed> landed_;  // guarded by mutex_
+  std::vector<std::weak_ptr<const trace::Trace>> failed_;
+  absl::Status error_;
+  QThreadPool pool_;  // last: its threads use the above
 };
 
 }  // namespace vramscope::ui::timeline

@@ -72,6 +72,13 @@ struct TimelineWidget::Impl {
         Q_EMIT widget->dataShown();
       }
     }
+    if (const absl::Status error = builder.TakeError(); !error.ok()) {
+      // Not the picture of what was shown before, under the name of this.
+      model.SetData(nullptr, false, Now());
+      model.SetStatus(Status::kFailed, tr("This can't be drawn").toStdString(),
+                      std::string(error.message()),
+                      tr("Close other programs, or open a part of it").toStdString(), -1);
+    }
     Refresh();
   }
 

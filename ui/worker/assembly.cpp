@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "profiler/trace/catch_status.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -73,8 +75,15 @@ void Assembly::Work() {
         refused = absl::StrCat("The worker's events could not be understood: ", refused_.message());
       std::string reason = reason_.empty() ? refused : std::move(reason_);
       lock.unlock();
-      done(std::move(refused),
-           assembler_.events() == 0 ? nullptr : assembler_.Finish(std::move(reason)));
+      absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
+          trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
+            // What an exception left behind in it is not to be built from.
+            if (broken_ || assembler_.events() == 0) return nullptr;
+            return assembler_.Finish(std::move(reason));
+          });
+      if (!trace.ok())
+        refused = absl::StrCat("The worker's events do not fit: ", trace.status().message());
+      done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
       lock.lock();
       continue;
     }
@@ -86,8 +95,14 @@ void Assembly::Work() {
     lock.unlock();
     absl::Status status;
     if (!refused) {
-      status = assembler_.Add(frame);
-      MakePicture();
+      broken_ = true;
+      status = trace::CatchStatus([&] {
+        const absl::Status added = assembler_.Add(frame);
+        broken_ = false;
+        return added;
+      });
+      // A picture that can't be made is not shown; the run goes on.
+      if (!broken_) trace::CatchStatus([&] { MakePicture(); }).IgnoreError();
     }
     lock.lock();
     taking_ = false;

@@ -68,6 +68,7 @@ class Assembly {
   Done done_;           // likewise; empty: not asked yet, or called
 
   // The thread's.
+  bool broken_ = false;  // memory ran out within Add()
   uint64_t events_in_picture_ = 0;
   std::chrono::steady_clock::time_point next_picture_;
 

@@ -93,8 +93,8 @@ struct WorkerClient::Impl {
   std::optional<Active> active;
   bool draining = false;  // the process is gone, its last output is being read
 
-  QByteArray log;
-  QString kill_reason;  // why we killed the process ourselves
+  QByteArray log, unlogged;  // the last of it; what is no whole line yet
+  QString kill_reason;       // why we killed the process ourselves
   int last_code = kCodeOk;
   double last_seconds = 0;
   QString version;
@@ -156,6 +156,7 @@ struct WorkerClient::Impl {
     draining = true;
     if (kill_reason.isEmpty()) Read();
     ReadLog();
+    FlushLog();
     draining = false;
     QString what;
     if (!kill_reason.isEmpty()) {
@@ -216,7 +217,22 @@ struct WorkerClient::Impl {
     if (bytes.isEmpty()) return;
     log += bytes;
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
-    Q_EMIT self->logChanged();
+    unlogged += bytes;
+    const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
+    if (whole > 0) Q_EMIT self->logged(QString::fromUtf8(TakeLog(whole)).trimmed());
+    if (unlogged.size() > kLogBytes) FlushLog();  // a line without an end
+  }
+
+  QByteArray TakeLog(qsizetype bytes) {
+    const QByteArray taken = unlogged.first(bytes);
+    unlogged.remove(0, bytes);
+    return taken;
+  }
+
+  // The last line of a worker that is gone may have no end.
+  void FlushLog() {
+    const QString rest = QString::fromUtf8(TakeLog(unlogged.size())).trimmed();
+    if (!rest.isEmpty()) Q_EMIT self->logged(rest);
   }
 
   void Read() {
@@ -419,7 +435,10 @@ WorkerClient::~WorkerClient() {
     if (process.waitForFinished(kShutdownMs)) return;
   }
   process.kill();
-  process.waitForFinished();
+  if (process.waitForFinished(kShutdownMs)) return;
+  // In the kernel (a driver that does not answer): its end is not waited for.
+  QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
+  impl_->process.release();
 }
 
 void WorkerClient::setArguments(QStringList arguments) {

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -146,7 +148,7 @@ class FakeWorker {
       sink.Begin(info);
       hooks.progress(0, config.steps, "working");
       ++runs;
-      while (hold && !*hooks.cancel) std::this_thread::yield();
+      while (hold && (deaf || !*hooks.cancel)) std::this_thread::yield();
       const bool cancelled = *hooks.cancel;
       sink.End(!cancelled, cancelled ? "cancelled" : "");
       return cancelled ? absl::CancelledError("cancelled") : absl::OkStatus();
@@ -159,6 +161,7 @@ class FakeWorker {
   }
 
   std::atomic<bool> hold{false};
+  std::atomic<bool> deaf{false};  // a run that is held does not look at its cancel
   std::atomic<int> runs{0};
   int exit_status = -1;
 
@@ -223,6 +226,30 @@ TEST(Worker, NewerRunReplacesOlderOnes) {
   ASSERT_TRUE(ended.has_value());
   EXPECT_EQ(ended->tag(), 3u);
   EXPECT_EQ(ended->status_code(), 0u);
+  client.Shutdown();
+}
+
+// The 65th that waits pushes the oldest out, whose client would wait for its end forever.
+TEST(Worker, EveryRunThatWasAskedForEnds) {
+  constexpr uint64_t kRuns = 80;
+  Client client;
+  FakeWorker worker(client);
+  worker.hold = worker.deaf = true;
+  client.Run(1);
+  while (worker.runs == 0) std::this_thread::yield();
+  for (uint64_t tag = 2; tag <= kRuns; ++tag) client.Run(tag);
+  // All of it has been read while the first one runs.
+  for (int left = 1; left > 0;) ASSERT_EQ(ioctl(client.worker_input(), FIONREAD, &left), 0);
+  worker.deaf = false;
+  std::map<uint64_t, uint32_t> ends;
+  while (ends.count(kRuns) == 0) {
+    const auto ended = client.UntilEnded();
+    ASSERT_TRUE(ended.has_value()) << ends.size() << " ended";
+    EXPECT_TRUE(ends.emplace(ended->tag(), ended->status_code()).second) << ended->tag();
+    if (ended->tag() + 1 == kRuns) worker.hold = false;
+  }
+  EXPECT_EQ(ends.size(), kRuns);
+  EXPECT_EQ(ends[kRuns], 0u);
   client.Shutdown();
 }
 

@@ -765,6 +765,30 @@ def loaded_library():
 
 
 @way
+def calls_of_the_kernel():
+    # As Rust's rustix makes them, and whoever does without the C library's functions.
+    import platform
+    if platform.machine() != "x86_64":
+        return
+    call = libc().syscall
+    call.restype = ctypes.c_long
+    write("files/new_name", "new")
+    assert call(264, -100, b"files/new_name", -100, b"files/by_call") == 0, os.strerror(ctypes.get_errno())  # renameat
+    there("files/by_call", "new")
+    gone("files/new_name")
+    descriptor = call(257, -100, b"files/by_call", os.O_WRONLY | os.O_APPEND, 0)  # openat
+    os.write(descriptor, b" and more")
+    os.close(descriptor)
+    there("files/by_call", "new and more")
+    assert call(87, b"files/by_call") == 0  # unlink
+    gone("files/by_call")
+    assert call(83, b"files/made_by_call", 0o755) == 0 and call(84, b"files/made_by_call") == 0  # mkdir, rmdir
+    ctypes.set_errno(0)
+    assert call(87, b"files/by_call") == -1 and ctypes.get_errno() == errno.ENOENT
+    assert call(87, ctypes.c_void_p(8)) == -1 and ctypes.get_errno() == errno.EFAULT
+
+
+@way
 def pipes_and_sockets():
     os.mkfifo("pipe")
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
@@ -776,7 +800,7 @@ def pipes_and_sockets():
         server.bind("socket")
         server.listen()
         client.connect(os.path.abspath("socket") if len(os.path.abspath("socket")) < 100 else "socket")
-        assert server.getsockname() in ("socket", os.path.abspath("socket")), server.getsockname()
+        server.accept()[0].close()
     there("socket")
     os.remove("socket")
     gone("socket")

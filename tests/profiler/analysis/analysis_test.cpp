@@ -397,5 +397,53 @@ TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
   EXPECT_EQ(Summarize(*t, ComputeCurves(*t)).before_training.allocated, 4096u);
 }
 
+// PyTorch's counter lets a block go when its free is requested.
+TEST(Analysis, TheCounterOfPyTorchLeavesOutWhatWaitsForAnotherStream) {
+  trace::TraceBuilder b;
+  const auto event = [](trace::EventKind kind, uint64_t id) {
+    trace::Event e;
+    e.kind = kind;
+    e.id = id;
+    e.bytes = e.bytes_rounded = kind == trace::EventKind::kAlloc ? 1024 : 0;
+    return e;
+  };
+  ASSERT_TRUE(b.AddEvents(std::vector<trace::Event>{event(trace::EventKind::kAlloc, 0),
+                                                    event(trace::EventKind::kFreeRequested, 0),
+                                                    event(trace::EventKind::kAlloc, 1),
+                                                    event(trace::EventKind::kFreeCompleted, 0)})
+                  .ok());
+  const auto t = b.Finish(true, "");
+  EXPECT_EQ(FindPeak(*t, ComputeCurves(*t)).allocated, 2048u);
+  EXPECT_EQ(MostByCounter(*t), 1024u);
+}
+
+// As of a compiled graph, whose allocations name no operator while the operators are recorded.
+TEST(Analysis, AnAllocationWithoutAnOperatorIsOfTheOneThatWasOpen) {
+  trace::TraceBuilder b;
+  ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());
+  const auto op = [](uint32_t name) {
+    trace::Event e;
+    e.kind = name == 0 ? trace::EventKind::kOpEnd : trace::EventKind::kOpBegin;
+    e.name = {name};
+    return e;
+  };
+  const auto alloc = [](uint64_t id) {
+    trace::Event e;
+    e.kind = trace::EventKind::kAlloc;
+    e.id = id;
+    e.bytes = e.bytes_rounded = 512 << id;
+    return e;
+  };
+  ASSERT_TRUE(b.AddEvents(std::vector<trace::Event>{op(1), alloc(0), op(2), alloc(1), op(0), op(0),
+                                                    alloc(2)})
+                  .ok());
+  const auto t = b.Finish(true, "");
+  const std::vector<Group> groups = GroupLive(*t, LiveAt(*t, 6), GroupBy::kOp);
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups[0].name, "(no op)");
+  EXPECT_EQ(groups[1].name, "aten::add");
+  EXPECT_EQ(groups[2].name, "aten::mm");
+}
+
 }  // namespace
 }  // namespace vramscope::analysis

@@ -159,5 +159,51 @@ TEST(TraceDiff, OlderBlocksWithoutStackAreASiteOfTheirOwn) {
   EXPECT_EQ(diff->sites[1].a_bytes, 8 * kMiB);
 }
 
+// The same line, started by another launcher.
+TEST(TraceDiff, OneLineIsOneSiteFromWhereverItIsCalled) {
+  const auto program = [](const std::string& launcher, uint64_t bytes) {
+    TraceMaker m;
+    m.BeginStep(0);
+    m.Alloc({.bytes = bytes,
+             .stack = m.Stack({{"at::_ops::mm::call()", "", 0},
+                               {"forward", "/w/src/model.py", 4},
+                               {launcher, "/w/tools/" + launcher + ".py", 9}})});
+    m.EndStep();
+    return m.Finish();
+  };
+  const auto a = program("run", 522 * kMiB), b = program("launch", 536 * kMiB);
+  const auto diff = DiffTraces(*a, *b, std::nullopt);
+  ASSERT_TRUE(diff.ok()) << diff.status();
+  ASSERT_EQ(diff->sites.size(), 1u);
+  EXPECT_EQ(diff->sites[0].change, Change::kGrown);
+  EXPECT_EQ(diff->sites[0].delta(), static_cast<int64_t>(14 * kMiB));
+  EXPECT_EQ(diff->sites[0].a_blocks.size(), 1u);
+}
+
+// Each node of a compiled graph is a line of its code.
+TEST(TraceDiff, NodesOfACompiledGraphAreSitesOfTheirOwn) {
+  const auto program = [](const std::string& file, uint64_t bytes) {
+    TraceMaker m;
+    const auto node = [&](uint32_t line) {
+      return m.Stack({{"__call__", "/usr/lib/python3/dist-packages/torch/_ops.py", 841},
+                      {"forward", file, line},
+                      {"inner", "/usr/lib/python3/dist-packages/torch/_dynamo/eval_frame.py", 9}});
+    };
+    m.BeginStep(0);
+    m.Alloc({.bytes = kMiB, .stack = node(5)});
+    m.Alloc({.bytes = bytes, .stack = node(9)});
+    m.EndStep();
+    return m.Finish();
+  };
+  const auto a = program("<eval_with_key>.3", kMiB), b = program("<eval_with_key>.12", 2 * kMiB);
+  const auto diff = DiffTraces(*a, *b, std::nullopt);
+  ASSERT_TRUE(diff.ok()) << diff.status();
+  ASSERT_EQ(diff->sites.size(), 2u);
+  EXPECT_EQ(diff->sites[0].name, "graph:9 forward");
+  EXPECT_EQ(diff->sites[0].change, Change::kGrown);
+  EXPECT_EQ(diff->sites[1].name, "graph:5 forward");
+  EXPECT_EQ(diff->sites[1].change, Change::kSame);
+}
+
 }  // namespace
 }  // namespace vramscope::explain

@@ -131,5 +131,36 @@ TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
   }
 }
 
+// A plan notes where it passes its device's limit and goes on. The first request that it notes fits
+// once the cache is given back; the one that does not comes later.
+TEST(OutOfMemory, APlanShowsTheRequestThatFails) {
+  TraceMaker m;
+  m.info.backend = trace::Backend::kPlan;
+  m.info.device.memory_bytes = 100 * kMiB;
+  uint64_t at = kBase;
+  const auto alloc = [&](uint64_t bytes) {
+    m.Segment(at, bytes);
+    const uint64_t id = m.Alloc({.address = at, .bytes = bytes});
+    at += bytes;
+    return id;
+  };
+  alloc(40 * kMiB);
+  m.Free(alloc(50 * kMiB));
+  m.Add({.kind = trace::EventKind::kOutOfMemory, .bytes = 60 * kMiB, .bytes_rounded = 10 * kMiB});
+  alloc(60 * kMiB);  // 40 + 60: passes once the 50 are given back
+  alloc(30 * kMiB);
+  const auto trace = m.Finish();
+  const auto page = ExplainOutOfMemory(*trace, {});
+  ASSERT_TRUE(page.ok()) << page.status();
+  ASSERT_EQ(page->events.size(), 1u);
+  const OutOfMemory& o = page->events[0];
+  EXPECT_EQ(o.asked, 30 * kMiB);
+  EXPECT_EQ(o.allocated, 100 * kMiB);
+  EXPECT_EQ(o.reserved, 100 * kMiB);
+  EXPECT_EQ(o.device_free, 0u);
+  EXPECT_EQ(o.missing, 30 * kMiB);
+  EXPECT_THAT(page->headline, HasSubstr("30.00 MiB too little"));
+}
+
 }  // namespace
 }  // namespace vramscope::explain

@@ -437,5 +437,18 @@ TEST(Snapshot, ProgressEndsAtOne) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
+// What no reader takes is not written.
+TEST(Snapshot, SizesBeyondAnyDeviceAreRefused) {
+  trace::TraceBuilder b;
+  trace::Event e;
+  e.kind = trace::EventKind::kAlloc;
+  e.bytes = e.bytes_rounded = (uint64_t{1} << 48) + 512;
+  ASSERT_TRUE(b.AddEvents({{e}}).ok());
+  std::ostringstream out;
+  const absl::Status status = WriteSnapshot(*b.Finish(true, ""), out);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(out.str().empty());
+}
+
 }  // namespace
 }  // namespace vramscope::exporters

@@ -450,5 +450,15 @@ TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 
+// 1.91 MiB of a `.trace` were refused at 488 MiB, right after they had been written.
+TEST_F(AsTheyAre, ATraceMayTakeWhatItsWriterPacks) {
+  testing::MemoryInput file(std::string(2'000'000, '\0'));
+  trace::MemoryBudget of_trace(file, 0, /*packed=*/true);
+  EXPECT_TRUE(of_trace.Fits(uint64_t{1} << 30));
+  EXPECT_FALSE(of_trace.Fits(uint64_t{5} << 30));
+  testing::MemoryInput small(std::string(5'000, '\0'));
+  EXPECT_FALSE(trace::MemoryBudget(small, 0, true).Fits(trace::MemoryBudget::kFloor + 1));
+}
+
 }  // namespace
 }  // namespace vramscope::importers

@@ -9,6 +9,7 @@
 
 #include "profiler/inference/infer.h"
 #include "profiler/trace/builder_sink.h"
+#include "profiler/trace/segment_record.h"
 #include "tests/profiler/importers/text_input.h"
 
 namespace vramscope::importers {
@@ -346,6 +347,38 @@ TEST(Kineto, OverlappingSpans) {
   EXPECT_THAT(Frames(r, r.entries.stack[0]), ElementsAre("b||0", "a||0"));
   EXPECT_EQ(r.entries.stack[1].value, 0u);
   ToTrace(r);
+}
+
+TEST(Kineto, TheCardIsTheOneOfTheDeviceProperties) {
+  const auto with = [](const std::string& properties) {
+    File f;
+    f.Memory(10, 512, 0x1000, 512, 2 * kMiB, 0, 1);
+    std::string text = f.Text();
+    const std::string old = R"([{"id": 0, "name": "x", "list": [1, [2]]}])";
+    return ToTrace(MustRead(text.replace(text.find(old), old.size(), properties)))->info.device;
+  };
+  const run::DeviceProfile known = with(
+      R"([{"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85018279936,
+           "computeMajor": 9, "computeMinor": 0, "numSms": 132}])");
+  EXPECT_EQ(known.name, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(known.memory_bytes, 85018279936u);
+  EXPECT_GT(known.context_bytes, 0u) << "of the device table";
+  EXPECT_EQ(with(R"([{"id": 1, "name": "another"}])").name, "");
+  EXPECT_EQ(with(R"([{"id": 0, "name": "own", "totalGlobalMem": -5}, 7, [1]])").memory_bytes, 0u);
+}
+
+TEST(Kineto, OnlyTheTotalOfReservedIsKnown) {
+  File f;
+  f.Memory(10, 512, 0x1000, 10 * kMiB + 512, 20 * kMiB);
+  f.Memory(20, 4096, 0x2000, 10 * kMiB + 4608, 42 * kMiB);
+  const auto trace = ToTrace(MustRead(f.Text()));
+  EXPECT_EQ(trace::SegmentRecordOf(*trace), trace::SegmentRecord::kTotalOnly);
+  EXPECT_EQ(trace::RecordedSegments(*trace), 0u);
+  EXPECT_TRUE(trace::SizesAreOfBlocks(*trace));
+  EXPECT_NE(trace::WhyNoReplay(*trace), "");
+  ASSERT_EQ(trace->allocations.size(), 3u);
+  EXPECT_EQ(trace->allocations.category[0], trace::Category::kUnknown)
+      << "what was there before is of no category";
 }
 
 }  // namespace

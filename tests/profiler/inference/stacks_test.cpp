@@ -342,5 +342,23 @@ TEST_F(StackTest, WindowsPaths) {
   EXPECT_EQ(module, "net");
 }
 
+// A product with tangents is a forward, though torch.autograd.functional runs the engine for it.
+TEST_F(StackTest, ForwardModeIsNoBackward) {
+  EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
+                  {"_engine_run_backward", kTorch + "autograd/graph.py", 824},
+                  {"grad", kTorch + "autograd/__init__.py", 496},
+                  {"_autograd_grad", kTorch + "autograd/functional.py", 182},
+                  {"jvp", kTorch + "autograd/functional.py", 423},
+                  kScript})
+                .phase,
+            Phase::kForward);
+  EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
+                  {"_engine_run_backward", kTorch + "autograd/graph.py", 824},
+                  {"vjp", kTorch + "autograd/functional.py", 300},
+                  kScript})
+                .phase,
+            Phase::kBackward);
+}
+
 }  // namespace
 }  // namespace vramscope::inference

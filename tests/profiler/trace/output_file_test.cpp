@@ -17,7 +17,15 @@
 
 namespace {
 std::vector<std::string> calls;
-int folder_error = 0;  // what fsync of a folder answers
+int folder_error = 0;   // what fsync of a folder answers
+int interruptions = 0;  // so many of the next calls are interrupted by a signal
+
+bool Interrupted() {
+  if (interruptions == 0) return false;
+  --interruptions;
+  errno = EINTR;
+  return true;
+}
 
 template <class Function>
 Function Next(const char* name) {
@@ -30,7 +38,12 @@ bool IsFolder(int fd) {
 }  // namespace
 
 extern "C" {
+ssize_t write(int fd, const void* bytes, size_t size) {
+  if (fd > STDERR_FILENO && Interrupted()) return -1;
+  return Next<ssize_t (*)(int, const void*, size_t)>("write")(fd, bytes, size);
+}
 int fdatasync(int fd) {
+  if (Interrupted()) return -1;
   calls.push_back(IsFolder(fd) ? "sync folder" : "sync file");
   return Next<int (*)(int)>("fdatasync")(fd);
 }
@@ -63,6 +76,7 @@ class OutputFileTest : public ::testing::Test {
     folder_ = name;
     calls.clear();
     folder_error = 0;
+    interruptions = 0;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   absl::Status Save(const std::string& path) {
@@ -104,6 +118,21 @@ TEST_F(OutputFileTest, ABrokenDiskIs) {
 }
 
 // Statuses that the command line's exit status follows from.
+TEST_F(OutputFileTest, ASignalNowAndThenIsNoFailure) {
+  interruptions = 10;
+  const std::string path = folder_ / "a.trace";
+  EXPECT_TRUE(Save(path).ok());
+  EXPECT_EQ(std::filesystem::file_size(path), 7u);
+}
+
+// Not an endless loop, and nothing is left behind.
+TEST_F(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
+  interruptions = 1'000'000;
+  const absl::Status status = Save(folder_ / "a.trace");
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
   EXPECT_EQ(Save(folder_ / "no" / "a.trace").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Save(folder_).code(), absl::StatusCode::kInvalidArgument);

@@ -1,6 +1,8 @@
 // Drives the page that plans and records a user's program: the real launcher, scripts that write
 // what the hooks would, without PyTorch, and a shell in ssh's place. Runs under Xvfb (see
 // CMakeLists.txt).
+#include "tests/ui/shell/program_window.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,7 +22,6 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "profiler/program/scratch_folder.h"
 #include "ui/panels/program_panel.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/main_window.h"
@@ -33,149 +34,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr int kWaitMs = 60'000;
-
-// What a script of the tests begins with: chunk(n) writes n blocks of 1 MiB as the hooks would,
-// wait(name) goes on when there is such a file.
-constexpr const char* kHooks = R"PY(import json, os, pickle, sys, time
-out, pid = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], os.getpid()
-here = os.path.dirname(os.path.abspath(__file__))
-made = [0]
-def about(**more):
-    with open(f"{out}/process-{pid}.json.part", "w") as file:
-        json.dump({"pid": pid, "rank": int(os.environ.get("RANK", 0)), "torch": "2.9.0", "cuda": "13.0", "python": "3",
-                   "begin_ns": 1, "clock": "virtual", "ended": "", **more}, file)
-    os.replace(f"{out}/process-{pid}.json.part", f"{out}/process-{pid}.json")
-def chunk(blocks):
-    os.makedirs(f"{out}/process-{pid}", exist_ok=True)
-    entries = []
-    for _ in range(blocks):
-        address = 1 << 40 | made[0] << 21
-        made[0] += 1
-        for action in "segment_alloc", "alloc":
-            entries.append({"action": action, "addr": address, "size": 1 << 20, "stream": 0, "time_us": made[0],
-                            "frames": [{"name": "main", "filename": __file__, "line": 7}]})
-    number = len(os.listdir(f"{out}/process-{pid}"))
-    with open(f"{out}/part", "wb") as file:
-        segments = [{"device": 0, "address": 1 << 40 | i << 21, "total_size": 1 << 20, "stream": 0, "segment_type": "large",
-                     "blocks": [{"address": 1 << 40 | i << 21, "size": 1 << 20, "requested_size": 1 << 20,
-                                 "state": "active_allocated"}]} for i in range(made[0])]
-        pickle.dump({"segments": segments, "device_traces": [entries], "allocator_settings": {}}, file, 4)
-    os.replace(f"{out}/part", f"{out}/process-{pid}/history-{number:06}.pickle")
-def wait(name):
-    while not os.path.exists(f"{here}/{name}"):
-        time.sleep(0.01)
-open(f"{here}/pid", "w").write(str(pid))
-)PY";
-
-class ProgramWindow : public ::testing::Test {
- protected:
-  void SetUp() override {
-    qputenv("TMPDIR", folder_.filePath(QStringLiteral("tmp")).toUtf8());
-    QDir().mkpath(folder_.filePath(QStringLiteral("tmp")));
-    Open();
-  }
-  void Open() {
-    window_ = std::make_unique<MainWindow>(
-        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
-                          .vramscope = QStringLiteral(VRAMSCOPE_PROGRAM),
-                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
-                          .savings = false});
-    window_->resize(1400, 900);
-    window_->show();
-    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
-    QApplication::setActiveWindow(window_.get());
-  }
-  void TearDown() override {
-    window_.reset();
-    // Whatever happened, nothing of it is left; of what was killed the next one takes it away.
-    ASSERT_TRUE(program::ScratchFolder::Make().ok());
-    EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
-                  .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
-                  .join(QLatin1Char(' ')),
-              QString());
-  }
-
-  QString Script(const std::string& text) {
-    QFile file(folder_.filePath(QStringLiteral("train.py")));
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(kHooks);
-    file.write(text.c_str());
-    return file.fileName();
-  }
-  void Touch(const char* name) {
-    QFile file(folder_.filePath(QLatin1String(name)));
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-  }
-  template <class Widget>
-  Widget* Find(const char* name) {
-    Widget* widget = window_->programPanel()->findChild<Widget*>(QLatin1String(name));
-    EXPECT_NE(widget, nullptr) << name;
-    return widget;
-  }
-  void Click(const char* name) { QTest::mouseClick(Find<QPushButton>(name), Qt::LeftButton); }
-  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
-  bool Idle() {
-    return WaitFor([this] { return !window_->busy(); });
-  }
-  void Type(const char* name, const QString& text) {
-    auto* edit = Find<QLineEdit>(name);
-    edit->clear();
-    QTest::keyClicks(edit, text);
-  }
-  void Choose(program::Where where) {
-    auto* box = Find<QComboBox>("programWhere");
-    box->setCurrentIndex(static_cast<int>(where));
-    Q_EMIT box->activated(box->currentIndex());
-  }
-  // What is started in place of ssh gets "-T", the host and the command.
-  void Ssh(const char* script) {
-    QFile file(folder_.filePath(QStringLiteral("ssh")));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\necho \"$2\" >\"${0%/*}/host\"\n");
-    file.write(script);
-    file.close();
-    file.setPermissions(file.permissions() | QFileDevice::ExeOwner);
-    qputenv("VRAMSCOPE_SSH", file.fileName().toUtf8());
-  }
-  void RecordElsewhere() {
-    window_->openProgram();
-    Choose(program::Where::kHost);
-    Type("programHost", QStringLiteral("user@box"));
-    Type("programHostVramscope", QStringLiteral(VRAMSCOPE_PROGRAM));
-  }
-  // The script stands on the page and is started from it.
-  void Run(const std::string& text) {
-    window_->openProgram(Script(text));
-    ASSERT_TRUE(Page("can_start").toBool()) << Said("status");
-    Click("programStart");
-    ASSERT_TRUE(Page("running").toBool()) << Said("error");
-  }
-  QJsonValue Page(const char* key) {
-    return window_->programPanel()->dumpState()[QLatin1String(key)];
-  }
-  std::string Said(const char* key) { return Page(key).toString().toStdString(); }
-  std::string Chip(const char* key) {
-    return window_->dumpState()["chips"].toObject()[QLatin1String(key)].toString().toStdString();
-  }
-  std::string Banner(const char* key) {
-    return window_->dumpState()["banner"].toObject()[QLatin1String(key)].toString().toStdString();
-  }
-  uint64_t Blocks() {
-    return window_->digest() == nullptr ? 0 : window_->digest()->trace->allocations.size();
-  }
-  pid_t Pid() {
-    QFile file(folder_.filePath(QStringLiteral("pid")));
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toInt() : 0;
-  }
-  bool Gone() {
-    const pid_t pid = Pid();
-    return pid > 0 && WaitFor([pid] { return kill(pid, 0) != 0; });
-  }
-
-  QTemporaryDir folder_;
-  std::unique_ptr<MainWindow> window_;
-};
+using testing::kWaitMs;
+using testing::ProgramWindow;
 
 TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   Run("print('hello from it')\nabout()\nchunk(3)\nwait('go')\nchunk(2)\n"
@@ -336,15 +196,6 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("gpu"), "rank 0 of 2 GPUs");
   EXPECT_EQ(Blocks(), 1u);
-}
-
-TEST_F(ProgramWindow, WhatIsAskedForMeanwhileIsNotTakenAway) {
-  Run("about()\nchunk(2)\nwait('never')\n");
-  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
-  window_->runConfig(window_->config());
-  ASSERT_TRUE(Idle());
-  EXPECT_TRUE(window_->digest()->trace->info.has_config);
-  EXPECT_TRUE(Gone());
 }
 
 TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {

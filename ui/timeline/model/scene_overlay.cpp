@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/trace/segment_record.h"
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lanes.h"
@@ -321,9 +322,13 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     line("The State page below has them.", Font::kBody, s.theme.dim, 20);
     return;
   }
-  line(fmt::format("{} allocated in {} blocks, {} reserved in {} segments", FormatBytes(allocated),
-                   FormatCount(t.allocations.size()), FormatBytes(reserved),
-                   FormatCount(t.segments.size())),
+  const std::string reserved_text =
+      trace::SegmentRecordOf(t) == trace::SegmentRecord::kNone
+          ? "how much was reserved is not recorded"
+          : fmt::format("{} reserved in {} segments", FormatBytes(reserved),
+                        FormatCount(trace::RecordedSegments(t)));
+  line(fmt::format("{} allocated in {} blocks, {}", FormatBytes(allocated),
+                   FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
   line("The State page below has its segments and who holds what.", Font::kBody, s.theme.dim, 20);
 }

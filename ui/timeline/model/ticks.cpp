@@ -11,6 +11,8 @@ namespace {
 // Room for a digit of an 11 px label, generously.
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
+constexpr uint64_t kMostBytes = uint64_t{1}
+                                << 61;  // of an axis; with its head it fits into 64 bits
 
 int64_t RoundStep(double at_least) {
   double step = 1;
@@ -63,7 +65,8 @@ std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, doub
 }
 
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
-  highest = std::max<uint64_t>(highest, 1024);
+  // What a damaged or hostile file states beyond this is drawn out of sight.
+  highest = std::clamp(highest, uint64_t{1024}, kMostBytes);
   double need = static_cast<double>(highest) * (1 + head);
   ByteAxis axis;
   axis.step = 256;

@@ -68,6 +68,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   int n = b.x1 - b.x0;
   uint32_t layers = stack.layers;
 
+  constexpr float kNever = 1e9f;
   // Edges of the columns that are drawn, top edge first, in device pixels from b.y0.
   std::vector<float> edge(size_t{layers + 1} * static_cast<size_t>(n));
   float left = stack.area.x * scale;
@@ -76,15 +77,15 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
     auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
     column = std::clamp<int64_t>(column, 0, stack.columns - 1);
     for (uint32_t l = 0; l <= layers; ++l) {
-      edge[size_t{layers - l} * n + i] =
-          edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
+      // What is no number is no edge, and no count of passed edges may come from it.
+      const float at = edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
+      edge[size_t{layers - l} * n + i] = std::isnan(at) ? kNever : at;
     }
   }
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
   // Per column: how many edges are passed, the colour below the last of them, where the next is.
-  constexpr float kNever = 1e9f;
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
   int outside = n;  // columns above or below their stack: these keep what is there

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/selfcheck/subject.h"
+
+namespace vramscope::cli::selfcheck {
+namespace {
+
+Answer Diff(const Subject& s, std::vector<std::string> options) {
+  options.insert(options.begin(), s.file);
+  return s.Ask("diff", std::move(options));
+}
+
+// A and B of every pair of figures that is found anywhere.
+void CheckSides(const Subject& s, const Json& json, const std::string& where) {
+  if (json.is_object() && json.contains("a") && json.contains("b")) {
+    s.report.Equal(where + ": a, b", json["a"], json["b"]);
+    if (json.contains("delta")) s.report.Equal(where + ": delta", json["delta"], 0);
+    return;
+  }
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) CheckSides(s, value, where + " " + key);
+}
+
+}  // namespace
+
+void CheckDiff(const Subject& s) {
+  s.Begin("diff with itself is zero");
+  const Answer totals = Diff(s, {});
+  s.report.Equal("exit status", totals.exit_code, int{kDone});
+  s.report.Equal("equal", At(totals.json, "equal"), true);
+  s.report.Equal("peak allocated: diff, info", At(totals.json, "peak", "allocated", "a"),
+                 At(s.of_device, "allocated"));
+  s.report.Equal("peak reserved: diff, info", At(totals.json, "peak", "reserved", "a"),
+                 At(s.of_device, "reserved"));
+  CheckSides(s, totals.json, "diff");
+
+  const Answer sites = Diff(s, {"--by", "stack"});
+  s.report.Equal("--by stack: exit status", sites.exit_code, int{kDone});
+  s.report.Equal("--by stack: equal", At(sites.json, "equal"), true);
+  s.report.Equal("--by stack: sum of the call sites, peak", Sum(At(sites.json, "sites"), "a"),
+                 At(s.of_device, "allocated"));
+  CheckSides(s, At(sites.json, "peak"), "--by stack, peak");
+  for (const Json& site : At(sites.json, "sites"))
+    s.report.Equal("--by stack: delta of a site", At(site, "delta"), 0);
+
+  if (!s.device.empty()) return;  // --requests takes no --device
+  const Answer requests = s.commands.Run({"diff", "--requests", s.file, s.file, "--json"});
+  if (requests.exit_code == kBadInput) return;  // no whole step to compare
+  s.report.Equal("--requests: exit status", requests.exit_code, int{kDone});
+  s.report.Equal("--requests: equal, total", At(requests.json, "requests", "equal"),
+                 At(requests.json, "requests", "total"));
+  s.report.Equal("--requests: peak", At(requests.json, "peak", "a"),
+                 At(requests.json, "peak", "b"));
+}
+
+}  // namespace vramscope::cli::selfcheck

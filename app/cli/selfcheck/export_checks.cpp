@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "app/cli/output.h"
+#include "app/cli/selfcheck/subject.h"
+#include "profiler/trace/input.h"
+
+namespace vramscope::cli::selfcheck {
+namespace {
+
+constexpr size_t kMostText = size_t{4} << 30;
+
+// The exported file's path; nullopt, with a failure in the report, where it could not be written.
+std::optional<std::string> Export(const Subject& s, const std::string& format) {
+  const std::string path = s.commands.folder() / ("export." + format);
+  std::vector<std::string> arguments = {"export", s.file, "--to", format, "-o", path};
+  arguments.insert(arguments.end(), s.device.begin(), s.device.end());
+  const Answer answer = s.commands.Run(arguments);
+  if (answer.exit_code == kDone) {
+    s.commands.Forget();
+    return path;
+  }
+  s.report.True("export --to " + format, false, answer.error);
+  return std::nullopt;
+}
+
+// One of info's `peaks`: the device that was exported is alone in the file.
+void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
+  const Json& peaks = At(info, "peaks");
+  if (!peaks.is_array() || peaks.size() != 1)
+    return s.report.Equal("devices of the exported file", peaks.size(), 1);
+  s.report.Equal("peak allocated: read again, info", At(peaks[0], "allocated"),
+                 At(s.of_device, "allocated"));
+  if (reserved)
+    s.report.Equal("peak reserved: read again, info", At(peaks[0], "reserved"),
+                   At(s.of_device, "reserved"));
+}
+
+Json Read(const Subject& s, const std::string& command, const std::string& path,
+          std::vector<std::string> options = {}) {
+  std::vector<std::string> arguments = {command, path, "--json"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const Answer answer = s.commands.Run(arguments);
+  if (!answer.ok()) s.report.True(command + " of the exported file", false, answer.error);
+  return answer.json;
+}
+
+void CheckSnapshot(const Subject& s) {
+  s.Begin("export --to snapshot, read again");
+  if (!s.has_segments()) return s.report.Skip("the file has no segments");
+  const std::optional<std::string> path = Export(s, "snapshot");
+  if (!path) return;
+  const Json info = Read(s, "info", *path);
+  ComparePeaks(s, info, true);
+  s.report.Equal("allocations", At(info, "allocations"), s.trace->allocations.size());
+  s.report.Equal("segments", At(info, "segments"), s.trace->segments.size());
+  s.report.Equal("out of memory", At(info, "out_of_memory"),
+                 s.device.empty() ? At(s.info, "out_of_memory") : At(info, "out_of_memory"));
+  const Json before = s.Ask("peak", {"--top", "1"}).json, after = Read(s, "peak", *path);
+  for (const char* key : {"allocated", "requested", "reserved", "peak_reserved", "by_category"})
+    s.report.Equal(fmt::format("at the peak, {}: read again, peak", key), At(after, key),
+                   At(before, key));
+}
+
+// Of the JSON itself: the highest of a counter.
+void CheckCounters(const Subject& s, const Json& events) {
+  std::map<std::string, uint64_t> highest;
+  for (const Json& event : events) {
+    if (At(event, "ph") != "C" || !At(event, "args", "bytes").is_number_integer()) continue;
+    uint64_t& most = highest[At(event, "name").get<std::string>()];
+    most = std::max(most, At(event, "args", "bytes").get<uint64_t>());
+  }
+  s.report.Equal("peak allocated: counter, info", highest["allocated"],
+                 At(s.of_device, "allocated"));
+  s.report.Equal("peak reserved: counter, info", highest["reserved"], At(s.of_device, "reserved"));
+}
+
+void CheckChrome(const Subject& s) {
+  s.Begin("export --to chrome, read again");
+  const std::optional<std::string> path = Export(s, "chrome");
+  if (!path) return;
+  const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
+  if (!text.ok())
+    return s.report.True("the file can be read", false, std::string(text.status().message()));
+  const Json json = Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) return s.report.True("the file is JSON", false);
+  CheckCounters(s, At(json, "traceEvents"));
+  const Json info = Read(s, "info", *path);
+  ComparePeaks(s, info, true);
+  if (!s.device.empty()) return;  // work on the host is of all devices
+  for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
+    if (s.trace->activities.size() > 0)  // else kernels are written for the operators of a plan
+      s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
+}
+
+// Fields of one line; quoted ones lose their quotes.
+std::vector<std::string> Fields(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      fields.emplace_back();
+    else if (c != '\r' || quoted)
+      fields.back() += c;
+  }
+  return fields;
+}
+
+void CheckCsv(const Subject& s) {
+  s.Begin("export --to csv, added up");
+  const std::optional<std::string> path = Export(s, "csv");
+  if (!path) return;
+  const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
+  if (!text.ok())
+    return s.report.True("the file can be read", false, std::string(text.status().message()));
+  uint64_t rows = 0, requested = 0, rounded = 0, alive = 0;
+  size_t column[3] = {0, 0, 0};
+  const std::string_view all(*text);
+  for (size_t at = 0; at < all.size();) {
+    size_t end = at;  // a line ends outside of quotes alone
+    for (bool quoted = false; end < all.size() && (quoted || all[end] != '\n'); ++end)
+      quoted ^= all[end] == '"';
+    const std::vector<std::string> fields = Fields(all.substr(at, end - at));
+    if (at == 0) {
+      const char* names[] = {"bytes_requested", "bytes_rounded", "freed"};
+      for (size_t i = 0; i < 3; ++i)
+        column[i] = static_cast<size_t>(std::ranges::find(fields, names[i]) - fields.begin());
+    } else if (std::ranges::all_of(column, [&](size_t c) { return c < fields.size(); })) {
+      ++rows;
+      requested += std::strtoull(fields[column[0]].c_str(), nullptr, 10);
+      rounded += std::strtoull(fields[column[1]].c_str(), nullptr, 10);
+      alive += fields[column[2]] == "0";
+    }
+    at = end + 1;
+  }
+  const trace::AllocationTable& t = s.trace->allocations;
+  uint64_t requested_here = 0, rounded_here = 0;
+  for (uint32_t i = 0; i < t.size(); ++i) {
+    requested_here += t.bytes[i];
+    rounded_here += t.bytes_rounded[i];
+  }
+  s.report.Equal("allocations: csv, info", rows, At(s.of_device, "allocations"));
+  s.report.Equal("bytes requested: csv, rows", requested, requested_here);
+  s.report.Equal("bytes of blocks: csv, rows", rounded, rounded_here);
+  s.report.Equal("alive at the end: csv, rows", alive,
+                 static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
+}
+
+// [time, action, bytes, category]: actions 1 and 2 add a block, 3 in pairs changes a category, 4
+// takes one away.
+void CheckTimeline(const Subject& s) {
+  s.Begin("export --to memory-timeline, added up");
+  const std::optional<std::string> path = Export(s, "memory-timeline");
+  if (!path) return;
+  const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
+  if (!text.ok())
+    return s.report.True("the file can be read", false, std::string(text.status().message()));
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_array()) return s.report.True("the file is a list in JSON", false);
+  int64_t now = 0, most = 0;
+  std::map<int64_t, int64_t> by_category;
+  uint64_t allocations = 0;
+  bool well_formed = true;
+  for (const Json& row : json) {
+    if (!row.is_array() || row.size() != 4) {
+      well_formed = false;
+      break;
+    }
+    const int64_t action = row[1].get<int64_t>(), bytes = row[2].get<int64_t>();
+    by_category[row[3].get<int64_t>()] += bytes;
+    now += bytes;
+    if (action != 3) most = std::max(most, now);
+    allocations += action == 1 || action == 2;
+  }
+  s.report.True("rows of four", well_formed);
+  s.report.Equal("peak allocated: timeline, info", most, At(s.of_device, "allocated"));
+  s.report.Equal("allocations: timeline, info", allocations, At(s.of_device, "allocations"));
+  int64_t sum = 0;
+  bool negative = false;
+  for (const auto& [category, bytes] : by_category) {
+    sum += bytes;
+    negative = negative || bytes < 0;
+  }
+  s.report.True("no category ends below zero", !negative);
+  s.report.Equal(
+      "allocated at the end: timeline, curve", sum,
+      s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
+}
+
+}  // namespace
+
+void CheckExports(const Subject& s) {
+  if (s.commands.folder().path().empty()) {
+    s.Begin("exports");
+    return s.report.Skip("no folder for temporary files");
+  }
+  CheckSnapshot(s);
+  CheckChrome(s);
+  CheckCsv(s);
+  CheckTimeline(s);
+}
+
+void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& whole) {
+  s.report.Begin("saved as a .trace, read again");
+  const std::string path = s.commands.folder() / "saved.trace";
+  if (s.commands.folder().path().empty()) return s.report.Skip("no folder for temporary files");
+  const absl::Status written = WriteTrace(*whole, path);
+  if (!written.ok())
+    return s.report.True("it can be written", false, std::string(written.message()));
+  s.commands.Forget();
+  const Json info = Read(s, "info", path);
+  // A complete trace says the same of everything; who wrote it and what its reader warned of may
+  // differ.
+  for (const auto& [key, value] : s.info.items())
+    if (key != "producer" && key != "warnings" && key != "config")
+      s.report.Equal(
+          "info's " + key,
+          value.is_null() && At(info, key.c_str()).is_null() ? Json("null") : At(info, key.c_str()),
+          value.is_null() ? Json("null") : value);
+  const Json outline = s.commands.Run({"info", "--outline", path, "--json"}).json;
+  for (const char* key : {"events", "allocations", "slices", "time_span_ns"})
+    if (!At(info, key).is_null())
+      s.report.Equal(fmt::format("{}: outline, info", key), At(outline, key), At(info, key));
+  if (s.device.empty()) {
+    for (const char* key : {"allocated", "reserved"})
+      s.report.Equal(fmt::format("peak {}: outline, info", key), At(outline, "peak", key),
+                     At(info, "peak", key));
+  }
+}
+
+}  // namespace vramscope::cli::selfcheck

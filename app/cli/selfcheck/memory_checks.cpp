@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/cli/selfcheck/subject.h"
+#include "profiler/explain/explain.h"
+
+namespace vramscope::cli::selfcheck {
+namespace {
+
+constexpr uint32_t kSamples = 12;
+constexpr char kAll[] = "1000000";  // --top
+
+// The peak, the highest reserved, where most is reserved and unused, the end, and events spread
+// over the file.
+std::set<trace::EventIndex> SampledEvents(const Subject& s) {
+  const uint32_t count = s.trace->events.size();
+  if (count == 0) return {};
+  std::set<trace::EventIndex> events = {s.peak.context.event, count - 1,
+                                        explain::MostUnused(*s.trace)};
+  const uint32_t first = s.trace->recording_begin == trace::kNoEvent ? 0 : s.trace->recording_begin;
+  for (uint32_t i = 0; i < kSamples; ++i)
+    events.insert(first + static_cast<uint32_t>(uint64_t{count - first} * i / kSamples));
+  for (size_t i = 0; i < s.curves.size(); ++i) {
+    if (s.curves.reserved[i] != s.peak.reserved || s.curves.event[i] < first) continue;
+    events.insert(s.curves.event[i]);
+    break;
+  }
+  return events;
+}
+
+Json PartOf(const Json& device_memory, std::string_view name) {
+  for (const Json& part : At(device_memory, "parts"))
+    if (At(part, "name") == name) return At(part, "bytes");
+  return uint64_t{0};
+}
+
+uint64_t Number(const Json& value) {
+  return value.is_number_integer() ? value.get<uint64_t>() : UINT64_MAX;
+}
+
+void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) {
+  const auto sum = [&f](std::initializer_list<const char*> keys) {
+    uint64_t all = 0;
+    for (const char* key : keys) all += Number(At(f, key));
+    return all;
+  };
+  s.report.Equal(at + "requested + rounding + tails = allocated",
+                 sum({"requested", "rounding", "tails"}), At(f, "allocated"));
+  s.report.Equal(at + "allocated + holes + cached = reserved (and what is in no segment)",
+                 sum({"allocated", "holes", "cached"}), sum({"reserved", "outside"}));
+  const Json& pools = At(f, "pools");
+  s.report.Equal(at + "reserved: sum of the pools", Sum(pools, "reserved"), At(f, "reserved"));
+  s.report.Equal(at + "holes: sum of the pools", Sum(pools, "holes"), At(f, "holes"));
+  s.report.Equal(at + "cached: sum of the pools", Sum(pools, "cached"), At(f, "cached"));
+  s.report.Equal(at + "segments: sum of the pools", Sum(pools, "segments"), At(f, "segments"));
+  s.report.Equal(at + "live: sum of the pools", Sum(pools, "live"),
+                 sum({"allocated"}) - sum({"outside"}));
+  s.report.Equal(at + "holes: sum of who pins them", Sum(At(f, "pinned_by"), "bytes"),
+                 At(f, "holes"));
+  s.report.Equal(at + "allocated: sum of the evidence", Sum(At(f, "evidence"), "bytes"),
+                 At(f, "allocated"));
+}
+
+void CheckSegments(const Subject& s, const std::string& at, const std::string& event,
+                   const Json& f) {
+  const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
+  const Json& segments = At(answer.json, "segments");
+  if (!segments.is_array()) return;  // none at that moment: the sums above are zero then
+  s.report.Equal(at + "reserved: segments, fragmentation", Sum(segments, "bytes"),
+                 At(f, "reserved"));
+  s.report.Equal(at + "allocated: segments, fragmentation", Sum(segments, "live"),
+                 Number(At(f, "allocated")) - Number(At(f, "outside")));
+  uint64_t live = 0, free = 0, pending = 0;
+  bool gapless = true;
+  for (const Json& segment : segments) {
+    uint64_t next = Number(At(segment, "address"));
+    for (const Json& piece : At(segment, "pieces")) {
+      gapless = gapless && Number(At(piece, "address")) == next;
+      next += Number(At(piece, "bytes"));
+      const Json& use = At(piece, "use");
+      (use == "live"      ? live
+       : use == "pending" ? pending
+                          : free) += use == "unmapped" ? 0 : Number(At(piece, "bytes"));
+    }
+  }
+  s.report.True(at + "pieces of a segment follow each other", gapless);
+  s.report.Equal(at + "pending: pieces, fragmentation", pending, At(f, "pending"));
+  s.report.Equal(at + "live and pending pieces: segments' live", live + pending,
+                 Sum(segments, "live"));
+  s.report.Equal(at + "free pieces: holes + cached", free,
+                 Number(At(f, "holes")) + Number(At(f, "cached")));
+}
+
+}  // namespace
+
+Answer Subject::Ask(const std::string& command, std::vector<std::string> options) const {
+  std::vector<std::string> arguments = {command, file};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), device.begin(), device.end());
+  arguments.emplace_back("--json");
+  return commands.Run(std::move(arguments));
+}
+
+void CheckMemory(const Subject& s) {
+  s.Begin("memory adds up");
+  const std::set<trace::EventIndex> events = SampledEvents(s);
+  if (events.empty()) return s.report.Skip("the file has no events");
+  size_t number = 0;
+  for (const trace::EventIndex event : events) {
+    const std::string text = fmt::format("{}", event), at = fmt::format("event {}: ", event);
+    const Answer peak = s.Ask("peak", {"--event", text, "--top", "1"});
+    const Answer explained = s.Ask(
+        "explain", {"--page", "fragmentation", "--no-replay", "--top", kAll, "--event", text});
+    const Json& f = At(explained.json, "fragmentation");
+    const std::optional<size_t> point = analysis::PointAt(s.curves, event);
+    const auto curve = [&point](const analysis::MemoryCurves::Bytes& bytes) {
+      return point ? uint64_t{bytes[*point]} : uint64_t{0};
+    };
+    s.report.Equal(at + "allocated: curve, peak", curve(s.curves.allocated),
+                   At(peak.json, "allocated"));
+    s.report.Equal(at + "requested: curve, peak", curve(s.curves.requested),
+                   At(peak.json, "requested"));
+    s.report.Equal(at + "reserved: curve, peak", curve(s.curves.reserved),
+                   At(peak.json, "reserved"));
+    for (const char* key : {"allocated", "requested", "reserved"})
+      s.report.Equal(fmt::format("{}{}: peak, explain", at, key), At(peak.json, key), At(f, key));
+    s.report.Equal(at + "context: peak, explain", At(peak.json, "at"), At(f, "at"));
+    s.report.Equal(at + "allocated: sum of the categories", Sum(At(peak.json, "by_category")),
+                   At(peak.json, "allocated"));
+    const Json& memory = At(peak.json, "device_memory");
+    s.report.Equal(at + "used on the device: sum of its parts", Sum(At(memory, "parts"), "bytes"),
+                   At(memory, "used"));
+    s.report.Equal(at + "requested: device_memory, peak", PartOf(memory, "blocks, as requested"),
+                   At(peak.json, "requested"));
+    CheckFragmentation(s, at, f);
+    if (event == s.peak.context.event || number++ % 4 == 0) CheckSegments(s, at, text, f);
+  }
+}
+
+void CheckGroups(const Subject& s) {
+  s.Begin("groups of the peak add up");
+  Json count, at;
+  for (const char* by : {"category", "module", "op", "stack", "phase"}) {
+    const Answer peak = s.Ask("peak", {"--by", by, "--top", kAll});
+    const Json& json = peak.json;
+    const std::string where = fmt::format("--by {}: ", by);
+    s.report.Equal(where + "bytes, allocated", Sum(At(json, "groups"), "bytes"),
+                   At(json, "allocated"));
+    s.report.Equal(where + "allocated, info", At(json, "allocated"), At(s.of_device, "allocated"));
+    s.report.Equal(where + "reserved, info", At(json, "peak_reserved"),
+                   At(s.of_device, "reserved"));
+    const Json& largest = At(json, "largest");
+    s.report.Equal(where + "bytes_rounded of all blocks, allocated", Sum(largest, "bytes_rounded"),
+                   At(json, "allocated"));
+    s.report.Equal(where + "bytes_requested of all blocks, requested",
+                   Sum(largest, "bytes_requested"), At(json, "requested"));
+    s.report.Equal(where + "blocks of all groups, all blocks", Sum(At(json, "groups"), "count"),
+                   largest.size());
+    if (at.is_null()) {
+      at = At(json, "at");
+      count = Sum(At(json, "groups"), "count");
+    }
+    s.report.Equal(where + "moment", at, At(json, "at"));
+    s.report.Equal(where + "blocks", count, Sum(At(json, "groups"), "count"));
+    if (std::string_view(by) != "category") continue;
+    for (const Json& group : At(json, "groups")) {
+      uint64_t bytes = 0;
+      for (const Json& block : largest)
+        if (At(block, "category") == At(group, "name"))
+          bytes += At(block, "bytes_rounded").get<uint64_t>();
+      const std::string name = At(group, "name").get<std::string>();
+      s.report.Equal(where + name + ": group, blocks", At(group, "bytes"), bytes);
+      s.report.Equal(where + name + ": group, by_category", At(group, "bytes"),
+                     At(json, "by_category", name.c_str()));
+    }
+  }
+}
+
+}  // namespace vramscope::cli::selfcheck

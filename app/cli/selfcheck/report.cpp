@@ -1,0 +1,89 @@
+#include "app/cli/selfcheck/report.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/format.h"
+
+namespace vramscope::cli::selfcheck {
+namespace {
+
+constexpr size_t kLongest = 120;
+
+std::string Short(const Json& value) {
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
+  return text;
+}
+
+}  // namespace
+
+void Report::Count(std::string_view what, bool holds, std::string a, std::string b) {
+  Group& group = groups_.back();
+  ++group.comparisons;
+  if (holds) return;
+  ++group.failed;
+  if (group.differences.size() < kMostKept)
+    group.differences.push_back({std::string(what), std::move(a), std::move(b)});
+}
+
+void Report::Equal(std::string_view what, const Json& a, const Json& b) {
+  const bool holds = !a.is_null() && a == b;
+  Count(what, holds, holds ? "" : Short(a), holds ? "" : Short(b));
+}
+
+void Report::True(std::string_view what, bool holds, std::string_view detail) {
+  Count(what, holds, std::string(detail), "");
+}
+
+uint64_t Report::comparisons() const {
+  uint64_t all = 0;
+  for (const Group& group : groups_) all += group.comparisons;
+  return all;
+}
+
+uint64_t Report::failed() const {
+  uint64_t all = 0;
+  for (const Group& group : groups_) all += group.failed;
+  return all;
+}
+
+Json ReportJson(const Report& report) {
+  Json json = {{"ok", report.failed() == 0},
+               {"comparisons", report.comparisons()},
+               {"failed", report.failed()},
+               {"groups", Json::array()}};
+  for (const Report::Group& group : report.groups()) {
+    Json differences = Json::array();
+    for (const Report::Difference& d : group.differences)
+      differences.push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}});
+    json["groups"].push_back({{"name", group.name},
+                              {"comparisons", group.comparisons},
+                              {"failed", group.failed},
+                              {"differences", std::move(differences)},
+                              {"skipped", group.skipped.empty() ? Json() : Json(group.skipped)}});
+  }
+  return json;
+}
+
+std::string ReportText(const Report& report) {
+  std::string text;
+  for (const Report::Group& group : report.groups()) {
+    if (group.comparisons > 0 || group.skipped.empty())
+      text += fmt::format(
+          "{}  {}: {} comparison{}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(group.name),
+          cli::Count(group.comparisons), group.comparisons == 1 ? "" : "s",
+          group.failed > 0 ? fmt::format(", {} failed", cli::Count(group.failed)) : std::string());
+    else
+      text += fmt::format("SKIP  {}: {}\n", Printable(group.name), Printable(group.skipped));
+    for (const Report::Difference& d : group.differences)
+      text += fmt::format("        {}: {}{}{}\n", Printable(d.what), Printable(d.a),
+                          d.b.empty() ? "" : " and ", Printable(d.b));
+    if (group.failed > group.differences.size())
+      text +=
+          fmt::format("        ({} more)\n", cli::Count(group.failed - group.differences.size()));
+  }
+  return text + fmt::format("{} comparisons, {} failed\n", cli::Count(report.comparisons()),
+                            cli::Count(report.failed()));
+}
+
+}  // namespace vramscope::cli::selfcheck

@@ -1,0 +1,51 @@
+// What `selfcheck` compared, group by group, and what differed.
+//
+//   report.Begin("diff with itself");
+//   report.Equal("peak allocated: diff, info", diff["peak"]["allocated"]["a"], info["allocated"]);
+//   report.Skip("the file has no segments");   // nothing was compared, and why
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/command.h"
+
+namespace vramscope::cli::selfcheck {
+
+class Report {
+ public:
+  struct Difference {
+    std::string what;  // what was compared: "peak allocated: info, peak"
+    std::string a, b;
+  };
+  struct Group {
+    std::string name;
+    uint64_t comparisons = 0;
+    std::vector<Difference> differences = {};  // the first kMostKept
+    uint64_t failed = 0;
+    std::string skipped = {};  // why, where nothing could be compared
+  };
+  static constexpr size_t kMostKept = 20;
+
+  void Begin(std::string name) { groups_.push_back({.name = std::move(name)}); }
+  // A missing value (null) is a difference: what is compared has to be there.
+  void Equal(std::string_view what, const Json& a, const Json& b);
+  void True(std::string_view what, bool holds, std::string_view detail = "");
+  void Skip(std::string why) { groups_.back().skipped = std::move(why); }
+
+  uint64_t comparisons() const;
+  uint64_t failed() const;
+  const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  void Count(std::string_view what, bool holds, std::string a, std::string b);
+
+  std::vector<Group> groups_;
+};
+
+Json ReportJson(const Report& report);
+std::string ReportText(const Report& report);  // PASS, FAIL and SKIP lines, then the counts
+
+}  // namespace vramscope::cli::selfcheck

@@ -1,0 +1,134 @@
+// `selfcheck FILE|RUN`: every figure of one thing, by every command, compared. What the commands
+// say is taken from the commands themselves (commands.h); what must hold stands in *_checks.cpp.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "app/cli/run_options.h"
+#include "app/cli/selfcheck/subject.h"
+#include "profiler/trace/one_device.h"
+
+namespace vramscope::cli {
+namespace {
+
+using selfcheck::Answer;
+using selfcheck::Commands;
+using selfcheck::Report;
+using selfcheck::Subject;
+
+struct Options {
+  RunOptions run;
+  std::string file;
+  bool json = false;
+};
+
+// RUN as it was given, for the commands that take one.
+std::vector<std::string> RunArguments(const RunOptions& run) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] :
+       {std::pair("--preset", &run.preset), {"--model", &run.model}, {"--config", &run.config}})
+    if (!value->empty()) arguments.insert(arguments.end(), {name, *value});
+  for (const std::string& set : run.sets) arguments.insert(arguments.end(), {"--set", set});
+  return arguments;
+}
+
+void CheckDevice(const Subject& s) {
+  selfcheck::CheckMemory(s);
+  selfcheck::CheckGroups(s);
+  selfcheck::CheckAgreement(s);
+  selfcheck::CheckBudget(s);
+  selfcheck::CheckRequests(s);
+  selfcheck::CheckKernels(s);
+  selfcheck::CheckDiff(s);
+  selfcheck::CheckReplay(s);
+  selfcheck::CheckExports(s);
+}
+
+// What keeps the file from being checked; what differs is in the report.
+absl::Status CheckFile(Commands& commands, Report& report, const std::string& file) {
+  const auto opened = OpenAnything(file, {});
+  if (!opened.ok()) return opened.status();
+  const std::shared_ptr<const trace::Trace> whole = *opened;
+  const Answer info = commands.Run({"info", file, "--json"});
+  report.Begin("info");
+  report.Equal("exit status", info.exit_code, int{kDone});
+  report.Equal("events: info, rows", selfcheck::At(info.json, "events"), whole->events.size());
+  report.Equal("allocations: info, rows", selfcheck::At(info.json, "allocations"),
+               whole->allocations.size());
+  const Json& peaks = selfcheck::At(info.json, "peaks");
+  report.Equal("allocations: info, sum of its devices", selfcheck::Sum(peaks, "allocations"),
+               selfcheck::At(info.json, "allocations"));
+  const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
+  report.Equal("devices: info, rows", peaks.size(), devices.size());
+  ProgressBar bar(true);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
+    const bool several = devices.size() > 1;
+    Subject s{.commands = commands,
+              .report = report,
+              .file = file,
+              .device = several
+                            ? std::vector<std::string>{"--device", fmt::format("{}", devices[i])}
+                            : std::vector<std::string>{},
+              .suffix = several ? fmt::format(" of cuda:{}", devices[i]) : std::string(),
+              .trace = trace::OfDevice(whole, devices[i]),
+              .curves = {},
+              .peak = {},
+              .info = info.json,
+              .of_device = i < peaks.size() ? peaks[i] : Json()};
+    s.curves = analysis::ComputeCurves(*s.trace);
+    s.peak = analysis::FindPeak(*s.trace, s.curves);
+    CheckDevice(s);
+    if (i == 0) selfcheck::CheckSaved(s, whole);
+    commands.Forget();
+  }
+  return absl::OkStatus();
+}
+
+ExitCode Execute(const Options& options) {
+  if (!options.file.empty() && options.run.given()) {
+    Note("error: selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both");
+    return kUsage;
+  }
+  if (options.file == "-" || options.run.model == "-" || options.run.config == "-") {
+    Note("error: selfcheck reads its input more than once; save standard input to a file first");
+    return kUsage;
+  }
+  Commands commands;
+  Report report;
+  std::string file = options.file;
+  if (file.empty()) {
+    if (commands.folder().path().empty())
+      return ReportError(absl::InternalError("no folder for temporary files (TMPDIR)"));
+    file = commands.folder() / "run.trace";
+    const Answer plan = selfcheck::CheckRun(commands, report, RunArguments(options.run), file);
+    if (!plan.ok()) {
+      Note(plan.error);
+      return static_cast<ExitCode>(plan.exit_code);
+    }
+  }
+  const absl::Status status = CheckFile(commands, report, file);
+  if (!status.ok()) return ReportError(status);
+  Json json = selfcheck::ReportJson(report);
+  const ExitCode printed = options.json ? PrintJson(json) : PrintText(ReportText(report));
+  return printed != kDone ? printed : report.failed() == 0 ? kDone : kNo;
+}
+
+}  // namespace
+
+void RegisterSelfcheck(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "selfcheck", "compare every figure of a file or run, as every command says it");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file,
+                      "a .trace, CUDA memory snapshot or Kineto trace; without it RUN is planned");
+  AddRunOptions(*command, options->run);
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer("Exit status: 1 when two figures differ.\n" + command->get_footer());
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,143 @@
+#include "emulated/core/ipc.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+constexpr uint64_t kMemory = 0x6d656d2d6d617276, kEvent = 0x7476652d6d617276;
+
+struct Contents {
+  uint64_t kind = 0;
+  int32_t process = 0, device = 0;
+  uint64_t start = 0;  // of the process
+  uint64_t base = 0, bytes = 0;
+};
+static_assert(sizeof(Contents) <= sizeof(IpcHandle));
+
+void Write(const Contents& contents, IpcHandle* handle) {
+  handle->fill(0);
+  std::memcpy(handle->data(), &contents, sizeof contents);
+}
+
+// Of a living process other than this one.
+Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
+  std::memcpy(contents, handle.data(), sizeof *contents);
+  if (contents->kind != kind || contents->process <= 0) return Result::kInvalidValue;
+  // CUDA opens no handle in the process that it is of.
+  if (contents->process == getpid()) return Result::kInvalidContext;
+  if (StartOfProcess(contents->process) != contents->start) return Result::kInvalidValue;
+  const int devices = static_cast<int>(ThePlatform().cards.size());
+  return contents->device >= 0 && contents->device < devices ? Result::kSuccess
+                                                             : Result::kInvalidDevice;
+}
+
+using Origin = std::tuple<int32_t, uint64_t, uint64_t>;  // process, its start, address there
+struct Opened {
+  void* address = nullptr;
+  uint64_t bytes = 0;
+  int times = 0;
+};
+struct Openings {
+  std::mutex mutex;
+  std::map<Origin, Opened> all;
+};
+Openings& TheOpenings() {
+  static auto* openings = new Openings;
+  return *openings;
+}
+
+}  // namespace
+
+Result ShareMemory(const void* address, IpcHandle* handle) {
+  if (handle == nullptr) return Result::kInvalidValue;
+  const PointerFacts facts = ThePlatform().memory.Look(address);
+  // Not what is mapped piece by piece (expandable segments), as on a card.
+  if (facts.kind != MemoryKind::kDevice || facts.base == 0 || facts.is_mapped)
+    return Result::kInvalidValue;
+  Write({.kind = kMemory,
+         .process = getpid(),
+         .device = facts.device,
+         .start = StartOfProcess(getpid()),
+         .base = facts.base,
+         .bytes = facts.bytes},
+        handle);
+  return Result::kSuccess;
+}
+
+Result OpenMemory(const IpcHandle& handle, void** address) {
+  if (address == nullptr) return Result::kInvalidValue;
+  *address = nullptr;
+  Contents contents;
+  if (const Result result = Read(handle, kMemory, &contents); result != Result::kSuccess)
+    return result;
+  Memory& memory = ThePlatform().memory;
+  if (contents.bytes == 0 || contents.bytes > memory.total(contents.device))
+    return Result::kInvalidValue;
+  Openings& openings = TheOpenings();
+  std::lock_guard lock(openings.mutex);
+  Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
+  // Opened again it is at the same address; of other memory there since, at another one.
+  if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
+  if (opened.times == 0) {
+    opened.bytes = contents.bytes;
+    if (const Result result = memory.ReserveAddresses(opened.bytes, 0, &opened.address);
+        result != Result::kSuccess)
+      return result;
+    memory.SetMapped(opened.address, opened.bytes, contents.device);
+    Assume("memory of another process takes nothing here, and its values are not known",
+           "cudaIpcOpenMemHandle", opened.bytes);
+  }
+  ++opened.times;
+  *address = opened.address;
+  return Result::kSuccess;
+}
+
+Result CloseMemory(void* address) {
+  Openings& openings = TheOpenings();
+  std::lock_guard lock(openings.mutex);
+  for (auto it = openings.all.begin(); it != openings.all.end(); ++it) {
+    if (it->second.address != address || it->second.times == 0) continue;
+    if (--it->second.times > 0) return Result::kSuccess;
+    const uint64_t bytes = it->second.bytes;
+    openings.all.erase(it);
+    return ThePlatform().memory.ReleaseAddresses(address, bytes);
+  }
+  return Result::kInvalidValue;
+}
+
+Result ShareEvent(void* event, IpcHandle* handle) {
+  if (handle == nullptr) return Result::kInvalidValue;
+  int device = 0;
+  if (const Result result = ThePlatform().streams.LookEvent(event, &device);
+      result != Result::kSuccess)
+    return result;
+  Write({.kind = kEvent,
+         .process = getpid(),
+         .device = device,
+         .start = StartOfProcess(getpid()),
+         .base = reinterpret_cast<uint64_t>(event)},
+        handle);
+  return Result::kSuccess;
+}
+
+Result OpenEvent(const IpcHandle& handle, void** event) {
+  if (event == nullptr) return Result::kInvalidValue;
+  *event = nullptr;
+  Contents contents;
+  if (const Result result = Read(handle, kEvent, &contents); result != Result::kSuccess)
+    return result;
+  Assume("an event of another process is over whenever this one looks", "cudaIpcOpenEventHandle",
+         0);
+  return ThePlatform().streams.CreateEvent(contents.device, 0, event);
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,56 @@
+// The processes of one run on this computer: which are alive, and what each holds of the emulated
+// cards, so that all of them together get no more than a card has.
+//
+//   SharedCards cards(folder);                 // the run's folder; "": this process is alone
+//   cards.Hold(device, bytes);                 // this process's share from now on
+//   uint64_t taken = cards.HeldByOthers(device);
+//
+// Thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulated/core/api.h"
+
+namespace vramscope::emulated {
+
+// When a process began, in clock ticks since the computer was started; 0: it has ended. Tells a
+// process from an earlier one with the same id.
+VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
+
+class VRAMSCOPE_EMULATED_API SharedCards {
+ public:
+  static constexpr int kMostDevices = 64;
+  static constexpr int kMostProcesses = 1024;
+
+  explicit SharedCards(const std::string& folder);
+  ~SharedCards();
+  SharedCards(const SharedCards&) = delete;
+  SharedCards& operator=(const SharedCards&) = delete;
+
+  void Hold(int device, uint64_t bytes);
+
+  struct Holder {
+    pid_t process = 0;
+    uint64_t bytes = 0;
+  };
+  // The other living processes that hold something of the device.
+  std::vector<Holder> Others(int device) const;
+  uint64_t HeldByOthers(int device) const;
+
+ private:
+  struct Slot;
+  Slot* Own(bool make);
+  template <typename Visit>
+  void EachOther(int device, Visit&& visit) const;
+
+  Slot* slots_ = nullptr;
+  Slot* own_ = nullptr;
+};
+
+}  // namespace vramscope::emulated

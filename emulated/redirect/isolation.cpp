@@ -1,0 +1,175 @@
+// libvramscope-isolation.so: a planned program changes no file outside, where no mount namespace
+// sees to it (VRAMSCOPE_ISOLATION=copy); and under overlayfs (VRAMSCOPE_ISOLATION=overlay) folders
+// of the lower layer can be renamed.
+//
+// It is loaded twice. By LD_PRELOAD its functions stand before the C library's in the program's own
+// name space, with its errno and its threads: whatever library calls unlink() calls ours. By
+// LD_AUDIT, which does not see function pointers that a library was linked with and would answer in
+// the errno of another C library, it only adds what asks the C library by name: dlsym with its
+// handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND are bound to
+// the preloaded functions, and a library that the program wrote is found where it lies. Without
+// LD_AUDIT all else holds. There it has to stand first: glibc before 2.37 asks no library for a
+// binding that comes behind one without la_symbind.
+//
+// System calls that change files and are made without the C library's functions (Rust's rustix, the
+// C library within itself) come to the same functions by seccomp and SIGSYS (gate.h, x86-64).
+//
+// Not covered: what such calls read (fts_open, getdents64: they see what is outside); programs with
+// more rights than their user, of which seccomp leaves none. A static program that changes files is
+// ended by SIGSYS; where the kernel refuses the filter, or on another processor, it and system
+// calls write outside. A program that means to get out gets out.
+//
+// changes.h is the file system as the program sees it; isolation_files.cpp, isolation_folders.cpp
+// and isolation_processes.cpp are the functions. No C++ library, no thread-local storage (the
+// loader's room for it is small: jemalloc and others need it).
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emulated/redirect/changes.h"
+#include "emulated/redirect/environment.h"
+#include "emulated/redirect/gate.h"
+#include "emulated/redirect/kernel.h"
+
+extern "C" {
+extern void* __dso_handle;
+int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
+}
+
+namespace vramscope::isolation {
+
+void ForgetLocksOfPaths();
+void ForgetLocksOfStreams();
+
+namespace {
+
+// Locks that another thread held when this process was forked are nobody's.
+void InForkedChild() {
+  ForgetLocksOfPaths();
+  ForgetLocksOfStreams();
+}
+
+// A program that was to be isolated and is not must not run.
+void RefuseWithout() {
+  const char* mode = getenv("VRAMSCOPE_ISOLATION");
+  if (mode == nullptr || strcmp(mode, "copy") != 0 || ModeOfProcess() == Mode::kCopy) return;
+  static const char kText[] =
+      "vramscope: VRAMSCOPE_ISOLATION_CHANGES is no absolute path of a folder: the program would "
+      "change files outside, it is not started\n";
+  kernel::Write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(127);
+}
+
+// Hooks of Python's for a program that removed the variable; the audit library can only replace it.
+void AddPythonPath() {
+  const char* hooks = getenv("VRAMSCOPE_PROGRAM_PYTHONPATH");
+  if (hooks != nullptr && getenv("PYTHONPATH") == nullptr) setenv("PYTHONPATH", hooks, 1);
+}
+
+__attribute__((constructor)) void Load() {
+  RefuseWithout();
+  KeepEnvironment();
+  AddPythonPath();
+  if (ModeOfProcess() == Mode::kCopy && OpenGate()) TrapWrites();
+  __register_atfork(nullptr, nullptr, InForkedChild, &__dso_handle);
+}
+
+// --- LD_AUDIT ---
+
+constexpr char kOwnName[] = "libvramscope-isolation.so";
+struct link_map* preloaded;
+enum : uintptr_t { kOther, kOurs, kCLibrary };  // what the loader keeps of each library for us
+
+const char* NameOf(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+// Its address in the preloaded library, or 0.
+uintptr_t AddressOf(const char* name) {
+  const uintptr_t base = preloaded->l_addr;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* strings = nullptr;
+  const uint32_t* hashes = nullptr;
+  for (const ElfW(Dyn)* entry = preloaded->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    // Relocated by the loader on most processors.
+    const uintptr_t at = entry->d_un.d_ptr < base ? entry->d_un.d_ptr + base : entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
+    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(at);
+    if (entry->d_tag == DT_GNU_HASH) hashes = reinterpret_cast<const uint32_t*>(at);
+  }
+  if (symbols == nullptr || strings == nullptr || hashes == nullptr) return 0;
+  uint32_t hash = 5381;
+  for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
+  const uint32_t buckets = hashes[0], first = hashes[1], words = hashes[2];
+  const auto* bloom = reinterpret_cast<const ElfW(Addr)*>(hashes + 4);
+  constexpr uint32_t kBits = sizeof(ElfW(Addr)) * 8;
+  const ElfW(Addr) word = bloom[(hash / kBits) % words];
+  if ((word >> (hash % kBits) & word >> ((hash >> hashes[3]) % kBits) & 1) == 0) return 0;
+  const auto* bucket = reinterpret_cast<const uint32_t*>(bloom + words);
+  const uint32_t* chain = bucket + buckets;
+  for (uint32_t i = bucket[hash % buckets]; i >= first; ++i) {
+    const uint32_t other = chain[i - first];
+    if ((other | 1) == (hash | 1) && strcmp(strings + symbols[i].st_name, name) == 0 &&
+        symbols[i].st_shndx != SHN_UNDEF) {
+      return base + symbols[i].st_value;
+    }
+    if ((other & 1) != 0) break;
+  }
+  return 0;
+}
+
+// Libraries that define what we stand before.
+bool IsCLibrary(const char* name) {
+  return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libpthread.so.", 14) == 0;
+}
+
+}  // namespace
+}  // namespace vramscope::isolation
+
+using namespace vramscope::isolation;  // NOLINT: the functions below are the loader's
+
+#define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+
+// 0: not needed.
+VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
+  if (ModeOfProcess() != Mode::kCopy) return 0;
+  return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintptr_t* cookie) {
+  *cookie = kOther;
+  if (space != LM_ID_BASE) return 0;
+  const char* name = NameOf(map->l_name);
+  if (strcmp(name, kOwnName) == 0) {
+    preloaded = map;
+    *cookie = kOurs;
+    return 0;
+  }
+  if (strncmp(name, "ld-linux", 8) == 0) return 0;
+  if (!IsCLibrary(name)) return LA_FLG_BINDFROM;
+  *cookie = kCLibrary;
+  return LA_FLG_BINDTO;
+}
+
+// dlsym asks for every library that is bound from *or* to; what our own library asks for is meant.
+VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
+                                          uintptr_t* to, unsigned* flags, const char* name) {
+  *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
+  if (preloaded == nullptr || *from == kOurs || *to != kCLibrary) return symbol->st_value;
+  const uintptr_t ours = AddressOf(name);
+  return ours != 0 ? ours : symbol->st_value;
+}
+
+// The loader holds its lock until it has copied the answer.
+VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
+  static Place place;
+  if (strchr(name, '/') == nullptr || Passes(name, false) ||
+      Resolve(AT_FDCWD, name, kFollow, place) < 0) {
+    return const_cast<char*>(name);
+  }
+  if (!place.exists() && place.upper == Kind::kRemoved) return nullptr;
+  return place.upper == Kind::kOther ? const_cast<char*>(place.visible()) : const_cast<char*>(name);
+}

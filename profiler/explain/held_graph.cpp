@@ -1,0 +1,34 @@
+#include "profiler/explain/held_graph.h"
+
+#include <fmt/format.h>
+
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+
+HeldGraph FindHeldGraph(const trace::Trace& trace) {
+  // A loss or a result that a variable holds is no graph.
+  constexpr uint64_t kFewestBlocks = 8;
+  HeldGraph held;
+  if (trace.info.content == trace::Content::kState) return held;
+  const trace::SliceTable& s = trace.slices;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kPhase && s.phase(i) == trace::Phase::kBackward) return held;
+  const trace::AllocationTable& a = trace.allocations;
+  for (uint32_t row = 0; row < a.size(); ++row) {
+    if (a.free_event[row] != trace::kNoEvent || a.category[row] != trace::Category::kActivation)
+      continue;
+    held.bytes += a.bytes_rounded[row];
+    ++held.blocks;
+  }
+  if (held.blocks < kFewestBlocks) return {};
+  held.headline = fmt::format(
+      "{} in {} were made in a forward pass and are still there when the recording ends; no "
+      "backward "
+      "is in it. Where none is to come, run the model under torch.no_grad() or "
+      "torch.inference_mode(): autograd keeps them for it.",
+      run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
+  return held;
+}
+
+}  // namespace vramscope::explain

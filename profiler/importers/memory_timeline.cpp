@@ -1,0 +1,215 @@
+#include "profiler/importers/memory_timeline.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "profiler/importers/json_tokens.h"
+#include "profiler/importers/row_memory.h"
+#include "profiler/trace/memory_budget.h"
+
+namespace vramscope::importers {
+namespace {
+
+using recording::Action;
+using recording::Recording;
+using trace::Category;
+using Token = JsonTokens::Token;
+
+// torch.profiler._memory_profiler: _ACTION_TO_INDEX and _CATEGORY_TO_INDEX.
+enum TimelineAction : int64_t { kPreexisting = 1, kCreate = 2, kIncrement = 3, kDestroy = 4 };
+constexpr std::array kCategories = {Category::kParameter,      Category::kOptimizerState,
+                                    Category::kInput,          Category::kTemporary,
+                                    Category::kActivation,     Category::kGradient,
+                                    Category::kAutogradDetail, Category::kUnknown};
+
+constexpr int64_t kMostBytes = int64_t{1} << 48;
+constexpr uint64_t kFirstAddress = uint64_t{1} << 32, kAlignment = 512;
+
+class Reader {
+ public:
+  Reader(JsonTokens& json, trace::MemoryBudget& budget) : json_(json), budget_(budget) {}
+
+  absl::Status Read(Recording& r) {
+    if (json_.Next() != JsonTokens::kBeginArray)
+      return absl::InvalidArgumentError("a memory timeline is a list");
+    while (true) {
+      const Token token = json_.Next();
+      if (token == JsonTokens::kEndArray) return absl::OkStatus();
+      if (token != JsonTokens::kBeginArray) return Broken("a list of four numbers is missing");
+      if (absl::Status s = Row(r); !s.ok()) return s;
+      if (budget_.exhausted()) return absl::OkStatus();  // the caller looks
+    }
+  }
+  uint64_t rows() const { return rows_; }
+  uint64_t unusable() const { return unusable_; }
+
+ private:
+  // -1: the bytes leave the category, 1: they join it.
+  struct Point {
+    int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
+  };
+
+  absl::Status Broken(std::string_view what) const {
+    if (!json_.status().ok()) return json_.status();
+    return absl::DataLossError(fmt::format("byte {}: {}", json_.offset(), what));
+  }
+
+  absl::Status Row(Recording& r) {
+    std::array<int64_t, 4> numbers{};
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const Token token = json_.Next();
+      const std::optional<int64_t> number =
+          token == JsonTokens::kNumber ? ParseInteger(json_.text()) : std::nullopt;
+      if (!number) return i == 0 ? Broken("a number is missing") : NotRaw();
+      numbers[i] = *number;
+    }
+    if (json_.Next() != JsonTokens::kEndArray) return NotRaw();
+    ++rows_;
+    if (budget_.Charge(kMemoryOfEntry + kMemoryOfAlloc))
+      Take(r, {numbers[0], numbers[1], numbers[2], numbers[3]});
+    return absl::OkStatus();
+  }
+  // export_memory_timeline("x.json") has [times, sums by category].
+  absl::Status NotRaw() const {
+    if (!json_.status().ok()) return json_.status();
+    if (rows_ > 0) return Broken("a list of four numbers is missing");
+    return absl::InvalidArgumentError(
+        "a memory timeline of sums by category, without the allocations: export it as "
+        "export_memory_timeline(\"timeline.raw.json.gz\"), or record a memory snapshot");
+  }
+
+  void Take(Recording& r, const Point& p) {
+    if (p.bytes == 0 || p.bytes > kMostBytes || p.bytes < -kMostBytes || p.category < 0 ||
+        p.category >= static_cast<int64_t>(kCategories.size())) {
+      unusable_ += p.bytes != 0;
+      return;
+    }
+    const auto bytes = static_cast<uint64_t>(p.bytes < 0 ? -p.bytes : p.bytes);
+    const auto at = std::pair(bytes, p.category);
+    switch (p.action) {
+      case kPreexisting:
+      case kCreate:
+        Put(r, p, Action::kAlloc, New(bytes), bytes);
+        live_[at].push_back(r.entries.address.back());
+        return;
+      case kDestroy:
+        if (const std::optional<uint64_t> address = TakeLive(at))
+          Put(r, p, Action::kFreeCompleted, *address, bytes);
+        else
+          ++unusable_;
+        return;
+      case kIncrement:
+        Increment(r, p, bytes);
+        return;
+      default:
+        ++unusable_;
+    }
+  }
+
+  // A new version of a tensor: it leaves one category and joins another.
+  void Increment(Recording& r, const Point& p, uint64_t bytes) {
+    if (p.bytes < 0) {
+      changes_ = TakeLive({bytes, p.category});
+      left_ = p.category;
+      if (!changes_) ++unusable_;
+      return;
+    }
+    if (!changes_) return;
+    const uint64_t address = *std::exchange(changes_, std::nullopt);
+    if (p.category != left_ && kCategories[static_cast<size_t>(p.category)] != Category::kUnknown) {
+      Put(r, p, Action::kAnnotate, address, bytes);
+    } else if (p.category != left_) {
+      // A change to "unknown" is none that a file can say of a block: it is made anew.
+      Put(r, p, Action::kFreeCompleted, address, bytes);
+      Put(r, p, Action::kAlloc, address, bytes);
+    }
+    live_[{bytes, p.category}].push_back(address);
+  }
+
+  std::optional<uint64_t> TakeLive(std::pair<uint64_t, int64_t> of) {
+    const auto it = live_.find(of);
+    if (it == live_.end() || it->second.empty()) return std::nullopt;
+    const uint64_t address = it->second.back();
+    it->second.pop_back();
+    return address;
+  }
+
+  // Blocks are told apart by addresses: the file has none, so that each gets one of its own.
+  uint64_t New(uint64_t bytes) {
+    const uint64_t address = next_;
+    next_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (next_ > (uint64_t{1} << 59)) next_ = kFirstAddress;  // only a hostile file gets there
+    return address;
+  }
+
+  void Put(Recording& r, const Point& p, Action action, uint64_t address, uint64_t bytes) {
+    recording::EntryTable& e = r.entries;
+    e.action.push_back(action);
+    e.address.push_back(address);
+    e.bytes.push_back(bytes);
+    e.time_ns.push_back(std::max<int64_t>(p.time_ns, -1));
+    e.stack.push_back({});
+    e.stream.push_back(0);
+    e.said.push_back(kCategories[static_cast<size_t>(p.category)]);
+  }
+
+  JsonTokens& json_;
+  trace::MemoryBudget& budget_;
+  absl::flat_hash_map<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
+  std::optional<uint64_t> changes_;  // the block whose version changes
+  int64_t left_ = 0;                 // the category that it left
+  uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
+};
+
+// What was there before (time -1) is there when the first event comes; times count from it.
+void SetTimes(Recording& r) {
+  std::vector<int64_t>& times = r.entries.time_ns;
+  const auto first = std::ranges::find_if(times, [](int64_t t) { return t >= 0; });
+  r.start_unix_ns = first == times.end() ? 0 : *first;
+  int64_t last = 0;
+  for (int64_t& time : times) last = time = std::max(last, time - r.start_unix_ns);
+}
+
+}  // namespace
+
+absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
+                                             const MemoryTimelineOptions& options) {
+  trace::MemoryBudget budget(input, options.memory_limit);
+  JsonTokens json(input, options.head, [&] {
+    if (options.progress && input.total() > 0)
+      options.progress(std::min(
+          1.0, static_cast<double>(input.consumed()) / static_cast<double>(input.total())));
+    return options.cancel == nullptr || !options.cancel->load();
+  });
+  Recording r;
+  r.source = "memory timeline (PyTorch profiler, raw)";
+  r.bytes_are_blocks = true;
+  Reader reader(json, budget);
+  const absl::Status status = reader.Read(r);
+  if (budget.exhausted())
+    return budget.Exceeded(fmt::format("the first {} rows of the memory timeline", reader.rows()),
+                           "record fewer steps");
+  if (!status.ok() && (absl::IsCancelled(status) || absl::IsInvalidArgument(status) ||
+                       absl::IsResourceExhausted(status) || r.entries.size() == 0))
+    return status;
+  if (r.entries.size() == 0)
+    return absl::InvalidArgumentError("a memory timeline without any allocation");
+  if (!status.ok())
+    r.lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
+                         std::string(status.message()));
+  SetTimes(r);
+  r.warnings.push_back(
+      "the file has no addresses: which block a free is of is taken to be the latest of its size "
+      "and category; sums and categories do not depend on it");
+  if (reader.unusable() > 0)
+    r.warnings.push_back(fmt::format("{} rows fit no block and are left out", reader.unusable()));
+  return r;
+}
+
+}  // namespace vramscope::importers

@@ -1,0 +1,58 @@
+// Turns exceptions into an absl::Status where nothing above would catch them: at the end of a
+// thread, of a thread pool's task, of a slot of Qt. Above all std::bad_alloc: a file that is too
+// large for this computer is a message, not the end of the process.
+//
+//   absl::StatusOr<std::shared_ptr<const Trace>> trace =
+//       CatchStatus([&] { return OpenTraceFile(path, options); });
+//
+// `work` may return an absl::Status, an absl::StatusOr<T>, a T (the result is absl::StatusOr<T>) or
+// nothing (absl::Status). Thread-safe.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <type_traits>
+#include <utility>
+
+namespace vramscope::trace {
+
+// Of the exception that is being handled: kResourceExhausted where memory ran out, else kInternal.
+// Call only in a catch block.
+absl::Status StatusOfException() noexcept;
+
+namespace internal {
+template <class T>
+struct CatchResult {
+  using type = absl::StatusOr<T>;
+};
+template <class T>
+struct CatchResult<absl::StatusOr<T>> {
+  using type = absl::StatusOr<T>;
+};
+template <>
+struct CatchResult<absl::Status> {
+  using type = absl::Status;
+};
+template <>
+struct CatchResult<void> {
+  using type = absl::Status;
+};
+}  // namespace internal
+
+template <class Work>
+auto CatchStatus(Work&& work) ->
+    typename internal::CatchResult<std::decay_t<std::invoke_result_t<Work>>>::type {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+      std::forward<Work>(work)();
+      return absl::OkStatus();
+    } else {
+      return std::forward<Work>(work)();
+    }
+  } catch (...) {
+    return StatusOfException();
+  }
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,64 @@
+#include "profiler/trace/segment_record.h"
+
+#include <algorithm>
+
+namespace vramscope::trace {
+
+bool IsReservedTotal(const Trace& trace, SegmentId segment) {
+  return segment.valid() && trace.segments.address[segment.value] == kReservedTotalAddress &&
+         trace.segments.expandable[segment.value] != 0;
+}
+
+SegmentRecord SegmentRecordOf(const Trace& trace) {
+  const uint32_t segments = trace.segments.size();
+  for (uint32_t row = 0; row < segments; ++row)
+    if (IsReservedTotal(trace, {row})) return SegmentRecord::kTotalOnly;
+  // Backends that have no segments (the host's allocator) can still be replayed from nothing.
+  const bool blocks_alone =
+      segments == 0 && trace.allocations.size() > 0 && trace.info.backend == Backend::kImported;
+  return blocks_alone ? SegmentRecord::kNone : SegmentRecord::kEach;
+}
+
+uint32_t RecordedSegments(const Trace& trace) {
+  uint32_t count = 0;
+  for (uint32_t row = 0; row < trace.segments.size(); ++row)
+    count += IsReservedTotal(trace, {row}) ? 0 : 1;
+  return count;
+}
+
+bool IsOfHostMemory(const Trace& trace) {
+  return trace.info.backend == Backend::kCpu || trace.info.device.name == "cpu";
+}
+
+bool SizesAreOfBlocks(const Trace& trace) {
+  if (trace.info.backend != Backend::kImported || IsOfHostMemory(trace)) return false;
+  return SegmentRecordOf(trace) == SegmentRecord::kTotalOnly ||
+         trace.info.source.starts_with("Chrome trace") ||
+         trace.info.source.starts_with("memory timeline");
+}
+
+std::string_view WhyNoSegments(const Trace& trace) {
+  switch (SegmentRecordOf(trace)) {
+    case SegmentRecord::kTotalOnly:
+      return "a Kineto trace says how much memory is reserved, not where: there are no segments to "
+             "show and nothing to replay. Record a memory snapshot for that: "
+             "torch.cuda.memory._record_memory_history(max_entries=100000)";
+    case SegmentRecord::kNone:
+      return IsOfHostMemory(trace)
+                 ? "the trace is of host memory, which PyTorch allocates without segments"
+                 : "the file has blocks and no segments: how much was reserved is not known. "
+                   "Record "
+                   "a memory snapshot for that: "
+                   "torch.cuda.memory._record_memory_history(max_entries=100000)";
+    case SegmentRecord::kEach:
+      break;
+  }
+  return "";
+}
+
+std::string_view WhyNoReplay(const Trace& trace) {
+  const bool host = trace.info.backend == Backend::kImported && IsOfHostMemory(trace);
+  return host || SizesAreOfBlocks(trace) ? WhyNoSegments(trace) : "";
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,49 @@
+#include "profiler/trace/terminate.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <typeinfo>
+
+#include "profiler/trace/output_file.h"
+
+namespace vramscope::trace {
+namespace {
+
+const char* g_name = "vramscope";
+
+// Nothing here asks for memory.
+void Say(const char* text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void End() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  // Also under a name of its own, as std::bad_array_new_length.
+  const bool memory = type != nullptr && (*type == typeid(std::bad_alloc) ||
+                                          *type == typeid(std::bad_array_new_length));
+  Say(g_name);
+  Say(memory ? ": error: more memory is needed than this computer gives" : ": internal failure: ");
+  if (!memory) Say(type != nullptr ? type->name() : "terminated");
+  if (const char* file = OutputFile::Unfinished(); file != nullptr) {
+    unlink(file);
+    Say("; nothing was written");
+  }
+  Say("\n");
+  // Something that is no lack of memory is a defect, of which a core file tells more.
+  if (!memory && type == nullptr) std::abort();
+  _exit(memory ? kStatusOutOfMemory : kStatusTerminated);
+}
+
+}  // namespace
+
+void EndCleanlyOnTerminate(const char* name) {
+  g_name = name;
+  std::set_terminate(End);
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,139 @@
+// Commands whose n-th request of memory, or n-th call that brings a file to the disk, fails
+// (fault_shim.cpp): no signal, the exit status that app/README.md has, no half-written file, the
+// input and an older output as they were. n is sampled; VRAMSCOPE_FAULTS=all takes every one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "tests/app/sample_snapshot.h"
+
+namespace vramscope::test {
+namespace {
+
+constexpr uint64_t kSamples = 24;
+constexpr char kOlder[] = "what was there before";
+
+struct Counts {
+  uint64_t allocations = 0, calls = 0;
+};
+
+class Faults : public CliRecording {
+ protected:
+  Faults() : file_(Write("input.json", {.leak = true})), input_(ReadFile(file_)) {}
+
+  static std::vector<std::string> Environment(const std::string& name, const std::string& value) {
+    return {std::string("LD_PRELOAD=") + VRAMSCOPE_FAULT_SHIM, name + "=" + value};
+  }
+
+  Counts CountsOf(const std::vector<std::string>& arguments) {
+    const std::string counts = folder_ / "counts";
+    const Outcome outcome =
+        RunVramscope(arguments, {.environment = Environment("VRAMSCOPE_FAULT_COUNT", counts)});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    Counts result;
+    std::istringstream(ReadFile(counts)) >> result.allocations >> result.calls;
+    std::filesystem::remove(counts);
+    return result;
+  }
+
+  // From 1 on: all of them, or as many as kSamples, those at the beginning and the end among them.
+  static std::set<uint64_t> Numbers(uint64_t count) {
+    std::set<uint64_t> numbers;
+    const char* all = std::getenv("VRAMSCOPE_FAULTS");
+    const bool every = all != nullptr && std::string(all) == "all";
+    for (uint64_t i = 1; i <= count; ++i)
+      if (every || count <= kSamples || i % (count / kSamples) == 0 || i == 1) numbers.insert(i);
+    return numbers;
+  }
+
+  // What is in the folder of the test, by name.
+  std::set<std::string> Names() {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
+      names.insert(entry.path().filename());
+    return names;
+  }
+
+  // Runs with the fault, over an older file in the output's place and without one.
+  void Run(const std::vector<std::string>& arguments, const std::string& output,
+           const std::string& fault, const std::string& whole, std::vector<int> expected) {
+    for (const bool older : {false, true}) {
+      if (older && output.empty()) continue;
+      SCOPED_TRACE(arguments[0] + " with " + fault + (older ? ", over an older file" : ""));
+      if (!output.empty()) std::filesystem::remove(output);
+      if (older) WriteFile(output, kOlder);
+      const std::set<std::string> before = Names();
+      const Outcome outcome =
+          RunVramscope(arguments, {.environment = Environment("VRAMSCOPE_FAULT", fault)});
+      ++runs_;
+      EXPECT_NE(std::ranges::find(expected, outcome.status), expected.end())
+          << "status " << outcome.status << "\n"
+          << outcome.err;
+      if (outcome.status != 0) {
+        EXPECT_NE(outcome.err, "");
+      }
+      EXPECT_EQ(ReadFile(file_), input_);
+      std::set<std::string> after = Names();
+      if (output.empty()) {
+        EXPECT_EQ(after, before);
+        continue;
+      }
+      // All of it, or what was there before.
+      const std::string content = ReadFile(output);
+      if (outcome.status == 0) {
+        EXPECT_EQ(content, whole);
+      } else if (content != whole) {
+        EXPECT_EQ(content, older ? kOlder : "");
+      }
+      after.erase(std::filesystem::path(output).filename());
+      std::set<std::string> others = before;
+      others.erase(std::filesystem::path(output).filename());
+      EXPECT_EQ(after, others) << "a file was left behind";
+    }
+  }
+
+  void ExpectSweeps(const std::vector<std::string>& arguments, const std::string& output) {
+    const Counts counts = CountsOf(arguments);
+    const std::string whole = output.empty() ? "" : ReadFile(output);
+    // 127: the loader's own, before any of the program's code runs. Where a request of a library's
+    // fails that does without, the command succeeds.
+    for (const uint64_t n : Numbers(counts.allocations))
+      Run(arguments, output, "allocation:" + std::to_string(n), whole, {0, 3, 4, 127});
+    if (output.empty()) return;
+    ASSERT_GT(counts.calls, 0u);
+    for (const uint64_t n : Numbers(counts.calls)) {
+      for (const char* kind : {"EIO:", "ENOSPC:", "EINTR-always:"})
+        Run(arguments, output, kind + std::to_string(n), whole, {4});
+      Run(arguments, output, "EINTR:" + std::to_string(n), whole, {0, 4});
+    }
+    std::printf("%s: %llu requests of memory, %llu calls, %zu runs\n", arguments[0].c_str(),
+                static_cast<unsigned long long>(counts.allocations),
+                static_cast<unsigned long long>(counts.calls), runs_);
+  }
+
+  const std::string file_, input_;
+  size_t runs_ = 0;
+};
+
+TEST_F(Faults, Version) { ExpectSweeps({"--version"}, ""); }
+TEST_F(Faults, Info) { ExpectSweeps({"info", file_}, ""); }
+TEST_F(Faults, ExportSnapshot) {
+  const std::string out = folder_ / "out.pickle";
+  ExpectSweeps({"export", file_, "--to", "snapshot", "-o", out}, out);
+}
+TEST_F(Faults, ExportChrome) {
+  const std::string out = folder_ / "out.chrome.json";
+  ExpectSweeps({"export", file_, "--to", "chrome", "-o", out}, out);
+}
+TEST_F(Faults, Requests) {
+  const std::string out = folder_ / "out.csv";
+  ExpectSweeps({"requests", file_, "-o", out}, out);
+}
+
+}  // namespace
+}  // namespace vramscope::test

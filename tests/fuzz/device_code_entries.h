@@ -1,0 +1,12 @@
+// Entry function over device code as programs hand it to the emulated platform: fat binaries,
+// cubins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::fuzz {
+
+void DeviceCode(const uint8_t* data, size_t size);
+
+}  // namespace vramscope::fuzz

@@ -1,0 +1,173 @@
+// Every n-th allocation fails, once, on the threads beside the UI thread while a file is opened and
+// saved: nothing ends, nothing is lost, the message says what is missing.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "profiler/importers/open.h"
+#include "profiler/trace/writer.h"
+#include "tests/ui/shell/recorded_trace.h"
+#include "ui/shell/main_window.h"
+
+namespace {
+
+std::atomic<int64_t> until_failure = -1;  // allocations; < 0: none fails
+std::atomic<bool> failed = false;
+thread_local bool spared = false;  // the UI thread: Qt's own code is not made for it
+
+bool Fails() {
+  if (until_failure.load(std::memory_order_relaxed) < 0 || spared) return false;
+  if (until_failure.fetch_sub(1) != 0) return false;
+  failed = true;
+  return true;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (!Fails())
+    if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  const auto to = static_cast<std::size_t>(align);
+  if (!Fails())
+    if (void* at = std::aligned_alloc(to, (size + to - 1) / to * to)) return at;
+  throw std::bad_alloc();
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
+
+namespace vramscope::ui {
+namespace {
+
+class AllocationFaults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    spared = true;
+    window_ = std::make_unique<MainWindow>(
+        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                          .savings = false});
+    window_->show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+    path_ = folder_.filePath(QStringLiteral("recorded.trace"));
+    ASSERT_TRUE(
+        trace::WriteTraceFile(*vramscope::testing::MakeRecordedTrace({.steps = 2, .layers = 2}),
+                              path_.toStdString(), {})
+            .ok());
+  }
+  void TearDown() override {
+    until_failure = -1;
+    window_.reset();
+  }
+  // False: there were no more allocations than that.
+  template <class Act>
+  bool FailingAt(int64_t n, Act act) {
+    failed = false;
+    until_failure = n;
+    act();
+    const bool over = QTest::qWaitFor([this] { return !window_->busy(); }, 20'000);
+    until_failure = -1;
+    EXPECT_TRUE(over) << "at allocation " << n;
+    return failed && over;
+  }
+  std::string Banner(const char* key) {
+    return window_->dumpState()["banner"].toObject()[QLatin1String(key)].toString().toStdString();
+  }
+
+  QTemporaryDir folder_;
+  QString path_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(AllocationFaults, OpeningSaysThatMemoryRanOut) {
+  window_->openFile(path_);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));
+  const auto before = window_->digest();
+  ASSERT_NE(before, nullptr);
+  int64_t n = 0, refused = 0;
+  for (;; ++n) {
+    const auto shown = window_->digest();
+    QString why;
+    QObject context;
+    QObject::connect(window_.get(), &MainWindow::failed, &context,
+                     [&](const QString& text) { why = text; });
+    if (!FailingAt(n, [&] { window_->openFile(path_); })) break;
+    ASSERT_NE(window_->digest(), nullptr);
+    ASSERT_EQ(window_->digest()->trace->events.size(), before->trace->events.size())
+        << "at allocation " << n;
+    if (window_->digest() != shown) continue;  // what failed was not needed for it
+    ++refused;
+    EXPECT_TRUE(why.contains(QLatin1String("memory"))) << n << ": " << why.toStdString();
+    EXPECT_EQ(Banner("kind"), "open-failed") << n;
+  }
+  RecordProperty("allocations", static_cast<int>(n));
+  RecordProperty("refused", static_cast<int>(refused));
+  std::printf("opening: %lld allocations, %lld refusals\n", static_cast<long long>(n),
+              static_cast<long long>(refused));
+  EXPECT_GT(n, 100);
+  EXPECT_GT(refused, n / 2);
+  // It all works as before.
+  window_->openFile(path_);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));
+  EXPECT_EQ(Banner("kind"), "incomplete-file");  // the recording ran out of memory: its own warning
+}
+
+TEST_F(AllocationFaults, SavingLeavesWhatWasThere) {
+  window_->openFile(path_);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));
+  for (const bool chrome : {false, true}) {
+    const QString target =
+        folder_.filePath(chrome ? QStringLiteral("out.json") : QStringLiteral("out.trace"));
+    const auto content = [&] {
+      QFile file(target);
+      return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    int64_t n = 0, refused = 0;
+    for (;; ++n) {
+      QFile old(target);
+      ASSERT_TRUE(old.open(QIODevice::WriteOnly));
+      old.write("as it was");
+      old.close();
+      QSignalSpy done(window_.get(), &MainWindow::fileDone);
+      if (!FailingAt(n,
+                     [&] { chrome ? window_->exportChrome(target) : window_->saveTrace(target); }))
+        break;
+      ASSERT_EQ(done.size(), 1) << n;
+      if (done[0][1].toBool()) continue;
+      ++refused;
+      EXPECT_EQ(content(), "as it was") << n;
+      EXPECT_EQ(Banner("kind"), "save-failed") << n;
+      EXPECT_NE(Banner("text").find("memory"), std::string::npos) << n << ": " << Banner("text");
+      ASSERT_TRUE(QDir(folder_.path()).entryList({QStringLiteral("*.part")}).isEmpty()) << n;
+    }
+    std::printf("%s: %lld allocations, %lld refusals\n", chrome ? "export" : "save",
+                static_cast<long long>(n), static_cast<long long>(refused));
+    EXPECT_GT(n, 20);
+    EXPECT_GT(refused, n / 2);
+    EXPECT_NE(content(), "as it was");
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  spared = true;
+  QApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,51 @@
+// Traces that once ended the window or made it hang: sizes that add up to more than 64 bits, an end
+// without a reason. Every page of them is drawn.
+#include <gtest/gtest.h>
+
+#include <QDir>
+
+#include "tests/ui/shell/recorded_window.h"
+
+namespace vramscope::ui {
+namespace {
+
+class HostileFiles : public testing::RecordedWindow,
+                     public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(HostileFiles, AreShownOrRefused) {
+  const QString path = QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/%1.trace")
+                           .arg(QLatin1String(GetParam()));
+  ASSERT_TRUE(QFile::exists(path));
+  window_->openFile(path);
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(window_->digest() != nullptr || Banner("kind") == QLatin1String("open-failed"));
+  for (const QString& page : window_->pageNames()) {
+    window_->openPage(page);
+    ASSERT_TRUE(Idle()) << page.toStdString();
+    window_->settleCanvas();
+    EXPECT_FALSE(window_->grab().isNull());
+  }
+  // Zoomed in, too.
+  for (int i = 0; i < 4; ++i) {
+    window_->actionRegistry()->Find(QStringLiteral("view.zoom-in"))->trigger();
+    window_->settleCanvas();
+    window_->grab();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileFiles,
+                         ::testing::Values("window_empty_end_message", "window_fillstack_3ad1e372",
+                                           "window_fillstack_94a8dd8b", "window_fillstack_e1932cbc",
+                                           "window_hang_segment_map_min"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(testing::RecordedWindow, AnEndWithoutAReasonIsSaid) {
+  window_->openFile(
+      QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/window_empty_end_message.trace"));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "incomplete-file");
+  EXPECT_TRUE(Banner("text").contains(QLatin1String("not stated"))) << Banner("text").toStdString();
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,232 @@
+// No click ends a program that runs without a question, and what it gave is kept.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QDateTime>
+#include <QToolButton>
+
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "tests/ui/shell/program_window.h"
+#include "tests/ui/shell/recorded_trace.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Two blocks at once, more with "more", the end with "go".
+constexpr const char* kLong =
+    "about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nchunk(1)\nabout(ended='end')\n";
+
+class ProgramKeeping : public testing::ProgramWindow {
+ protected:
+  void RunLong() {
+    Run(kLong);
+    ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
+  }
+  bool ShowsAPlan() {
+    return window_->digest() != nullptr && window_->digest()->trace->info.has_config;
+  }
+  // All that the program had told by its end is in the newest kept file.
+  void ExpectKept(uint64_t blocks) {
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+    ASSERT_FALSE(Kept().isEmpty());
+    const auto trace = trace::ReadTraceFile(Kept().front().toStdString(), {});
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    EXPECT_EQ((*trace)->allocations.size(), blocks);
+  }
+  QString Recorded() {
+    const QString path = folder_.filePath(QStringLiteral("recorded.trace"));
+    EXPECT_TRUE(
+        trace::WriteTraceFile(*vramscope::testing::MakeRecordedTrace({}), path.toStdString(), {})
+            .ok());
+    return path;
+  }
+  QStringList Recent() {
+    QStringList out;
+    for (const QJsonValue& path : window_->dumpState()["recent"].toArray()) out << path.toString();
+    return out;
+  }
+};
+
+TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
+  RunLong();
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
+  EXPECT_TRUE(window_->programBehind());
+  EXPECT_EQ(Banner("kind"), "program-goes-on");
+  EXPECT_TRUE(Running());
+  // What comes of it does not take the canvas back.
+  Touch("more");
+  ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
+  QTest::qWait(400);
+  EXPECT_TRUE(ShowsAPlan());
+  Touch("go");
+  ExpectKept(6);
+  EXPECT_TRUE(ShowsAPlan());
+  EXPECT_EQ(Banner("kind"), "program-ended");
+  EXPECT_EQ(Recent().value(0), Kept().front());
+  // And it is a click away.
+  window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 6u);
+  EXPECT_FALSE(window_->partial());
+}
+
+// A plan that is known is shown at once, without a run that would have ended the program.
+TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(Idle());
+  RunLong();
+  window_->runConfig(window_->config());
+  EXPECT_TRUE(ShowsAPlan());
+  EXPECT_TRUE(Running());
+  Touch("more");
+  ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
+  QTest::qWait(400);
+  EXPECT_TRUE(ShowsAPlan());
+  // Back to it while it runs: it goes on where it is.
+  window_->showProgram();
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
+  EXPECT_FALSE(window_->programBehind());
+  Touch("go");
+  ExpectKept(6);
+  EXPECT_EQ(Blocks(), 6u);
+}
+
+TEST_F(ProgramKeeping, OpeningAFileLetsItGoOn) {
+  const QString path = Recorded();
+  RunLong();
+  window_->openFile(path);
+  ASSERT_TRUE(WaitFor([this] {
+    return window_->dumpState()["title"].toString().startsWith(QLatin1String("recorded.trace"));
+  }));
+  EXPECT_TRUE(Running());
+  const auto shown = window_->digest();
+  Touch("more");
+  Touch("go");
+  ExpectKept(6);
+  EXPECT_EQ(window_->digest(), shown);
+  EXPECT_EQ(Banner("title"), "train.py has ended");
+}
+
+// A file that can't be opened takes nothing away.
+TEST_F(ProgramKeeping, AFailedOpenLeavesItInFront) {
+  RunLong();
+  window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
+  ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "open-failed"; }));
+  Touch("more");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
+  Touch("go");
+  ExpectKept(6);
+}
+
+TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
+  RunLong();
+  AnswerNext("keepRunning");
+  EXPECT_FALSE(window_->close());
+  EXPECT_EQ(answered_, 1);
+  EXPECT_TRUE(window_->isVisible());
+  EXPECT_TRUE(Running());
+  Touch("more");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
+  AnswerNext("stopAndKeep");
+  window_->close();
+  EXPECT_EQ(answered_, 2);
+  ASSERT_TRUE(WaitFor([this] { return !window_->isVisible(); }));
+  EXPECT_TRUE(Gone());
+  ExpectKept(5);
+}
+
+// A program that ignores the signal does not keep the window open for ever.
+TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
+  Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
+      "signal.SIG_IGN)\nabout()\nchunk(2)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
+  AnswerNext("stopAndKeep");
+  window_->close();
+  ASSERT_TRUE(WaitFor([this] { return !window_->isVisible(); }));
+  EXPECT_TRUE(Gone());
+  ExpectKept(2);
+}
+
+TEST_F(ProgramKeeping, CancelAsksBeforeItEndsAProgram) {
+  RunLong();
+  QAction* cancel = window_->actionRegistry()->Find(QStringLiteral("run.cancel"));
+  AnswerNext("keepRunning");
+  cancel->trigger();
+  EXPECT_EQ(answered_, 1);
+  EXPECT_TRUE(Running());
+  AnswerNext("stopAndKeep");
+  cancel->trigger();
+  EXPECT_EQ(answered_, 2);
+  ExpectKept(2);
+  EXPECT_EQ(Blocks(), 2u);
+}
+
+TEST_F(ProgramKeeping, SavedByTheUserThereIsNoSecondCopy) {
+  Run("about()\nchunk(2)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(Kept().size(), 1);
+  const QString saved = folder_.filePath(QStringLiteral("mine.trace"));
+  window_->saveTrace(saved);
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(QFile::exists(saved));
+  EXPECT_TRUE(Kept().isEmpty());
+  EXPECT_EQ(Recent(), QStringList{saved});
+}
+
+TEST_F(ProgramKeeping, WhatCannotBeKeptIsSaidAndAskedAbout) {
+  // A file in the place of the folder.
+  QFile(window_->keptResults().folder()).open(QIODevice::WriteOnly);
+  Run("about()\nchunk(2)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "not-kept");
+  EXPECT_THAT(Banner("text"), HasSubstr("results"));
+  // Another file in its place does not take the warning with it, and closing asks.
+  window_->openFile(Recorded());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "not-kept");
+  AnswerNext("discard");
+  EXPECT_TRUE(window_->close());
+  EXPECT_EQ(answered_, 1);
+}
+
+TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
+  Run("about()\nchunk(2)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  const auto result = window_->digest();
+  run::RunConfig other = window_->config();
+  other.batch += 1;
+  window_->editConfig(other);
+  ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
+  window_->undoStack()->undo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->digest(), result);
+  window_->undoStack()->redo();
+  ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
+}
+
+TEST(KeptResults, TheNewestStayAndNamesAreNeverTaken) {
+  QTemporaryDir folder;
+  const KeptResults kept(folder.filePath(QStringLiteral("a/b")));
+  QStringList paths;
+  for (int i = 0; i < KeptResults::kMostResults + 3; ++i) {
+    const auto path = kept.NewPath(QStringLiteral("../../etc/pass wd"));
+    ASSERT_TRUE(path.ok()) << path.status();
+    EXPECT_TRUE(kept.Has(*path)) << path->toStdString();
+    EXPECT_FALSE(paths.contains(*path));
+    paths << *path;
+    QFile file(*path);
+    ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+    file.setFileTime(QDateTime::currentDateTime().addSecs(i), QFileDevice::FileModificationTime);
+  }
+  EXPECT_EQ(kept.Prune().size(), 3);
+  EXPECT_FALSE(QFile::exists(paths.front()));
+  EXPECT_TRUE(QFile::exists(paths.back()));
+}
+
+}  // namespace
+}  // namespace vramscope::ui
