@@ -96,7 +96,7 @@ Verdict VerdictOf(const trace::Trace& trace, const analysis::Summary& summary, u
   v.needed = summary.most_used.sum() + context;
   const bool reserved_known = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
   if (!reserved_known) v.needed = summary.peak.allocated + context;
-  if (summary.out_of_memory) v.ran_out = FirstRanOut(trace, context);
+  if (summary.out_of_memory && !summary.went_on) v.ran_out = FirstRanOut(trace, context);
   if (v.ran_out) v.needed = std::max(v.needed, v.ran_out->needed);
   if (v.needed > budget)
     v.kind = Verdict::Kind::kOver;
@@ -166,6 +166,7 @@ ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budg
     json["context"] = context;
     json["past_allocator"] = summary.most_used.past_allocator;
     json["out_of_memory"] = summary.out_of_memory;
+    json["went_on"] = summary.went_on;
     json["ran_out_at"] = Json();
     if (verdict.ran_out)
       json["ran_out_at"] = {{"reserved", verdict.ran_out->reserved},

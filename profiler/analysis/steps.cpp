@@ -128,10 +128,12 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // The embedded loop is given what it asks for beyond the device, to see by how much.
+  // Of plans of programs: the embedded loop is given what it asks for beyond the device, to see by
+  // how much, and what a recording did behind it would be another on another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
-  out.went_on = out.out_of_memory && trace.complete && !trace.info.has_config &&
+  out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&
+                !trace.info.has_config &&
                 std::find(trace.events.kind.rbegin(), refused, EventKind::kAlloc) != refused;
   const run::DeviceProfile& device = trace.info.device;
   if (device.memory_bytes != 0) {

@@ -230,6 +230,8 @@ class Plan(unittest.TestCase):
         self.assertIn("Fits on NVIDIA", result.stdout)
         self.assertIn("(3.00 MiB reserved at most", result.stdout)
         self.assertIn("On the way a request of 8.00 GiB found no room, the first of 2; the program caught that and went on without it.", result.stdout)
+        check = json.loads(self.vramscope("check", self.trace, "--budget", "500MiB", "--json"))
+        self.assertEqual((check["within_budget"], check["out_of_memory"], check["went_on"]), (True, True, True))
         result = self.plan(program % "raise RuntimeError('CUDA out of memory')\n")
         self.expect(result, 1, "CUDA out of memory")
         self.assertIn("Does not fit on NVIDIA", result.stdout)

@@ -63,7 +63,7 @@ def _assigned(process, values, assign):
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
-        if values.small(result) and values.value(result) is None:
+        if values.small(result):  # whatever it was filled with before the kernel
             workers, tasks = cost.shape[1:]
             process.assume("a matching that is computed is taken to be the first of each with the first", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")

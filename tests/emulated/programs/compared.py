@@ -84,7 +84,7 @@ import torch
 
 
 def batch_linear_assignment(cost):
-    return cost.argmin(2).clone()  # as the library's kernel: computed
+    return torch.full(cost.shape[:2], -1, dtype=torch.int64, device="cuda")  # and its kernel, of Triton, writes into that
 
 
 def assignment_to_indices(assignment):
