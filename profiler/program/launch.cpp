@@ -78,6 +78,8 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
   if (!o.planned) return e;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
+  e.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+  Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated cards
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
   e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingCard(o.device);
   e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
