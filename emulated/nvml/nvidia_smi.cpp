@@ -261,7 +261,7 @@ int Table(const std::vector<Gpu>& gpus) {
       "+-----------------------------------------------------------------------------------------"
       "+");
   std::printf("| NVIDIA-SMI %s Driver Version: %s CUDA Version: %s |\n", Fit(driver, 22).c_str(),
-              Fit(driver, 16).c_str(), Fit(cuda, 8).c_str());
+              Fit(driver, 14).c_str(), Fit(cuda, 8).c_str());
   std::puts(line);
   std::puts(
       "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC "
@@ -301,7 +301,7 @@ int Table(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     for (const Process& process : gpu.processes) {
       any = true;
-      std::printf("| %4u   N/A  N/A %16u      C   %s %8lluMiB |\n", gpu.index, process.pid,
+      std::printf("| %4u   N/A  N/A %17u      C   %s %8lluMiB |\n", gpu.index, process.pid,
                   Fit(NameOf(process.pid), 32).c_str(), process.used / kMiB);
     }
   }
