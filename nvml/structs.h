@@ -29,10 +29,32 @@ struct PciInformation {
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
   char bus_id[32];
 };
+struct FabricInformation {
+  unsigned char cluster[16];
+  int status;
+  unsigned clique;
+  unsigned char state;
+};
+struct FabricInformation2 {
+  static constexpr unsigned kVersion = 36 | 2u << 24;
+  unsigned version;
+  unsigned char cluster[16];
+  int status;
+  unsigned clique;
+  unsigned char state;
+  unsigned health;
+};
+struct FabricInformation3 {
+  static constexpr unsigned kVersion = 40 | 3u << 24;
+  FabricInformation2 second;
+  unsigned char health_summary;
+};
 
 // NVML's own sizes: a library and a sampler that were wrong alike would agree.
 static_assert(sizeof(Memory) == 24 && sizeof(Memory2) == 40);
 static_assert(sizeof(Process) == 24 && sizeof(Process1) == 16);
+static_assert(sizeof(FabricInformation) == 28 && sizeof(FabricInformation2) == 36 &&
+              sizeof(FabricInformation3) == 40);
 static_assert(sizeof(Utilization) == 8 && sizeof(PciInformation) == 68);
 
 }  // namespace vramscope::nvml

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "app/cli/format.h"
@@ -113,6 +114,9 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"ended", about.ended.empty() ? "killed" : about.ended},
           {"exception", failed == nullptr ? Json() : Json(WhyOf(*failed))},
           {"isolation", outcome.isolation.empty() ? Json() : Json(outcome.isolation)},
+          {"recognised", about.launches.all == 0 ? Json()
+                                                 : Json{{"launches", about.launches.all},
+                                                        {"known", about.launches.recognised}}},
           {"torch", about.torch},
           {"cuda", about.cuda},
           {"python", about.python}};
@@ -169,14 +173,20 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        Table table({{"Rank", Table::kRight},
-                     {"--device", Table::kRight},
+        // Ranks are told apart by their numbers, several processes of one rank by their ids. Each
+        // has devices of its own in the trace, whichever card it used.
+        std::set<uint32_t> ranks;
+        for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
+        const bool by_rank = ranks.size() == all.size();
+        Table table({{by_rank ? "Rank" : "Process", Table::kRight},
+                     {"In the trace", Table::kRight},
                      {"Allocated", Table::kRight},
                      {"Reserved", Table::kRight},
                      {"Steps", Table::kRight}});
         for (const Shown& shown : all)
-          table.Row({fmt::format("{}", shown.run->about.rank),
-                     fmt::format("{}", shown.run->first_device),
+          table.Row({by_rank ? fmt::format("{}", shown.run->about.rank)
+                             : fmt::format("{}", shown.run->about.pid),
+                     fmt::format("--device {}", shown.run->first_device),
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});

@@ -82,8 +82,8 @@ void CalledUnknown(const Stub& stub) {
       return;
     }
   }
-  Log("not emulated, answered with %s: %s of %s", stub.answer == 0 ? "success" : "\"not supported\"",
-      stub.function, stub.library);
+  Log("not emulated, answered with %s: %s of %s",
+      stub.answer == 0 ? "success" : "\"not supported\"", stub.function, stub.library);
 }
 
 }  // namespace vramscope::emulated

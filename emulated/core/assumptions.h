@@ -26,8 +26,9 @@ struct Stub {
 
   const char* library;
   const char* function;
-  int64_t answer;                  // its status; 0: success
-  uint8_t output_bytes[8] = {};  // of what each of its first parameters points to, where that is a result
+  int64_t answer;  // its status; 0: success
+  uint8_t output_bytes[8] =
+      {};  // of what each of its first parameters points to, where that is a result
 };
 // It was called.
 VRAMSCOPE_EMULATED_API void CalledUnknown(const Stub& stub);

@@ -133,6 +133,38 @@ int AttributeOf(int device, Attribute attribute) {
   return 0;
 }
 
+Peers PeersOf(int device, int peer) {
+  const std::vector<Card>& cards = ThePlatform().cards;
+  const auto known = [&](int i) { return i >= 0 && i < static_cast<int>(cards.size()); };
+  // Cards of different kinds reach each other by way of the host.
+  return device != peer && known(device) && known(peer) && cards[device].name == cards[peer].name
+             ? cards[device].peers
+             : Peers::kNone;
+}
+
+Result PeerAttributeOf(int device, int peer, int attribute, int* value) {
+  constexpr int kRank = 1, kAtomics = 3, kArrays = 4;
+  const int devices = static_cast<int>(ThePlatform().cards.size());
+  if (value == nullptr || attribute < kRank || attribute > kArrays) {
+    return Result::kInvalidValue;
+  }
+  if (device < 0 || device >= devices || peer < 0 || peer >= devices || device == peer) {
+    return Result::kInvalidDevice;
+  }
+  const Peers peers = PeersOf(device, peer);
+  switch (attribute) {
+    case kRank:
+      *value = 0;  // of all the fastest
+      break;
+    case kAtomics:
+      *value = peers == Peers::kNvlink;
+      break;
+    default:  // access itself, and to arrays
+      *value = peers != Peers::kNone;
+  }
+  return Result::kSuccess;
+}
+
 void FillUuid(int device, unsigned char* uuid) {
   constexpr char kText[] = "vramscope card";
   std::memset(uuid, 0, 16);

@@ -7,10 +7,13 @@
 #pragma once
 
 #include "emulated/core/api.h"
+#include "emulated/core/card.h"
+#include "emulated/core/result.h"
 
 namespace vramscope::emulated {
 
-// The newest driver that the platform stands for.
+// The driver that the platform stands for, where a program needs no newer one
+// (libraries/program_version.h).
 inline constexpr int kDriverVersion = 13000;
 
 enum class Attribute : int {
@@ -76,6 +79,11 @@ enum class Attribute : int {
   kClusterLaunch = 120,
   kMemorySyncDomains = 126,
 };
+
+// How two different devices reach each other.
+VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
+// cudaDeviceP2PAttr and CUdevice_P2PAttribute; kInvalidValue for others, kInvalidDevice.
+VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);
 // 16 bytes, different for each device and the same in every process.

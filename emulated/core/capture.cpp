@@ -360,9 +360,9 @@ Result Streams::LaunchGraph(void* executable, void* stream) {
     graph = it->second;
     replay.facts = found->facts;
     if (found->capture != nullptr) {
-      return CaptureLocked(found, {.kind = NodeKind::kGraph,
-                                   .duration_ns = graph->Duration(),
-                                   .child = std::move(graph)});
+      return CaptureLocked(
+          found,
+          {.kind = NodeKind::kGraph, .duration_ns = graph->Duration(), .child = std::move(graph)});
     }
     replay.start_ns = EnqueueLocked(found, graph->Duration()).start_ns;
   }

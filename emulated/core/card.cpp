@@ -100,6 +100,8 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
       integer(&card.boost_mhz);
     } else if (key == "bus_bits") {
       integer(&card.bus_bits);
+    } else if (key == "peers") {
+      card.peers = value < 1 ? Peers::kNone : value < 2 ? Peers::kPcie : Peers::kNvlink;
     } else if (uint64_t* const bytes = key == "bare_context_bytes"       ? &bare
                                        : key == "kernels_context_bytes"  ? &card.growth.kernels
                                        : key == "cublas_context_bytes"   ? &card.growth.cublas

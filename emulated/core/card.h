@@ -28,6 +28,10 @@ struct ContextGrowth {
   uint64_t nccl = 0;      // with the first communicator, beside its buffers
 };
 
+// How cards of one kind reach each other's memory: by way of the host alone, over PCIe, over
+// NVLink.
+enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
+
 struct Card {
   std::string name;
   uint64_t memory_bytes = 0;  // as cudaDeviceProp::totalGlobalMem
@@ -46,6 +50,7 @@ struct Card {
   double bf16_flops = 0;
   int boost_mhz = 0;
   int bus_bits = 0;
+  Peers peers = Peers::kPcie;
 
   int major() const { return compute_capability / 10; }
   int minor() const { return compute_capability % 10; }

@@ -24,9 +24,8 @@ thread_local Thread thread;
 
 int64_t Clock::now() const {
   int64_t paced = 0;
-  return IsPaced(&paced)
-             ? paced
-             : std::max(now_.load(std::memory_order_relaxed) + thread.ahead, Waited());
+  return IsPaced(&paced) ? paced
+                         : std::max(now_.load(std::memory_order_relaxed) + thread.ahead, Waited());
 }
 
 int64_t Clock::Waited() const {

@@ -23,7 +23,7 @@ struct Node {
   int64_t duration_ns = 0;
   Activity activity = {};  // kernel, copy, fill
   std::vector<Operand> operands = {};
-  std::function<void()> effect = {};  // on bytes that the host may read, or the host function
+  std::function<void()> effect = {};        // on bytes that the host may read, or the host function
   std::shared_ptr<const Graph> child = {};  // kGraph: replayed in its place
   std::vector<const Node*> after = {};
   void* handle = nullptr;  // what programs know it by

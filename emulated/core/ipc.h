@@ -1,5 +1,5 @@
-// Memory and events that a process hands to another one of the same run (cudaIpc*). The memory stays
-// the first one's: where it is opened it has addresses and takes nothing of the card.
+// Memory and events that a process hands to another one of the same run (cudaIpc*). The memory
+// stays the first one's: where it is opened it has addresses and takes nothing of the card.
 //
 //   IpcHandle handle;
 //   ShareMemory(address, &handle);              // in one process

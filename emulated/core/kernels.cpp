@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,7 +35,7 @@ struct Image {
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
-  uint64_t launches = 0;
+  uint64_t* unrecognised = nullptr;     // its counter, once a launch of it was not recognised
   std::optional<MaskKernelFacts> mask;  // once it was launched
   // Of the card that it was looked up for last.
   int compute_capability = 0;
@@ -51,6 +53,8 @@ struct Registry {
   // each. May name what is another image's by now, or nobody's.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
+  // Launches by the kernel's name, which outlive it: programs unload their code before they end.
+  std::unordered_map<std::string, uint64_t> unrecognised;
 
   Kernel* Find(const void* function) {
     const auto it = kernels.find(function);
@@ -255,6 +259,17 @@ void ForgetKernels(const void* image) {
                         registry.images.upper_bound({image, INT_MAX}));
 }
 
+std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches() {
+  Registry& registry = TheRegistry();
+  std::lock_guard lock(registry.mutex);
+  std::vector<std::pair<std::string, uint64_t>> all(registry.unrecognised.begin(),
+                                                    registry.unrecognised.end());
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  return all;
+}
+
 bool IsRegistered(const void* function) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
@@ -298,7 +313,6 @@ Result Launch(const KernelLaunch& launch) {
     Registry& registry = TheRegistry();
     std::lock_guard lock(registry.mutex);
     if (Kernel* kernel = registry.Find(launch.function)) {
-      ++kernel->launches;
       name = kernel->name;
       if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
         return Result::kNoBinaryForDevice;
@@ -311,6 +325,12 @@ Result Launch(const KernelLaunch& launch) {
         registry.MakeRules(kernel, card.compute_capability);
         known = kernel->work.Of(grid, block, launch.parameters);
         if (wanted) kernel->operands->Read(grid, launch.parameters, &operands);
+      }
+      if (!known) {
+        if (kernel->unrecognised == nullptr) {
+          kernel->unrecognised = &registry.unrecognised[kernel->name];
+        }
+        ++*kernel->unrecognised;
       }
       if (look || counts) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
@@ -325,6 +345,7 @@ Result Launch(const KernelLaunch& launch) {
     }
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
+  platform.recognised.fetch_add(known ? 1 : 0, std::memory_order_relaxed);
   GrowContext(stream.device, ContextPart::kKernels);
   GiveTurns(platform.clock.now());
   Node work{

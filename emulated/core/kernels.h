@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated/core/activity.h"
@@ -61,6 +63,9 @@ struct KernelLaunch {
   bool driver = false;  // by cuLaunchKernel and its like
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
+// Launches of kernels of which no rule (work_rules.h) says what they do, by their names, the most
+// frequent first: a change of PyTorch shows here.
+VRAMSCOPE_EMULATED_API std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches();
 
 // What the code of a kernel says about it; what is assumed where it could not be read.
 struct KernelFacts {

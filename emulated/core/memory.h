@@ -70,8 +70,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // cudaMallocManaged: the host's memory, which every card may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
-  // What other processes of the run hold of a card is not there to be given out; what this one holds
-  // is made known to them.
+  // What other processes of the run hold of a card is not there to be given out; what this one
+  // holds is made known to them.
   void Share(SharedCards* processes) { processes_ = processes; }
   uint64_t held_by_others(int device) const;
   // The process has a context on the device from now on.
@@ -121,7 +121,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
-  void Tell(int device) const;  // the other processes
+  void Tell(int device) const;                      // the other processes
   bool IsOurs(uint64_t begin, uint64_t end) const;  // in one piece of AllocateHost()
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);

@@ -36,6 +36,7 @@ struct Platform {
   AssumptionList unknown_functions;     // answered "not supported"
   AssumptionList succeeding_functions;  // answered with success (names/succeeding.txt)
   std::atomic<uint64_t> launches{0};
+  std::atomic<uint64_t> recognised{0};  // of these, of which it is known what they do
   HostBytes host_bytes;
   Masks masks;
   SharedCards processes;

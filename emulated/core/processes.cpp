@@ -58,8 +58,8 @@ SharedCards::SharedCards(const std::string& folder) {
   constexpr size_t kBytes = sizeof(Slot) * kMostProcesses;  // pages without a process take nothing
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   struct stat facts = {};
-  const bool ours = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-                    facts.st_uid == geteuid();
+  const bool ours =
+      file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid();
   const bool sized = ours && (facts.st_size >= static_cast<off_t>(kBytes) ||
                               ftruncate(file, static_cast<off_t>(kBytes)) == 0);
   void* memory =

@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "emulated/core/kernels.h"
 #include "emulated/core/platform.h"
 
 namespace vramscope::emulated {
 namespace {
+
+constexpr size_t kMostKernels = 20;  // that are named
 
 // How many bytes the UTF-8 character at `at` has; 0: there is none (a path may be any bytes).
 size_t CharacterBytes(const std::string& text, size_t at) {
@@ -81,6 +85,15 @@ void AppendList(std::string* out, const char* key, const std::vector<Assumption>
 std::string ReportOf(const Platform& platform) {
   std::string out = "{\n  \"pid\": " + std::to_string(getpid()) + ",\n";
   out += "  \"launches\": " + std::to_string(platform.launches.load()) + ",\n";
+  out += "  \"recognised_launches\": " + std::to_string(platform.recognised.load()) + ",\n";
+  out += "  \"unrecognised\": [";
+  const std::vector<std::pair<std::string, uint64_t>> unrecognised = UnrecognisedLaunches();
+  for (size_t i = 0; i < std::min(unrecognised.size(), kMostKernels); ++i) {
+    out += i == 0 ? "\n    {\"kernel\": " : ",\n    {\"kernel\": ";
+    AppendString(&out, unrecognised[i].first);
+    out += ", \"count\": " + std::to_string(unrecognised[i].second) + "}";
+  }
+  out += unrecognised.empty() ? "],\n" : "\n  ],\n";
   out += "  \"virtual_ns\": " + std::to_string(platform.clock.now()) + ",\n";
   out += "  \"devices\": [";
   for (size_t i = 0; i < platform.cards.size(); ++i) {

@@ -26,6 +26,8 @@ constexpr Row kRows[] = {
     {Result::kInvalidHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {Result::kNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
     {Result::kNotReady, "cudaErrorNotReady", "device not ready"},
+    {Result::kPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
     {Result::kPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
      "peer access is already enabled"},
     {Result::kPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",

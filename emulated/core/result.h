@@ -21,6 +21,7 @@ enum class Result : int {
   kInvalidHandle = 400,
   kNotFound = 500,
   kNotReady = 600,
+  kPeerAccessUnsupported = 217,
   kPeerAccessAlreadyEnabled = 704,
   kPeerAccessNotEnabled = 705,
   kHostMemoryAlreadyRegistered = 712,

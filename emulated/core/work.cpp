@@ -110,6 +110,7 @@ Result Submit(const LibraryWork& work) {
     return result;
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
+  platform.recognised.fetch_add(1, std::memory_order_relaxed);
   const int64_t duration = work.duration_ns >= 0
                                ? work.duration_ns
                                : ProductDuration(platform.cards[stream.device], work.product,

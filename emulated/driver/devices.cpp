@@ -5,6 +5,7 @@
 
 #include "emulated/core/attributes.h"
 #include "emulated/driver/types.h"
+#include "emulated/libraries/program_version.h"
 
 namespace vramscope::emulated::driver {
 namespace {
@@ -33,7 +34,7 @@ Status cuInit(unsigned) {
   return Done(ThePlatform().cards.empty() ? Result::kNoDevice : Result::kSuccess);
 }
 Status cuDriverGetVersion(int* version) {
-  *version = kDriverVersion;
+  *version = DriverVersion();
   return 0;
 }
 Status cuGetErrorName(Status status, const char** name) {
@@ -98,14 +99,17 @@ Status cuDeviceGetPCIBusId(char* text, int length, int device) {
   return 0;
 }
 Status cuDeviceCanAccessPeer(int* can, int device, int peer) {
-  *can = device != peer;
+  *can = PeersOf(device, peer) != Peers::kNone;
   return 0;
 }
-Status cuDeviceGetP2PAttribute(int* value, int, int, int) {
-  *value = 1;
-  return 0;
+Status cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  return Done(PeerAttributeOf(device, peer, attribute, value));
 }
-Status cuCtxEnablePeerAccess(void*, unsigned) { return 0; }
+Status cuCtxEnablePeerAccess(void* context, unsigned) {
+  return Done(PeersOf(CurrentDevice(), DeviceOfContext(context)) != Peers::kNone
+                  ? Result::kSuccess
+                  : Result::kPeerAccessUnsupported);
+}
 Status cuCtxDisablePeerAccess(void*) { return 0; }
 
 Status cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
@@ -190,7 +194,7 @@ Status cuCtxGetId(void* context, unsigned long long* id) {
   return 0;
 }
 Status cuCtxGetApiVersion(void*, unsigned* version) {
-  *version = kDriverVersion;
+  *version = DriverVersion();
   return 0;
 }
 Status cuCtxGetFlags(unsigned* flags) {

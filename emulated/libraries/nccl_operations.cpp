@@ -1,6 +1,7 @@
 #include "emulated/libraries/nccl_operations.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "emulated/core/platform.h"
 #include "emulated/core/recorder.h"
 #include "emulated/libraries/data_type.h"
+#include "emulated/libraries/nccl_memory.h"
 #include "emulated/libraries/nccl_values.h"
 
 namespace vramscope::emulated::nccl {
@@ -440,21 +442,22 @@ void TellBuffers(const Comm& comm, bool taken) {
                       .caller = reinterpret_cast<const void*>(&TellBuffers)});
 }
 
-// A card of its own for each rank: NCCL_BUFFSIZE is documented (4 MiB a connection); that there are
-// 16 channels with two neighbours each is assumed.
-uint64_t BufferBytes() {
-  const char* text = std::getenv("NCCL_BUFFSIZE");
-  const uint64_t given = text ? std::strtoull(text, nullptr, 10) : 0;
-  const uint64_t buffer = given > 0 && given <= (uint64_t{1} << 30) ? given : uint64_t{4} << 20;
-  return buffer * 16 * 2;
+// What the first communicator of a device adds to the context where the card's table does not say
+// it: NCCL's kernels.
+uint64_t KernelBytes(int device) {
+  static std::atomic<uint64_t> had{0};
+  const uint64_t bit = uint64_t{1} << device;
+  return ThePlatform().cards[device].growth.nccl > 0 || (had.fetch_or(bit) & bit) != 0
+             ? 0
+             : kKernelBytes;
 }
-// Three pieces for each of 64 channels and two more, each of which takes 2 MiB: read off an H200
-// (driver 580.159.04, NCCL 2.28.9).
-constexpr uint64_t kBytesOfOneRank = (64 * 3 + 2) * (uint64_t{2} << 20);
+
+std::string MiBText(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (!comm) return kInvalidArgument;
   *comm = nullptr;
+  if (ThePlatform().cards.empty()) return kUnhandledCudaError;
   if (ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
   auto made = std::make_unique<Comm>();
   made->id = id;
@@ -471,8 +474,14 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
     }
   }
   // Outside every framework's allocator.
-  const uint64_t bytes = ranks > 1 ? BufferBytes() : kBytesOfOneRank;
+  const CommunicatorMemory memory = MemoryOfCommunicator(
+      ranks, ThePlatform().cards[made->device].peers, MemorySettingsFromEnvironment());
+  const uint64_t bytes = memory.most, kernels = KernelBytes(made->device);
   GrowContext(made->device, ContextPart::kNccl);
+  if (kernels > 0) {
+    ThePlatform().memory.GrowContext(made->device, kernels);
+    Assume("NCCL's kernels, as read off an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
+  }
   if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
     t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
                    " MiB of the card";
@@ -481,7 +490,10 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   made->buffer_bytes = bytes;
   TellBuffers(*made, true);
   if (ranks > 1) {
-    Assume("NCCL buffers of a communicator", "ncclCommInitRank", bytes);
+    Assume("NCCL memory of a communicator of " + std::to_string(ranks) +
+               " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
+               " by its channels and algorithms; the most is taken",
+           "ncclCommInitRank", bytes);
     Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
   } else {
     Assume("NCCL memory of a communicator of one rank, as read off an H200 with NCCL 2.28",

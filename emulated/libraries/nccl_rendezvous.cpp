@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,12 +78,44 @@ UniqueId MakeUniqueId() {
   UniqueId id = {};
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
-  const uint64_t parts[] = {kMagic, static_cast<uint64_t>(getpid()),
-                            static_cast<uint64_t>(now.tv_sec), static_cast<uint64_t>(now.tv_nsec),
-                            ++count};
+  // The name of the file that the ranks meet in follows from it: nobody else is to know it before.
+  uint64_t random[2] = {};
+  for (uint64_t& part : random)
+    while (getrandom(&part, sizeof part, 0) != static_cast<ssize_t>(sizeof part) &&
+           errno == EINTR) {
+    }
+  const uint64_t parts[] = {kMagic,
+                            static_cast<uint64_t>(getpid()),
+                            static_cast<uint64_t>(now.tv_sec),
+                            static_cast<uint64_t>(now.tv_nsec),
+                            ++count,
+                            random[0],
+                            random[1]};
   std::memcpy(id.bytes, parts, sizeof parts);
   return id;
 }
+
+namespace {
+
+// The first rank makes the file, the others open that one: never one that is somebody else's, a
+// link, or that others may write to.
+int OpenRoom(const char* path) {
+  int file = -1;
+  for (int attempt = 0; file < 0 && attempt < 3; ++attempt) {  // the last rank removes the name
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 && errno == EEXIST) file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 && errno != ENOENT) break;
+  }
+  struct stat facts = {};
+  if (file < 0 || (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
+                   facts.st_uid == geteuid() && (facts.st_mode & 0077) == 0))
+    return file;
+  close(file);
+  errno = EACCES;
+  return -1;
+}
+
+}  // namespace
 
 UniqueId DeriveUniqueId(const UniqueId& parent, uint64_t number, int64_t color) {
   UniqueId id = {};
@@ -131,9 +164,9 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   const size_t count = static_cast<size_t>(ranks);
   room->bytes_ = 4096 + PageUp(sizeof(Member) * count) + count * 2 * kMostBytes +
                  (ranks <= kMostPeers ? sizeof(Box) * count * count : 0);
-  const int file = open(room->path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int file = OpenRoom(room->path_.c_str());
   struct stat facts = {};
-  const bool ours = file >= 0 && fstat(file, &facts) == 0 && facts.st_uid == geteuid();
+  const bool ours = file >= 0 && fstat(file, &facts) == 0;
   // The file is as large as it has to be before anybody touches it; pages that nobody writes take
   // no memory.
   const bool sized = ours && (facts.st_size >= static_cast<off_t>(room->bytes_) ||

@@ -8,7 +8,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
+
+#include "emulated/core/assumptions.h"
+#include "emulated/core/attributes.h"
 
 namespace vramscope::emulated {
 namespace {
@@ -59,24 +63,26 @@ int FindTorch(dl_phdr_info* info, size_t, void* context) {
   return 1;
 }
 
+// Read once, as soon as the program has loaded libtorch.
 const ProgramFiles& Files() {
-  static const ProgramFiles* files = [] {
-    auto* found = new ProgramFiles;
-    std::string site;
-    dl_iterate_phdr(FindTorch, &site);
-    if (site.empty()) return found;
-    found->version_file = ReadText(site + "/torch/version.py");
-    if (DIR* folder = opendir(site.c_str())) {
-      while (const dirent* entry = readdir(folder)) {
-        const std::string_view name = entry->d_name;
-        if (name.starts_with("torch-") && name.ends_with(".dist-info"))
-          found->metadata = ReadText(site + "/" + std::string(name) + "/METADATA");
-      }
-      closedir(folder);
+  static std::mutex mutex;
+  static ProgramFiles files;
+  static bool found = false;
+  std::lock_guard lock(mutex);
+  std::string site;
+  if (!found) dl_iterate_phdr(FindTorch, &site);
+  if (site.empty()) return files;
+  found = true;
+  files.version_file = ReadText(site + "/torch/version.py");
+  if (DIR* folder = opendir(site.c_str())) {
+    while (const dirent* entry = readdir(folder)) {
+      const std::string_view name = entry->d_name;
+      if (name.starts_with("torch-") && name.ends_with(".dist-info"))
+        files.metadata = ReadText(site + "/" + std::string(name) + "/METADATA");
     }
-    return found;
-  }();
-  return *files;
+    closedir(folder);
+  }
+  return files;
 }
 
 bool FromEnvironment(std::string_view package, Version* version) {
@@ -133,6 +139,18 @@ Version ProgramVersion(std::string_view package, Version otherwise) {
       found.major == otherwise.major)
     return found;
   return otherwise;
+}
+
+int DriverVersion() {
+  // A driver runs programs of its own CUDA and of older ones.
+  Version cuda;
+  if (!FromEnvironment("cuda", &cuda)) CudaOfVersionFile(Files().version_file, &cuda);
+  const int wanted = cuda.major * 1000 + cuda.minor * 10;
+  if (wanted <= kDriverVersion || cuda.major > 99 || cuda.minor > 99) return kDriverVersion;
+  Assume("the driver is as new as the program's CUDA " + std::to_string(cuda.major) + "." +
+             std::to_string(cuda.minor),
+         "cudaDriverGetVersion", 0);
+  return wanted;
 }
 
 Version ProgramCuda(Version otherwise) {

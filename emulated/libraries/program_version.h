@@ -23,6 +23,9 @@ struct Version {
 Version ProgramVersion(std::string_view package, Version otherwise);
 // Of the CUDA toolkit: 12.4.
 Version ProgramCuda(Version otherwise);
+// Of the driver, as CUDA writes it (13000): the one of the emulated platform, or a newer one that
+// the program's CUDA needs.
+int DriverVersion();
 
 // For the tests: what the text of a METADATA file requires, and what a version.py says.
 bool RequiredVersion(std::string_view metadata, std::string_view package, Version* version);

@@ -1,5 +1,10 @@
 #include "emulated/libraries/toolkit_versions.h"
 
+#include <iterator>
+#include <string>
+
+#include "emulated/core/assumptions.h"
+
 namespace vramscope::emulated {
 namespace {
 
@@ -26,7 +31,13 @@ const Toolkit& ToolkitOf(int major) {
   for (const Toolkit& toolkit : kToolkits)
     if (toolkit.cuda.major == major && (!best || toolkit.cuda.minor <= wanted.minor))
       best = &toolkit;
-  return best ? *best : kToolkits[0];
+  if (best) return *best;
+  const Toolkit& newest = *std::prev(std::end(kToolkits));
+  Assume("CUDA " + std::to_string(major) +
+             " is not known: versions and answers are those of CUDA " +
+             std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor),
+         "versions of NVIDIA's libraries", 0);
+  return newest;
 }
 
 }  // namespace

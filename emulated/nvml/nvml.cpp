@@ -10,15 +10,19 @@
 
 #include "emulated/core/attributes.h"
 #include "emulated/core/platform.h"
+#include "emulated/libraries/program_version.h"
 #include "nvml/structs.h"
 
 namespace vramscope::emulated::nvml {
 namespace {
 
 using ::vramscope::nvml::Memory, ::vramscope::nvml::Memory2, ::vramscope::nvml::Process,
-    ::vramscope::nvml::Process1, ::vramscope::nvml::PciInformation, ::vramscope::nvml::Utilization;
+    ::vramscope::nvml::Process1, ::vramscope::nvml::PciInformation, ::vramscope::nvml::Utilization,
+    ::vramscope::nvml::FabricInformation, ::vramscope::nvml::FabricInformation2,
+    ::vramscope::nvml::FabricInformation3;
 
 constexpr int kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6, kInsufficientSize = 7;
+constexpr unsigned char kFabricCompleted = 3;
 
 // A handle is the device's number and one: never null.
 int DeviceOf(const void* handle) {
@@ -138,7 +142,7 @@ int nvmlSystemGetNVMLVersion(char* text, unsigned length) {
   return CopyText(text, length, "13.580.65.06");
 }
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  *version = kDriverVersion;
+  *version = DriverVersion();
   return 0;
 }
 VRAMSCOPE_ALSO(nvmlSystemGetCudaDriverVersion, nvmlSystemGetCudaDriverVersion_v2)
@@ -226,8 +230,7 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   }
   memory->total = card->memory_bytes;
   const int device = DeviceOf(handle);
-  memory->used =
-      UsedOf(device) + ThePlatform().memory.held_by_others(device) + card->idle_bytes;
+  memory->used = UsedOf(device) + ThePlatform().memory.held_by_others(device) + card->idle_bytes;
   memory->free = memory->total - std::min(memory->used, memory->total);
   return 0;
 }
@@ -293,10 +296,50 @@ int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
-int nvmlDeviceGetGpuFabricInfoV(void*, void*) { return kNotSupported; }
-int nvmlDeviceGetGpuFabricInfo(void*, void*) { return kNotSupported; }
-int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
-  *status = 0;
+// Boards with NVSwitch since Hopper have registered with the fabric of their computer; others have
+// none.
+int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
+  const Card* card = CardOf(handle);
+  if (card == nullptr || information == nullptr) {
+    return kInvalidArgument;
+  }
+  if (card->peers != Peers::kNvlink || card->major() < 9) {
+    return kNotSupported;
+  }
+  std::memset(information, 0, sizeof *information);
+  information->state = kFabricCompleted;
+  return 0;
+}
+int nvmlDeviceGetGpuFabricInfoV(void* handle, FabricInformation2* information) {
+  constexpr int kVersionMismatch = 25;
+  if (information == nullptr) {
+    return kInvalidArgument;
+  }
+  const unsigned version = information->version;
+  if (version != FabricInformation2::kVersion && version != FabricInformation3::kVersion) {
+    return kVersionMismatch;
+  }
+  FabricInformation first;
+  if (const int error = nvmlDeviceGetGpuFabricInfo(handle, &first); error != 0) {
+    return error;
+  }
+  std::memset(information, 0,
+              version == FabricInformation3::kVersion ? sizeof(FabricInformation3)
+                                                      : sizeof(FabricInformation2));
+  information->version = version;
+  information->state = first.state;
+  return 0;
+}
+int nvmlDeviceGetP2PStatus(void* handle, void* peer, int index, int* status) {
+  constexpr int kNvlink = 2, kAtomics = 3;
+  constexpr int kOk = 0, kGpuNotSupported = 2, kStatusNotSupported = 5;
+  if (CardOf(handle) == nullptr || CardOf(peer) == nullptr || status == nullptr) {
+    return kInvalidArgument;
+  }
+  const Peers peers = PeersOf(DeviceOf(handle), DeviceOf(peer));
+  *status = peers == Peers::kNone                                              ? kGpuNotSupported
+            : peers == Peers::kPcie && (index == kNvlink || index == kAtomics) ? kStatusNotSupported
+                                                                               : kOk;
   return 0;
 }
 int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {

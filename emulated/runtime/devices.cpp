@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "emulated/core/attributes.h"
+#include "emulated/libraries/program_version.h"
 #include "emulated/runtime/status.h"
 
 namespace vramscope::emulated::runtime {
@@ -187,14 +188,16 @@ Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return Done(Result::kSuccess);
 }
 Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  *can = device != peer;
+  *can = PeersOf(device, peer) != Peers::kNone;
   return Done(Result::kSuccess);
 }
-Error cudaDeviceEnablePeerAccess(int, unsigned) { return Done(Result::kSuccess); }
+Error cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return Done(PeersOf(CurrentDevice(), peer) != Peers::kNone ? Result::kSuccess
+                                                             : Result::kPeerAccessUnsupported);
+}
 Error cudaDeviceDisablePeerAccess(int) { return Done(Result::kSuccess); }
-Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
-  *value = 1;
-  return Done(Result::kSuccess);
+Error cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  return Done(PeerAttributeOf(device, peer, attribute, value));
 }
 Error cudaDeviceGetLimit(size_t* value, int limit) {
   switch (limit) {
@@ -229,7 +232,7 @@ Error cudaDeviceReset() {
 }
 
 Error cudaDriverGetVersion(int* version) {
-  *version = kDriverVersion;
+  *version = DriverVersion();
   return Done(Result::kSuccess);
 }
 Error cudaRuntimeGetVersion(int* version) {

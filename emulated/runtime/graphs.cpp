@@ -259,8 +259,8 @@ Error cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after, s
   if (node == nullptr || (after == nullptr && count > 0)) {
     return Done(Result::kInvalidValue);
   }
-  return Done(ThePlatform().streams.AddChildGraph(
-      graph, child, std::vector<void*>(after, after + count), node));
+  return Done(ThePlatform().streams.AddChildGraph(graph, child,
+                                                  std::vector<void*>(after, after + count), node));
 }
 Error cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
   std::vector<void*> nodes;

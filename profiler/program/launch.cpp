@@ -88,6 +88,8 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
   if (!o.planned) return e;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
+  e.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+  Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated cards
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
   ReserveStaticTls(e);
   e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingCard(o.device);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -182,6 +183,16 @@ json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
 }
+run::Assumption RecognisedAssumption(const Launches& launches) {
+  const double share =
+      100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
+  // Rounded down: 100.0 % is all of them.
+  std::string what = fmt::format("{:.1f} % of {} launches are of kernels that are known",
+                                 std::floor(share * 10) / 10, launches.all);
+  if (launches.recognised < launches.all) what += "; others take a time assumed from their threads";
+  return {what, launches.most_frequent_unknown.substr(0, 200), 0};
+}
+
 void AddPlatformReport(const std::string& folder, About& about) {
   const json report = PlatformReport(fmt::format("{}/platform-{}.json", folder, about.pid));
   if (!report.is_object()) return;
@@ -190,6 +201,15 @@ void AddPlatformReport(const std::string& folder, About& about) {
     for (const json& device : *devices)
       if (device.is_object() && NumberOf(device, "most_used_bytes") > 0)
         about.context_bytes = std::max(about.context_bytes, NumberOf(device, "context_bytes"));
+  Launches& launches = about.launches;
+  launches.all = NumberOf(report, "launches");
+  launches.recognised = std::min(NumberOf(report, "recognised_launches"), launches.all);
+  if (const auto kernels = report.find("unrecognised"); kernels != report.end() &&
+                                                        kernels->is_array() && !kernels->empty() &&
+                                                        kernels->front().is_object())
+    launches.most_frequent_unknown = TextOf(kernels->front(), "kernel");
+  if (launches.all > 0 && report.contains("recognised_launches"))
+    about.assumptions.push_back(RecognisedAssumption(launches));
   const auto add = [&](const char* key, std::string_view answered) {
     const auto lacking = report.find(key);
     if (lacking == report.end() || !lacking->is_array()) return;

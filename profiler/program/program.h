@@ -32,6 +32,13 @@ struct ReadOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
+// Kernels and calls of libraries that a planned process launched.
+struct Launches {
+  uint64_t all = 0;
+  uint64_t recognised = 0;            // of which the emulated platform knows what they do
+  std::string most_frequent_unknown;  // kernel, mangled; "": none
+};
+
 // What a process said of itself (process-PID.json).
 struct About {
   int64_t pid = 0;
@@ -48,6 +55,7 @@ struct About {
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
   uint64_t context_bytes = 0;  // on the emulated platform, when it ended; 0: not known
+  Launches launches;           // likewise
 };
 
 struct ProcessRun {

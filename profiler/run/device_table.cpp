@@ -11,12 +11,23 @@
 #include "profiler/run/context_growth.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/messages.h"
+#include "profiler/run/peers.h"
 #include "profiler/run/run_config.h"
 #include "profiler/run/units.h"
 #include "resources/embedded_file.h"
 
 namespace vramscope::run {
 namespace {
+
+Peers PeersFromJson(const nlohmann::json& row) {
+  static const std::map<std::string, Peers> kinds = {
+      {"none", Peers::kNone}, {"pcie", Peers::kPcie}, {"nvlink", Peers::kNvlink}};
+  const auto found = kinds.find(row.at("peers"));
+  if (found != kinds.end()) return found->second;
+  fmt::print(stderr, "resources/devices: {}: peers is none, pcie or nvlink\n",
+             row.at("key").get<std::string>());
+  std::abort();
+}
 
 DeviceProfile FromJson(const nlohmann::json& row) {
   DeviceProfile d;
@@ -59,6 +70,7 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 struct Table {
   std::vector<DeviceProfile> devices;
   std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, of those that have one
+  std::map<std::string, Peers, std::less<>> peers;           // by key
 };
 
 Table LoadTable() {
@@ -67,6 +79,7 @@ Table LoadTable() {
     try {
       for (const nlohmann::json& row : nlohmann::json::parse(file.content)) {
         table.devices.push_back(FromJson(row));
+        table.peers[table.devices.back().key] = PeersFromJson(row);
         if (const auto growth = row.find("context_growth"); growth != row.end())
           table.growth[table.devices.back().key] = GrowthFromJson(*growth);
       }
@@ -92,6 +105,11 @@ const ContextGrowth& GrowthOf(std::string_view device) {
   static const ContextGrowth none;
   const auto found = TheTable().growth.find(device);
   return found == TheTable().growth.end() ? none : found->second;
+}
+
+Peers PeersOf(std::string_view device) {
+  const auto found = TheTable().peers.find(device);
+  return found == TheTable().peers.end() ? Peers::kPcie : found->second;
 }
 
 absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {

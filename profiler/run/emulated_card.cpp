@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/run/context_growth.h"
+#include "profiler/run/peers.h"
 
 namespace vramscope::run {
 
@@ -28,10 +29,10 @@ std::string EmulatedCard(const DeviceProfile& d) {
   return fmt::format(
       "name={};memory_bytes={};context_bytes={};sm_count={};max_threads_per_sm={};"
       "compute_capability={};l2_bytes={};bandwidth_bytes_per_s={:.0f};fp32_flops={:.0f};"
-      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={}",
+      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={};peers={}",
       CudaName(d.name), d.memory_bytes, d.context_bytes, d.sm_count, d.max_threads_per_sm,
       d.compute_capability, d.l2_bytes, d.bandwidth_bytes_per_s, d.fp32_flops, d.tf32_flops,
-      d.bf16_flops, d.boost_mhz, d.bus_bits);
+      d.bf16_flops, d.boost_mhz, d.bus_bits, static_cast<int>(PeersOf(d.key)));
 }
 
 std::string GrowingCard(const DeviceProfile& d) {

@@ -8,8 +8,8 @@
 #define VRAMSCOPE_HAS_DRIVER_HEADER 1
 #endif
 
-#include "emulated/core/ipc.h"
 #include "emulated/core/attributes.h"
+#include "emulated/core/ipc.h"
 #include "emulated/driver/types.h"
 #include "emulated/runtime/types.h"
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,13 +17,16 @@
 #include <thread>
 #include <vector>
 
+#include "emulated/core/platform.h"
 #include "emulated/libraries/attributes.h"
 #include "emulated/libraries/cudnn_sizes.h"
 #include "emulated/libraries/cufft_sizes.h"
 #include "emulated/libraries/cusparse_sizes.h"
+#include "emulated/libraries/nccl_memory.h"
 #include "emulated/libraries/nccl_rendezvous.h"
 #include "emulated/libraries/nccl_values.h"
 #include "emulated/libraries/program_version.h"
+#include "emulated/libraries/toolkit_versions.h"
 
 namespace vramscope::emulated {
 namespace {
@@ -149,6 +153,99 @@ std::vector<T> Reduced(int type, int operation, std::vector<T> a, const std::vec
   EXPECT_TRUE(nccl::Reduce(type, operation, std::as_writable_bytes(std::span(a)),
                            std::as_bytes(std::span(b))));
   return a;
+}
+
+TEST(Toolkits, AnUnknownMajorVersionIsTheNewestAndSaysSo) {
+  EXPECT_EQ(CublasVersion(12).major, 12);
+  EXPECT_TRUE(ThePlatform().assumptions.All().empty());
+  EXPECT_EQ(CublasVersion(14).major, 13);
+  EXPECT_EQ(CudaVersion(14).major, 13);
+  const auto assumed = ThePlatform().assumptions.All();
+  ASSERT_EQ(assumed.size(), 1u);
+  EXPECT_TRUE(assumed[0].what.starts_with("CUDA 14 is not known")) << assumed[0].what;
+}
+
+TEST(Toolkits, TheDriverIsAsNewAsTheProgramNeeds) {
+  const auto of = [](const char* cuda) {
+    setenv("VRAMSCOPE_EMULATED_VERSIONS", cuda, 1);
+    const int version = DriverVersion();
+    unsetenv("VRAMSCOPE_EMULATED_VERSIONS");
+    return version;
+  };
+  EXPECT_EQ(of("cuda=12.4"), 13000);
+  EXPECT_EQ(of("cuda=13.2"), 13020);
+  EXPECT_EQ(of("cuda=14.1"), 14010);
+  EXPECT_EQ(of("cuda=99999.1"), 13000);  // nobody's
+}
+
+// A name that nobody can know before the ranks do, and a file of nobody else's.
+TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
+  char folder[] = "/tmp/vramscope-rooms-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  setenv("VRAMSCOPE_EMULATED_ROOMS", folder, 1);
+  const nccl::UniqueId id = nccl::MakeUniqueId(), other = nccl::MakeUniqueId();
+  EXPECT_NE(std::memcmp(id.bytes + 40, other.bytes + 40, 16), 0);
+  std::string problem;
+  const auto file_of = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
+    return std::filesystem::path();
+  };
+  nccl::Rendezvous::Join(id, 2, 0, &problem).release();  // stays, as a killed rank's
+  const std::filesystem::path room = file_of();
+  struct stat facts = {};
+  ASSERT_EQ(stat(room.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  EXPECT_NE(nccl::Rendezvous::Join(id, 2, 1, &problem), nullptr) << problem;
+  std::filesystem::remove(room);
+  // Where others may write to it, or where it is a link, it is not the ranks'.
+  std::ofstream(room).put(' ');
+  std::filesystem::permissions(room, std::filesystem::perms::all);
+  EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
+  std::filesystem::remove(room);
+  std::filesystem::create_symlink("/dev/null", room);
+  EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
+  unsetenv("VRAMSCOPE_EMULATED_ROOMS");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(NcclMemory, OneRankIsAsMeasured) {
+  const auto one = nccl::MemoryOfCommunicator(1, Peers::kNvlink, {});
+  EXPECT_EQ(one.most, uint64_t{388} << 20);
+  EXPECT_EQ(one.least, one.most);
+}
+
+// Public readings: 544 MiB of two and 688 of four A100 with NVLink (NVIDIA/nccl#964), 1.6 GB of one
+// communicator (#864). No plan takes less than they say.
+TEST(NcclMemory, SeveralRanksTakeNoLessThanPublicReadings) {
+  const auto two = nccl::MemoryOfCommunicator(2, Peers::kNvlink, {});
+  const auto four = nccl::MemoryOfCommunicator(4, Peers::kNvlink, {});
+  EXPECT_LT(two.least, uint64_t{544} << 20);
+  EXPECT_GE(two.most, uint64_t{544} << 20);
+  EXPECT_LT(four.least, uint64_t{688} << 20);
+  EXPECT_GE(four.most, uint64_t{688} << 20);
+  EXPECT_LT(four.most, uint64_t{1600} << 20);
+}
+
+TEST(NcclMemory, FollowsLinksAndSettings) {
+  const auto most = [](Peers peers, const nccl::MemorySettings& settings) {
+    return nccl::MemoryOfCommunicator(8, peers, settings).most;
+  };
+  EXPECT_GT(most(Peers::kNvlink, {}), most(Peers::kPcie, {}));
+  EXPECT_GT(most(Peers::kPcie, {}), most(Peers::kNone, {}));  // its buffers are the host's
+  EXPECT_GT(most(Peers::kPcie, {.buffer_bytes = uint64_t{16} << 20}), most(Peers::kPcie, {}));
+  EXPECT_EQ(most(Peers::kNvlink, {.max_channels = 4}), most(Peers::kPcie, {}));
+  EXPECT_GT(most(Peers::kPcie, {.min_channels = 8}), most(Peers::kPcie, {}));
+}
+
+TEST(NcclMemory, SettingsOfTheEnvironment) {
+  setenv("NCCL_BUFFSIZE", "8388608", 1);
+  setenv("NCCL_MAX_CTAS", "12", 1);
+  setenv("NCCL_MIN_NCHANNELS", "1e9", 1);  // not a number of channels
+  const auto settings = nccl::MemorySettingsFromEnvironment();
+  for (const char* name : {"NCCL_BUFFSIZE", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS"}) unsetenv(name);
+  EXPECT_EQ(settings.buffer_bytes, uint64_t{8} << 20);
+  EXPECT_EQ(settings.max_channels, 12);
+  EXPECT_EQ(settings.min_channels, 1);
 }
 
 TEST(NcclValues, EveryOperationAndTheNarrowFloats) {

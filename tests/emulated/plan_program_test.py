@@ -380,10 +380,103 @@ class Plan(unittest.TestCase):
         self.expect(self.plan(program), 0)
         self.assertTrue(os.path.exists(self.trace))
 
+    RUNTIME = ("import ctypes, os, subprocess, sys\nruntime = ctypes.CDLL('libcudart.so.13')\n"
+               "def allocate(size):\n    address = ctypes.c_void_p()\n"
+               "    return runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size))\n"
+               "def free():\n    numbers = ctypes.c_size_t(), ctypes.c_size_t()\n"
+               "    assert runtime.cudaMemGetInfo(ctypes.byref(numbers[0]), ctypes.byref(numbers[1])) == 0\n"
+               "    return numbers[0].value\n")
+
+    def test_processes_share_their_card(self):
+        """As a trainer and its evaluation, or two ranks on one card: together they get no more than it has."""
+        program = self.RUNTIME + (
+            "if len(sys.argv) > 1:\n"
+            "    before = free()\n"
+            "    refused = allocate(14 << 30)\n"
+            "    print('child', refused, allocate(1 << 30), before - free(), flush=True)\n"
+            "    print(subprocess.check_output(['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits'], text=True).strip(), flush=True)\n"
+            "    print(subprocess.check_output(['nvidia-smi', '--query-compute-apps=pid', '--format=csv,noheader'], text=True).split(), flush=True)\n"
+            "    input()\n"
+            "else:\n"
+            "    print('alone', allocate(14 << 30), free() >> 20, flush=True)\n"
+            "    child = subprocess.Popen([sys.executable, __file__, 'child'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)\n"
+            "    for _ in range(3): print(child.stdout.readline().strip(), flush=True)\n"
+            "    print('both', free() >> 20, os.getpid(), child.pid, flush=True)\n"
+            "    child.communicate('\\n')\n"
+            "    print('again', free() >> 20, flush=True)\n")
+        result = self.plan(program, "--device", "rtx-4090", "--no-activities")
+        lines = [line.split(None, 1) for line in result.stdout.splitlines()]
+        told = {words[0]: words[1].split() for words in lines if len(words) == 2 and words[0] in ("alone", "child", "both", "again")}
+        self.assertEqual(told["alone"][0], "0", result.stdout + result.stderr)
+        self.assertEqual(told["child"][:3], ["2", "0", str(1 << 30)])  # out of memory; less is granted
+        alone, both, again = int(told["alone"][1]), int(told["both"][0]), int(told["again"][0])
+        self.assertEqual(alone, again)  # it has ended
+        self.assertGreater(alone - both, 1024)  # what the child has, and its context
+        self.assertLess(alone - both, 2048)
+        used = int(result.stdout.splitlines()[2])
+        self.assertGreater(used, 15 << 10)
+        processes = result.stdout.splitlines()[3]
+        for process in told["both"][1:]:
+            self.assertIn("'%s'" % process, processes)
+
+    def test_nvidia_smi_of_the_emulated_cards(self):
+        program = self.RUNTIME + (
+            "allocate(100 << 20)\n"
+            "print(subprocess.run(['nvidia-smi'], stdout=subprocess.PIPE, text=True).stdout)\n"
+            "print(subprocess.check_output(['nvidia-smi', '-L'], text=True))\n"
+            "print(subprocess.check_output(['nvidia-smi', '--query-gpu=name,memory.total,power.draw', '--format=csv'], text=True))\n"
+            "print(subprocess.check_output(['nvidia-smi', '--query-gpu=index,memory.free', '--format=csv,noheader,nounits', '-i', '1'], text=True))\n"
+            "wrong = subprocess.run(['nvidia-smi', '--query-gpu=name,colour'], stdout=subprocess.PIPE, text=True)\n"
+            "print('wrong', wrong.returncode, wrong.stdout.strip())\n"
+            "print('unknown', subprocess.run(['nvidia-smi', '--reset'], stdout=subprocess.PIPE).returncode)\n")
+        result = self.plan(program, "--device", "rtx-4090", "--devices", "2", "--no-activities")
+        for words in ("Driver Version: 580.65.06", "CUDA Version: 13.0", "NVIDIA GeForce RTX 4090", "GPU 1: NVIDIA GeForce RTX 4090 (UUID: GPU-",
+                      "name, memory.total [MiB], power.draw", "NVIDIA GeForce RTX 4090, 24080 MiB, [N/A]",
+                      'wrong 2 Field "colour" is not a valid field to query.', "unknown 1"):
+            self.assertIn(words, result.stdout, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^1, 2\d{4}$")
+        widths = {len(line) for line in result.stdout.splitlines() if line.startswith(("|", "+"))}
+        self.assertEqual(widths, {91})
+
+    def test_peers_are_the_cards(self):
+        """Which libraries choose their paths by: cards without peer access go by way of the host."""
+        program = self.RUNTIME + (
+            "can = ctypes.c_int(-1)\nassert runtime.cudaDeviceCanAccessPeer(ctypes.byref(can), 0, 1) == 0\n"
+            "nvml = ctypes.CDLL('libnvidia-ml.so.1')\nhandles = ctypes.c_void_p(), ctypes.c_void_p()\n"
+            "for i in (0, 1): assert nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(handles[i])) == 0\n"
+            "status = ctypes.c_int(-1)\nassert nvml.nvmlDeviceGetP2PStatus(handles[0], handles[1], 2, ctypes.byref(status)) == 0\n"
+            "fabric = (ctypes.c_ubyte * 64)()\nctypes.memmove(fabric, (36 | 2 << 24).to_bytes(4, 'little'), 4)\n"
+            "asked = nvml.nvmlDeviceGetGpuFabricInfoV(handles[0], fabric)\n"
+            "old = nvml.nvmlDeviceGetGpuFabricInfoV(handles[0], (ctypes.c_ubyte * 64)())\n"
+            "print('peers', can.value, runtime.cudaDeviceEnablePeerAccess(1, 0), status.value, asked, fabric[28], old)\n")
+        for device, answers in (("rtx-4090", "0 217 2 3 0 25"), ("rtx-6000-ada", "0 217 2 3 0 25"), ("h100-pcie", "1 0 5 3 0 25"),
+                                ("a100-80gb", "1 0 0 3 0 25"), ("h100-sxm", "1 0 0 0 3 25")):
+            result = self.plan(program, "--device", device, "--devices", "2", "--no-activities")
+            self.assertIn("peers " + answers, result.stdout, device + result.stderr)
+
+    def test_how_many_launches_are_known_is_told(self):
+        result = subprocess.run([argument for argument in self.command(self.CUDA + "launch(5)\n", "--json") if argument not in ("-o", self.trace)],
+                                env=self.environment, capture_output=True, text=True, timeout=60)
+        self.expect(result, 0)
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["program"]["recognised"], {"launches": 5, "known": 0})
+        self.assertIn(("0.0 % of 5 launches are of kernels that are known; others take a time assumed from their threads", "_Z3addPfi"),
+                      [(a["what"], a["where"]) for a in answer["assumptions"]])
+
+    def test_several_processes_are_told_apart(self):
+        """By their ids, where they are no ranks; "--device" is where they lie in the trace."""
+        program = ("import subprocess, sys, torch\ntorch.allocate(4 << 20)\n"
+                   "if len(sys.argv) == 1: subprocess.run([sys.executable, __file__, 'child'], check=True)\n")
+        result = self.plan(program)
+        self.expect(result, 0)
+        header, *rows = result.stdout[result.stdout.index("2 processes"):].splitlines()[1:4]
+        self.assertEqual(header.split()[:4], ["Process", "In", "the", "trace"])
+        self.assertNotEqual(rows[0].split()[0], rows[1].split()[0])
+
     def test_a_function_that_the_platform_lacks(self):
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
-                   "assert ctypes.CDLL('libcublas.so.13').cublasXtCreate(0) == 0\n")
+                   "assert ctypes.CDLL('libcublas.so.13').cublasXtCreate(0) == 15\n")
         command = [argument for argument in self.command(program, "--json") if argument not in ("-o", self.trace)]
         result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
         self.expect(result, 0)

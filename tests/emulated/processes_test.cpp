@@ -146,9 +146,8 @@ TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
     second.TakeContext(0);
     void* at = nullptr;
     return second.free(0) == 8 * kGiB &&  // less both contexts and what the first one has
-           second.Allocate(0, 14 * kGiB, &at) == Result::kOutOfMemory &&
-           second.used(0) == 0 && second.Allocate(0, 6 * kGiB, &at) == Result::kSuccess &&
-           second.free(0) == 2 * kGiB;
+           second.Allocate(0, 14 * kGiB, &at) == Result::kOutOfMemory && second.used(0) == 0 &&
+           second.Allocate(0, 6 * kGiB, &at) == Result::kSuccess && second.free(0) == 2 * kGiB;
   });
   EXPECT_TRUE(child.good());
   EXPECT_EQ(memory.free(0), 2 * kGiB);

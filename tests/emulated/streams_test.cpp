@@ -119,7 +119,7 @@ TEST_F(StreamsTest, AThreadThatOnlyWaitsSeesThatItHasWaited) {
     EXPECT_EQ(streams_.QueryEvent(second), Result::kSuccess);
   });
   EXPECT_EQ(clock_.now(), before);  // for others no time has passed
-  InThread([&] {  // nor for a thread that waited before the clock was reset
+  InThread([&] {                    // nor for a thread that waited before the clock was reset
     EXPECT_EQ(streams_.SynchronizeEvent(second), Result::kSuccess);
     streams_.Reset();
     EXPECT_EQ(clock_.now(), 0);

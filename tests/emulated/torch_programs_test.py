@@ -94,6 +94,13 @@ class WhateverWatches(Program):
         self.compare("causal_language_model.py", "--layers", "4", "--checkpoint", "--amp", "float16", "--micro-batches", "2")
 
 
+class Processes(Program):
+    def test_sleep_mode(self):
+        """Memory of cuMemCreate in a pool of the program's, given back while its addresses stay."""
+        self.plan("sleep_mode.py", options=("--steps", "0"))
+        self.assertIn("taken 1024 0 1024 (268435456,)", self.stderr)
+
+
 class Activities(Program):
     """What CUPTI tells of a program's kernels and copies, as torch.profiler on the same program has it and as the trace has it."""
 

@@ -95,7 +95,9 @@ TEST_F(Folder, AProgramIsItsProcesses) {
   Write("process-8.json", R"({"pid": 8, "cuda": ""})");
   Write("process-9.json", "[[[");
   Write("platform-7.json", R"({"assumptions": [{"what": "p", "where": "q", "bytes": 6}],
-            "unknown_functions": [{"function": "cudaFoo", "library": "libcudart.so.13", "count": 2}, 4]})");
+            "launches": 1000, "recognised_launches": 999, "unrecognised": [{"kernel": "_Z3new", "count": 1}, 4],
+            "unknown_functions": [{"function": "cudaFoo", "library": "libcudart.so.13", "count": 2}, 4],
+            "succeeding_functions": [{"function": "cudaBar", "library": "libcudart.so.13", "count": 1}]})");
   const auto program = ReadProgram(path_.string(), {.title = "t"});
   ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->processes.size(), 2u);
@@ -103,9 +105,15 @@ TEST_F(Folder, AProgramIsItsProcesses) {
   ASSERT_EQ(program->runs.size(), 1u);
   const About& about = program->runs[0].about;
   EXPECT_EQ(about.rank, 2u);
-  ASSERT_EQ(about.assumptions.size(), 3u);
-  EXPECT_TRUE(about.assumptions[2].what.starts_with("cudaFoo() is not emulated"));
-  EXPECT_EQ(about.assumptions[2].where, "libcudart.so.13");
+  ASSERT_EQ(about.assumptions.size(), 5u);
+  EXPECT_EQ(about.launches.recognised, 999u);
+  EXPECT_TRUE(about.assumptions[2].what.starts_with("99.9 % of 1000 launches"));
+  EXPECT_EQ(about.assumptions[2].where, "_Z3new");
+  EXPECT_EQ(about.assumptions[3].what,
+            "cudaFoo() is not emulated: it answered \"not supported\", 2 times");
+  EXPECT_EQ(about.assumptions[3].where, "libcudart.so.13");
+  EXPECT_EQ(about.assumptions[4].what,
+            "cudaBar() is not emulated: it answered with success and did nothing, 1 times");
   const trace::Trace& t = *program->runs[0].trace;
   EXPECT_EQ(t.info.backend, trace::Backend::kPlan);
   EXPECT_FALSE(t.info.measured);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "profiler/run/device_profile.h"
+#include "profiler/run/peers.h"
 #include "profiler/run/run_config.h"
 #include "resources/embedded_file.h"
 
@@ -77,12 +78,27 @@ TEST(DeviceTable, FiguresAreConsistent) {
   }
 }
 
+TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
+  for (const auto& [row, d] : Table()) {
+    SCOPED_TRACE(d.key);
+    if (d.name.find("GeForce") != std::string::npos) {
+      EXPECT_EQ(PeersOf(d.key), Peers::kNone);
+    }
+    if (d.name.find("SXM") != std::string::npos || d.name.find("HGX") != std::string::npos) {
+      EXPECT_EQ(PeersOf(d.key), Peers::kNvlink);
+    }
+  }
+  EXPECT_EQ(PeersOf("h100-pcie"), Peers::kPcie);
+  EXPECT_EQ(PeersOf("rtx-6000-ada"), Peers::kNone);
+}
+
 // Every figure says where it was read, or that it is an estimate.
 TEST(DeviceTable, SourcesAreNamed) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
     EXPECT_FALSE(row.at("rates_source").get<std::string>().empty());
     EXPECT_FALSE(row.at("memory_source").get<std::string>().empty());
+    EXPECT_FALSE(row.at("peers_source").get<std::string>().empty());
     const std::string context = row.at("context_source");
     EXPECT_TRUE(context.rfind("measured: ", 0) == 0 ||
                 (context.rfind("estimate: ", 0) == 0 &&
