@@ -9,6 +9,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/time_text.h"
+#include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 
 namespace vramscope::cli {
@@ -86,9 +87,10 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // What a state holds is all older: it is what is asked about.
-    pages.sites = explain::UseOfSites(trace, pages.call_sites,
-                                      {.older = trace.info.content == trace::Content::kState});
+    // What a state holds is all older, and so is what a recording without requests does: it is what
+    // is asked about.
+    pages.sites =
+        explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);
     explain::Sort(*pages.sites, pages.order);
   }

@@ -117,7 +117,7 @@ struct TraceBuilder::Impl {
     return open.empty() ? -1 : static_cast<int32_t>(trace.slices.number[open.back()]);
   }
   // Of blocks and plain segments that are there.
-  static constexpr uint64_t kMostLive = uint64_t{1} << 62;
+  static constexpr uint64_t kMostLive = INT64_MAX;
   uint64_t live_requested = 0, live_rounded = 0, live_reserved = 0;
 
   static uint32_t HighestString(const Event& e) {

@@ -49,12 +49,13 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
   EXPECT_EQ(page["allocated"].get<uint64_t>() + page["unplaced"].get<uint64_t>(),
             page["reserved"].get<uint64_t>());
   EXPECT_THAT(page["headline"].get<std::string>(), HasSubstr("how much is reserved, not where"));
-  for (const std::vector<std::string>& refused :
-       {std::vector<std::string>{"replay", file},
-        {"replay", file, "--alloc-conf", "expandable_segments:True"},
-        {"explain", file, "--page", "segments"},
-        {"explain", file, "--page", "reclaim"},
-        {"explain", file, "--alloc-conf", "expandable_segments:True"}}) {
+  const std::vector<std::vector<std::string>> all_refused = {
+      {"replay", file},
+      {"replay", file, "--alloc-conf", "expandable_segments:True"},
+      {"explain", file, "--page", "segments"},
+      {"explain", file, "--page", "reclaim"},
+      {"explain", file, "--alloc-conf", "expandable_segments:True"}};
+  for (const std::vector<std::string>& refused : all_refused) {
     const Outcome out = RunVramscope(refused);
     EXPECT_EQ(out.status, 3) << refused[0];
     EXPECT_THAT(out.err, HasSubstr("how much memory is reserved, not where")) << refused[0];

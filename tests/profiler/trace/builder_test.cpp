@@ -379,7 +379,7 @@ TEST(BuilderSink, KeepsTheFirstError) {
 }
 
 TEST(TraceBuilder, SumsOfWhatIsThereStayNumbers) {
-  constexpr uint64_t kHuge = uint64_t{1} << 61;
+  constexpr uint64_t kHuge = (uint64_t{1} << 62) - 512;
   const Built built =
       Build({Alloc(0, 0, 0x1000, kHuge), Alloc(1, 1, 0x2000, kHuge), Alloc(2, 2, 0x3000, kHuge)});
   EXPECT_EQ(built.status.code(), absl::StatusCode::kDataLoss);
