@@ -12,6 +12,8 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <chrono>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -53,6 +55,12 @@ auto CatchStatus(Work&& work) ->
   } catch (...) {
     return StatusOfException();
   }
+}
+
+// Of what somebody waits for and must hear of: again after a moment for as long as it throws.
+template <class Work>
+void DoUntilItWorks(Work&& work) {
+  while (!CatchStatus(work).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 }  // namespace vramscope::trace

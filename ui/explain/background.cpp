@@ -30,6 +30,9 @@ struct Background::Running {
   BackgroundToken token;
   std::mutex mutex;
   Background* owner = nullptr;  // guarded by mutex; null: gone or not wanted any more
+  // Shows it on the owner's thread.
+  static void Post(const std::shared_ptr<Running>& running,
+                   const absl::StatusOr<std::function<void()>>& show);
 };
 
 Background::Background(QObject* parent) : QObject(parent) {
@@ -57,31 +60,33 @@ void Background::run(Job job) {
   running_ = running;
   Pool()->start([running, job = std::move(job)] {
     if (running->token.cancelled()) return;
-    std::function<void()> show;
-    if (absl::StatusOr<std::function<void()>> made =
-            trace::CatchStatus([&]() -> std::function<void()> { return job(running->token); });
-        made.ok())
-      show = *std::move(made);
-    else
-      show = [running, why = std::string(made.status().message())] {
-        Q_EMIT running->owner->failed(QString::fromStdString(why));
-      };
-    std::lock_guard lock(running->mutex);
-    if (running->owner == nullptr) return;
-    Background* owner = running->owner;
-    QMetaObject::invokeMethod(
-        owner,
-        [owner, running, show = std::move(show)] {
-          if (owner->running_ != running) return;
-          owner->running_ = nullptr;
-          owner->poll_.stop();
-          if (show) show();
-          Q_EMIT owner->changed();
-        },
-        Qt::QueuedConnection);
+    absl::StatusOr<std::function<void()>> show =
+        trace::CatchStatus([&]() -> std::function<void()> { return job(running->token); });
+    // The page waits for it, whatever came of it.
+    trace::DoUntilItWorks([&] { running->Post(running, show); });
   });
   poll_.start(kPollMs);
   Q_EMIT changed();
+}
+
+void Background::Running::Post(const std::shared_ptr<Running>& running,
+                               const absl::StatusOr<std::function<void()>>& show) {
+  std::lock_guard lock(running->mutex);
+  if (running->owner == nullptr) return;
+  Background* owner = running->owner;
+  QMetaObject::invokeMethod(
+      owner,
+      [owner, running, show] {
+        if (owner->running_ != running) return;
+        owner->running_ = nullptr;
+        owner->poll_.stop();
+        if (!show.ok())
+          Q_EMIT owner->failed(QString::fromStdString(std::string(show.status().message())));
+        else if (*show)
+          (*show)();
+        Q_EMIT owner->changed();
+      },
+      Qt::QueuedConnection);
 }
 
 double Background::fraction() const { return running_ ? running_->token.fraction_.load() : -1; }

@@ -404,7 +404,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   error_next_->setVisible(!end.next.isEmpty());
   const QString took = QString::number(end.seconds, 'f', 1);
   QString status = end.stopped && end.trace != nullptr
-                       ? tr("Stopped after %1 s; what arrived is shown").arg(took)
+                       ? tr("Stopped after %1 s; what arrived is kept").arg(took)
                    : end.stopped        ? tr("Stopped before anything was on the card")
                    : request_.planned() ? tr("Planned in %1 s").arg(took)
                                         : tr("Recorded in %1 s").arg(took);

@@ -1,6 +1,8 @@
 #include "ui/shell/file_loader.h"
 
 #include <QFile>
+#include <QThread>
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -14,6 +16,7 @@ namespace {
 constexpr int kPollMs = 60;
 // A read that does not return (a pipe that nobody writes to) is given up so long after a cancel.
 constexpr int kGiveUpMs = 1500;
+constexpr int kGoneMs = 300;  // that the end of the window waits for reads, at most
 
 }  // namespace
 
@@ -48,7 +51,14 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
   });
 }
 
-FileLoader::~FileLoader() { Drop(); }
+FileLoader::~FileLoader() {
+  Drop();
+  // A read that looks at its cancel is over before the program is; one that hangs is left.
+  for (int ms = 0; ms < kGoneMs; ++ms) {
+    if (std::ranges::all_of(started_, [](const auto& job) { return job->done.load(); })) return;
+    QThread::msleep(1);
+  }
+}
 
 void FileLoader::Drop() {
   if (!job_) return;
@@ -63,6 +73,8 @@ void FileLoader::start(const QString& path, const importers::OpenOptions& part) 
   job->path = path;
   job->loader = this;
   job_ = job;
+  std::erase_if(started_, [](const auto& each) { return each->done.load(); });
+  started_.push_back(job);
   importers::OpenOptions options = part;
   options.cancel = &job->cancel;
   options.progress = [job](double fraction) { job->fraction = fraction; };
@@ -92,7 +104,9 @@ void FileLoader::start(const QString& path, const importers::OpenOptions& part) 
       }).IgnoreError();
     }).detach();
   });
-  if (!started.ok()) job->Post([this, job, started] { Ended(job, started); });
+  if (started.ok()) return;
+  job->result = started;
+  job->done = true;  // the poll finds it
 }
 
 void FileLoader::cancel() {
@@ -113,6 +127,8 @@ void FileLoader::Ended(std::shared_ptr<Job> job, const absl::StatusOr<TracePtr>&
   if (job != job_) return;
   job_ = nullptr;
   poll_.stop();
+  // What they have read is large.
+  std::erase_if(started_, [](const auto& each) { return each->done.load(); });
   if (result.ok()) {
     Q_EMIT loaded(job->path, *result);
   } else {

@@ -15,6 +15,7 @@
 #include <QTimer>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "profiler/importers/open.h"
 #include "profiler/trace/outline.h"
@@ -56,6 +57,7 @@ class FileLoader : public QObject {
 
   OpenFunction open_;
   std::shared_ptr<Job> job_;
+  std::vector<std::shared_ptr<Job>> started_;  // whose threads may still run
   QTimer poll_;
   QElapsedTimer since_cancel_;
 };

@@ -141,6 +141,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::runConfig(const run::RunConfig& config) {
+  next_file_.clear();  // it was to be compared with what is left now
   SetConfig(config);
   PlanOrRecall();
 }

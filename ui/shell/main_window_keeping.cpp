@@ -41,9 +41,9 @@ void MainWindow::LeaveRuns() {
 }
 
 void MainWindow::LeavePlans() {
+  run_tag_ = 0;  // nobody waits for its end
   worker_->cancel();
   running_ = worker_;
-  run_tag_ = 0;
   savings_due_ = false;
   savings_->pause();
 }

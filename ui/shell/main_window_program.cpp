@@ -128,6 +128,8 @@ void MainWindow::startProgram() {
   // A run of the built-in loop would take the place of the picture.
   LeavePlans();
   loader_->cancel();
+  // What another program was compared with has nothing to say of this one.
+  if (!compare_when_ended_ && session_.baseline_for_this_only()) SetBaseline(nullptr, {});
   if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   const program::Request request = program_->request();
   Store(*settings_, request);

@@ -264,6 +264,8 @@ void MainWindow::cancelAll() {
 
 // All but programs and runs on the GPU.
 void MainWindow::CancelOthers() {
+  to_open_.clear();
+  next_file_.clear();
   loader_->cancel();
   compare_loader_->cancel();
   ShowProgress();

@@ -20,6 +20,7 @@ namespace {
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
+constexpr int kMostLosses = 2;  // of the worker with one plan
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
@@ -160,11 +161,13 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
     Next();
   };
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The worker was lost: nothing is known of this plan, and it may be asked for again.
-    current_key_.clear();
-    Publish();
-    Next();
-    return;
+    // Lost with the worker: it may be asked for again, unless it is this plan that ends workers.
+    if (++lost_[key] < kMostLosses) {
+      current_key_.clear();
+      Publish();
+      Next();
+      return;
+    }
   }
   if (!error.isEmpty() || trace == nullptr) {
     Result failed;
@@ -194,7 +197,10 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {
-  if (results_.size() > kMaxResults) results_.clear();
+  if (results_.size() > kMaxResults) {
+    results_.clear();
+    lost_.clear();
+  }
   results_.insert(key, std::move(result));
 }
 

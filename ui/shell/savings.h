@@ -65,6 +65,7 @@ class SavingsPlanner : public QObject {
   QString program_;
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
+  QHash<QByteArray, int> lost_;  // how often the worker was, with this plan
   QList<Want> wants_;
   QStringList preferred_;
   QQueue<run::RunConfig> queue_;

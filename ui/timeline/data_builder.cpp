@@ -74,6 +74,10 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
   // be built; when one lands, the newest wanted is begun.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     building_.push_back(trace);
+    {
+      std::lock_guard lock(mutex_);
+      landed_.reserve(landed_.size() + building_.size());  // what lands finds room
+    }
     pool_.start([this, trace, curves, whole] {
       absl::StatusOr<Data> data =
           trace::CatchStatus([&]() -> Data { return TimelineData::Build(trace, curves, whole); });
@@ -81,8 +85,10 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
         std::lock_guard lock(mutex_);
         landed_.push_back({trace, std::move(data)});
       }
-      QMetaObject::invokeMethod(
-          context_, [this] { landed_call_(); }, Qt::QueuedConnection);
+      trace::DoUntilItWorks([&] {
+        QMetaObject::invokeMethod(
+            context_, [this] { landed_call_(); }, Qt::QueuedConnection);
+      });
     });
   }
   return nullptr;
@@ -90,6 +96,7 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
 
 std::vector<DataBuilder::Data> DataBuilder::TakeLanded() {
   std::vector<Landed> landed;
+  landed.reserve(building_.size());
   {
     std::lock_guard lock(mutex_);
     landed.swap(landed_);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/trace/catch_status.h"
 #include "ui/timeline/canvas_keys.h"
 #include "ui/timeline/canvas_pointer.h"
 #include "ui/timeline/data_builder.h"
@@ -461,8 +462,15 @@ bool TimelineWidget::event(QEvent* event) {
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
   // Not put off by what moves on: a moved picture is never older than that.
-  impl_->moved = impl_->raster.Paint(this, impl_->exact);
+  const absl::StatusOr<bool> moved =
+      trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;
+  if (!moved.ok()) {  // memory ran out within a frame: a later one is drawn anew
+    impl_->raster.Invalidate();
+    impl_->exact_timer.start(RasterCanvas::kExactAfterMs, this);
+    return;
+  }
+  impl_->moved = *moved;
   if (!impl_->moved)
     impl_->exact_timer.stop();
   else if (!impl_->exact_timer.isActive())

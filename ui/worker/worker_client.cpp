@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
+constexpr int kLogPauseMs = 50;  // between two looks of a reader
 // A death sooner than this after the start is a quick one; after so many in a row we stop trying.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
@@ -93,14 +94,22 @@ struct WorkerClient::Impl {
   std::optional<Active> active;
   bool draining = false;  // the process is gone, its last output is being read
 
-  QByteArray log, unlogged;  // the last of it; what is no whole line yet
-  QString kill_reason;       // why we killed the process ourselves
+  QByteArray log, unlogged;  // the last of it; what has not been told yet
+  qsizetype log_left_out = 0;
+  QTimer log_pause;
+  QString kill_reason;  // why we killed the process ourselves
   int last_code = kCodeOk;
   double last_seconds = 0;
   QString version;
 
   Impl(WorkerClient* s, QString p) : self(s), program(std::move(p)) {
-    for (QTimer* timer : {&restart, &hello_limit, &cancel_limit}) timer->setSingleShot(true);
+    for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
+      timer->setSingleShot(true);
+    // Whole lines; one without an end when it is as long as all that is kept.
+    QObject::connect(&log_pause, &QTimer::timeout, self, [this] {
+      const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
+      TellLog(whole > 0 || unlogged.size() < kLogBytes ? whole : unlogged.size());
+    });
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
       Kill(QStringLiteral("it did not answer within %1 s of its start").arg(hello_ms / 1000.0));
@@ -218,9 +227,20 @@ struct WorkerClient::Impl {
     log += bytes;
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
     unlogged += bytes;
-    const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
-    if (whole > 0) Q_EMIT self->logged(QString::fromUtf8(TakeLog(whole)).trimmed());
-    if (unlogged.size() > kLogBytes) FlushLog();  // a line without an end
+    if (unlogged.size() > kLogBytes) {
+      // Who writes faster than anybody reads: the last of it is told, and how much is not.
+      const qsizetype surplus = unlogged.size() - kLogBytes;
+      const qsizetype line = unlogged.indexOf('\n', surplus) + 1;
+      log_left_out += TakeLog(line > 0 ? line : surplus).size();
+    }
+    if (!log_pause.isActive()) log_pause.start(kLogPauseMs);
+  }
+
+  void TellLog(qsizetype bytes) {
+    QString text = QString::fromUtf8(TakeLog(bytes)).trimmed();
+    if (const qsizetype left_out = std::exchange(log_left_out, 0); left_out > 0)
+      text.prepend(WorkerClient::tr("(%1 bytes of the worker's log left out)\n").arg(left_out));
+    if (!text.isEmpty()) Q_EMIT self->logged(text);
   }
 
   QByteArray TakeLog(qsizetype bytes) {
@@ -231,8 +251,8 @@ struct WorkerClient::Impl {
 
   // The last line of a worker that is gone may have no end.
   void FlushLog() {
-    const QString rest = QString::fromUtf8(TakeLog(unlogged.size())).trimmed();
-    if (!rest.isEmpty()) Q_EMIT self->logged(rest);
+    log_pause.stop();
+    TellLog(unlogged.size());
   }
 
   void Read() {

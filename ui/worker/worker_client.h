@@ -67,7 +67,7 @@ class WorkerClient : public QObject {
   // The process went away (killed, crashed): what happened, and what comes next (another one is
   // being started, or not). A run that was in progress ends (runEnded) before this comes.
   void workerLost(const QString& what);
-  // What it has written to its standard error since, in whole lines.
+  // What it has written to its standard error since, in whole lines, at most every 50 ms.
   void logged(const QString& lines);
 
  private:

@@ -39,7 +39,9 @@ INSTANTIATE_TEST_SUITE_P(All, HostileFiles,
                                            "window_hang_segment_map_min"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST_F(testing::RecordedWindow, AnEndWithoutAReasonIsSaid) {
+class IncompleteFiles : public testing::RecordedWindow {};
+
+TEST_F(IncompleteFiles, AnEndWithoutAReasonIsSaid) {
   window_->openFile(
       QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/window_empty_end_message.trace"));
   ASSERT_TRUE(Idle());

@@ -141,10 +141,12 @@ TEST_F(Losses, UndoBringsARecordingBack) {
 // baseline, and the second does not come out of nowhere.
 TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
   RunDefault();
-  const QString first = Write("first.trace", {.steps = 12, .layers = 200}),
+  const QString first = Write("first.trace", {.steps = 12, .layers = 900}),
                 second = Write("second.trace");
   window_->openFiles({first, second});
-  ASSERT_TRUE(WaitFor([this] { return !State()["loading"].isObject() || window_->digest(); }));
+  // It has been read and is being added up.
+  ASSERT_TRUE(
+      WaitFor([this] { return State()["status"].toString().startsWith(QLatin1String("Opened")); }));
   window_->cancelAll();
   ASSERT_TRUE(Idle());
   run::RunConfig other = window_->config();

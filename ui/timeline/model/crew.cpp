@@ -20,7 +20,13 @@ int Crew::CoresToSpare() {
 
 void Crew::Job::Work() {
   size_t mine = 0;
-  for (size_t i = next++; i < count; i = next++, ++mine) (*part)(i);
+  for (size_t i = next++; i < count; i = next++, ++mine) {
+    try {
+      (*part)(i);
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+  }
   // The last to finish says so.
   if (mine > 0 && (done += mine) == count) done.notify_all();
 }
@@ -30,7 +36,11 @@ void Crew::Do(size_t count, const std::function<void(size_t)>& part) {
     for (size_t i = 0; i < count; ++i) part(i);
     return;
   }
-  while (static_cast<int>(helpers_.size()) < wanted_) helpers_.emplace_back([this] { Help(); });
+  try {
+    while (static_cast<int>(helpers_.size()) < wanted_) helpers_.emplace_back([this] { Help(); });
+  } catch (...) {
+    wanted_ = static_cast<int>(helpers_.size());  // fewer have to do
+  }
   const auto job = std::make_shared<Job>(&part, count);
   {
     const std::lock_guard lock(mutex_);
@@ -39,6 +49,7 @@ void Crew::Do(size_t count, const std::function<void(size_t)>& part) {
   wake_.notify_all();
   job->Work();
   for (size_t done = job->done; done < count; done = job->done) job->done.wait(done);
+  if (job->failed) std::rethrow_exception(job->error);
 }
 
 void Crew::Help() {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,8 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // part(i) once for every i below `count`, in any order, on any of the threads.
+  // part(i) once for every i below `count`, in any order, on any of the threads. What a part throws
+  // comes out here, once all are done.
   void Do(size_t count, const std::function<void(size_t)>& part);
 
  private:
@@ -36,6 +38,8 @@ class Crew {
     const std::function<void(size_t)>* part;  // there until all are done
     size_t count;
     std::atomic<size_t> next = 0, done = 0;
+    std::atomic<bool> failed = false;
+    std::exception_ptr error = {};  // of the first part that threw
     void Work();
   };
   void Help();
