@@ -9,6 +9,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/fit/fit.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
 
@@ -104,7 +105,7 @@ ExitCode Execute(const Options& options) {
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
-  const WorkerRun result = RunInWorker(*config);
+  const WorkerRun result = RunInWorker(fit::UnderBudget(*config, *budget));
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
   return Judge(*result.trace, *budget, options);
