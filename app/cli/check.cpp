@@ -13,6 +13,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/explain/device_memory.h"
 #include "profiler/explain/explain.h"
+#include "profiler/fit/fit.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
@@ -209,7 +210,7 @@ ExitCode Execute(const Options& options) {
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
-  const WorkerRun result = RunInWorker(*config);
+  const WorkerRun result = RunInWorker(fit::UnderBudget(*config, *budget));
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
   return Judge("", *result.trace, *budget, options);

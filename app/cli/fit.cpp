@@ -145,8 +145,9 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
                       ? fmt::format(", {} past the allocator",
                                     run::FormatBytes(proposal.planned.past_allocator))
                       : std::string(),
-                  proposal.fits ? run::FormatBytes(budget - needed) + " to spare"
-                                : run::FormatBytes(needed - budget) + " too much");
+                  proposal.fits     ? run::FormatBytes(budget - needed) + " to spare"
+                  : needed > budget ? run::FormatBytes(needed - budget) + " too much"
+                                    : "a request finds no room");
   if (proposal.steps.empty()) return text + Prose("As it is.");
   Table table(
       {{"Technique"}, {"Saves", Table::kRight}, {"Time", Table::kRight}, {"Why", Table::kLeft}});
@@ -235,6 +236,25 @@ absl::StatusOr<run::RunConfig> Baseline(const run::RunConfig& now,
   return builder.Build();
 }
 
+// Bars that need more of the GPU, though what is allocated does not grow by as much.
+std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
+                             const std::vector<fit::Planned>& planned) {
+  std::string text;
+  for (size_t i = 1; i < ladder.size(); ++i) {
+    const fit::Planned &before = planned[i - 1], &now = planned[i];
+    const uint64_t free_before = before.reserved - before.peak, free_now = now.reserved - now.peak;
+    if (now.reserved <= before.reserved || free_now <= free_before) continue;
+    text += Prose(fmt::format(
+        "{}: reserved grows by {}, the peak by {}. At most {} of the segments are free ({} "
+        "before), in blocks that later requests do not fit: `explain --page fragmentation` of the "
+        "plan shows them, alloc_conf=expandable_segments:True avoids most.",
+        ladder[i].name, run::FormatBytes(now.reserved - before.reserved),
+        SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
+        run::FormatBytes(free_now), run::FormatBytes(free_before)));
+  }
+  return text;
+}
+
 ExitCode ExecuteWaterfall(const Options& options) {
   if (options.json && options.output == "-") {
     Note("error: --json and -o - both want standard output");
@@ -252,7 +272,8 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  for (const fit::Rung& rung : *ladder) configs.push_back(fit::OnRoomyCard(rung.config));
+  // On the run's own GPU, as `plan` has it: the last bar is that plan.
+  for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);
   if (!planned.ok()) return ReportError(planned.status());
@@ -280,6 +301,8 @@ ExitCode ExecuteWaterfall(const Options& options) {
            {"settings", SettingsJson((*ladder)[i].settings)},
            {"peak", p.peak},
            {"reserved", p.reserved},
+           {"needed", p.needed()},
+           {"fits", !p.out_of_memory},
            {"step_ms", p.step_ms},
            {"saves", static_cast<int64_t>(before.peak) - static_cast<int64_t>(p.peak)},
            {"costs_ms", p.step_ms - before.step_ms}});
@@ -293,6 +316,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
                {"Change", Table::kRight},
                {"Reserved", Table::kRight},
                {"Step", Table::kRight},
+               {"Fits"},
                {"Settings"}});
   for (size_t i = 0; i < ladder->size(); ++i) {
     const fit::Planned& p = (*planned)[i];
@@ -300,9 +324,9 @@ ExitCode ExecuteWaterfall(const Options& options) {
         i == 0 ? 0 : static_cast<int64_t>(p.peak) - static_cast<int64_t>((*planned)[i - 1].peak);
     table.Row({(*ladder)[i].name, run::FormatBytes(p.peak), i == 0 ? "" : SignedBytes(change),
                run::FormatBytes(p.reserved), Milliseconds(p.step_ms),
-               SettingText((*ladder)[i].settings)});
+               p.out_of_memory ? "no" : "yes", SettingText((*ladder)[i].settings)});
   }
-  return PrintText(table.Text());
+  return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ class Search {
   }
 
  private:
-  bool Fits(const Planned& planned) const { return planned.ok() && planned.needed() <= budget_; }
+  bool Fits(const Planned& planned) const { return planned.FitsInto(budget_); }
   // The search goes on until this share of the patience is used up.
   void Until(double share) {
     deadline_ = begin_ + std::chrono::duration_cast<Clock::duration>(options_.patience * share);
@@ -109,7 +109,7 @@ class Search {
     for (const Node* node : nodes) {
       std::string key = run::ToJson(node->config);
       if (known_.contains(key) || std::ranges::find(keys, key) != keys.end()) continue;
-      wanted.push_back(OnRoomyCard(node->config));
+      wanted.push_back(UnderBudget(node->config, budget_));
       keys.push_back(std::move(key));
     }
     if (!wanted.empty()) {
@@ -254,7 +254,8 @@ class Search {
   // step faster as well beats every one that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    const double over = static_cast<double>(now.needed() - budget_);
+    // Out of memory within the budget: by too little to be counted.
+    const double over = now.needed() > budget_ ? static_cast<double>(now.needed() - budget_) : 1.0;
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
     if (cost <= 0) return saved * 1e6 - cost;
@@ -561,11 +562,14 @@ class Search {
 
 }  // namespace
 
-run::RunConfig OnRoomyCard(const run::RunConfig& config) {
-  run::RunConfigBuilder builder(config);
-  (void)builder.Set("custom_device.memory", "4TiB");
-  absl::StatusOr<run::RunConfig> roomy = builder.Build();
-  return roomy.ok() ? *std::move(roomy) : config;
+run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget) {
+  const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
+  if (!device.ok() || device->memory_bytes == budget) return config;
+  // A GPU that is full of its context is none; such a budget is exceeded on any.
+  constexpr uint64_t kLeast = uint64_t{64} << 20;
+  run::RunConfig limited = config;
+  limited.custom_device.memory_bytes = std::max(budget, device->context_bytes + kLeast);
+  return limited;
 }
 
 Planned PlannedOf(const trace::Trace& trace) {
@@ -576,7 +580,7 @@ Planned PlannedOf(const trace::Trace& trace) {
   out.reserved = summary.peak.reserved;
   out.past_allocator = summary.most_used.sum() - summary.peak.reserved;
   out.context = trace.info.device.context_bytes;
-  if (summary.out_of_memory) out.error = "out of memory";
+  out.out_of_memory = summary.out_of_memory;
   out.step_ms = analysis::LastStepMs(trace, summary.steps);
   return out;
 }

@@ -29,8 +29,10 @@ struct Planned {
   uint64_t past_allocator = 0;  // what libraries make the card need beyond it
   uint64_t context = 0;         // of the CUDA context, beside both
   double step_ms = 0;           // modelled, of the last step
+  bool out_of_memory = false;   // a request found no room, and was granted all the same
   bool ok() const { return error.empty(); }
   uint64_t needed() const { return reserved + past_allocator + context; }
+  bool FitsInto(uint64_t budget) const { return ok() && !out_of_memory && needed() <= budget; }
 };
 Planned PlannedOf(const trace::Trace& trace);
 
@@ -39,8 +41,10 @@ Planned PlannedOf(const trace::Trace& trace);
 using PlanAll =
     std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<run::RunConfig>&)>;
 
-// The run on a card that holds everything: how much it needs is the question, not what is there.
-run::RunConfig OnRoomyCard(const run::RunConfig& config);
+// The run on a GPU with `budget` bytes; unchanged where its GPU has just that. What the caching
+// allocator keeps depends on how much there is, so one run has one set of figures under one limit:
+// everything that is compared with a budget is planned by this.
+run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget);
 
 struct Step {
   Move move;

@@ -1,7 +1,12 @@
 // How a process's CUDA context comes to be what the device table says of it, where that was read
 // off such a card.
 //
+// A program's card grows by it while the program runs (GrowingCard). A run of the loop has it from
+// the start, since a warm worker keeps its handles: what ContextOfRun says, which is what the same
+// program's context has grown to at its end.
+//
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
+//   device.context_bytes = ContextOfRun(config, device);
 //
 // Thread-safe.
 #pragma once
@@ -9,6 +14,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "profiler/run/device_profile.h"
+#include "profiler/run/run_config.h"
 
 namespace vramscope::run {
 
@@ -25,5 +33,10 @@ struct ContextGrowth {
 
 // By the device table's key; of an unknown one nothing.
 const ContextGrowth& GrowthOf(std::string_view device);
+
+// Of the libraries that `config` uses, where the card's growth was measured: a handle of cuBLAS for
+// each of the forward and the backward thread, of cuDNN where there are convolutions, cuSOLVER,
+// NCCL. Elsewhere the device table's figure. ResolveDevice() asks it.
+uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device);
 
 }  // namespace vramscope::run

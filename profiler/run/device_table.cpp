@@ -10,6 +10,7 @@
 
 #include "profiler/run/context_growth.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/facts.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/peers.h"
 #include "profiler/run/run_config.h"
@@ -124,9 +125,22 @@ absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {
       near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
 }
 
+uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device) {
+  const ContextGrowth& growth = GrowthOf(device.key);
+  if (growth.bare == 0) return device.context_bytes;
+  const uint64_t threads = config.Is("mode", "train") ? 2 : 1;  // forward's and backward's
+  const bool convolves = FactOf(config, "model.family") == "vit";
+  const bool shares = !config.Is("shard.strategy", "none") && config.Integer("shard.ranks") > 1;
+  const bool decomposes = config.Integer("galore.rank") > 0;
+  return growth.bare + growth.kernels + threads * growth.cublas +
+         (convolves ? threads * growth.cudnn : 0) + (decomposes ? growth.cusolver : 0) +
+         (shares ? growth.nccl : 0);
+}
+
 absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config) {
   absl::StatusOr<DeviceProfile> device = FindDevice(config.device);
   if (!device.ok()) return device;
+  device->context_bytes = ContextOfRun(config, *device);
   const CustomDevice& custom = config.custom_device;
   if (custom.memory_bytes > 0) device->memory_bytes = custom.memory_bytes;
   if (custom.bandwidth_bytes_per_s > 0)

@@ -26,13 +26,15 @@ std::string CudaName(std::string_view name) {
 }
 
 std::string EmulatedCard(const DeviceProfile& d) {
+  const uint64_t idle = GrowthOf(d.key).idle;
   return fmt::format(
       "name={};memory_bytes={};context_bytes={};sm_count={};max_threads_per_sm={};"
       "compute_capability={};l2_bytes={};bandwidth_bytes_per_s={:.0f};fp32_flops={:.0f};"
-      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={};peers={}",
+      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={};peers={}{}",
       CudaName(d.name), d.memory_bytes, d.context_bytes, d.sm_count, d.max_threads_per_sm,
       d.compute_capability, d.l2_bytes, d.bandwidth_bytes_per_s, d.fp32_flops, d.tf32_flops,
-      d.bf16_flops, d.boost_mhz, d.bus_bits, static_cast<int>(PeersOf(d.key)));
+      d.bf16_flops, d.boost_mhz, d.bus_bits, static_cast<int>(PeersOf(d.key)),
+      idle == 0 ? std::string() : fmt::format(";idle_bytes={}", idle));
 }
 
 std::string GrowingCard(const DeviceProfile& d) {
@@ -42,8 +44,8 @@ std::string GrowingCard(const DeviceProfile& d) {
          fmt::format(
              ";bare_context_bytes={};kernels_context_bytes={};cublas_context_bytes={};"
              "cudnn_context_bytes={};cusolver_context_bytes={};cufft_context_bytes={};"
-             "nccl_context_bytes={};idle_bytes={}",
-             g.bare, g.kernels, g.cublas, g.cudnn, g.cusolver, g.cufft, g.nccl, g.idle);
+             "nccl_context_bytes={}",
+             g.bare, g.kernels, g.cublas, g.cudnn, g.cusolver, g.cufft, g.nccl);
 }
 
 }  // namespace vramscope::run

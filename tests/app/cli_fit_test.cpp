@@ -43,7 +43,9 @@ TEST_F(CliFit, ProposalsAreRunsThatFit) {
   // What is proposed is what `check` finds of the same settings.
   std::vector<std::string> check = {"check", "--budget", "3GiB", "--json"};
   check.insert(check.end(), run.begin(), run.end());
-  EXPECT_EQ(RunVramscope(check).status, 1);
+  const Outcome as_it_is = RunVramscope(check);
+  EXPECT_EQ(as_it_is.status, 1);
+  EXPECT_EQ(json::parse(as_it_is.out)["needed"], fitted["start"]["needed"]);
   for (const auto& [key, value] : first["settings"].items()) {
     check.push_back("--set");
     check.push_back(key + "=" + value.get<std::string>());
@@ -75,6 +77,34 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
   EXPECT_EQ(sum, bars[2]["peak"].get<int64_t>());
   EXPECT_THAT(ReadFile(svg), HasSubstr("checkpointing"));
   EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
+}
+
+// A run whose segments are partly given back where memory is short: 9.33 GiB with the context on a
+// GPU with room, 9.12 within 9400 MiB. Every command has the figures of the plan under the limit.
+TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
+  const std::vector<std::string> run = {"--preset", "gpt2",          "--set", "batch=4",
+                                        "--set",    "seq=100-900",   "--set", "steps=4",
+                                        "--set",    "precision=fp32"};
+  const auto with = [&](std::vector<std::string> command, const std::vector<std::string>& more) {
+    command.insert(command.end(), run.begin(), run.end());
+    command.insert(command.end(), more.begin(), more.end());
+    return json::parse(RunVramscope(command).out);
+  };
+  const std::vector<std::string> limit = {"--set", "custom_device.memory=9400MiB"};
+  const json plan = with({"plan", "--json"}, limit);
+  const uint64_t reserved = plan["peak"]["reserved"];
+  const uint64_t needed = reserved + plan["device_context"].get<uint64_t>();
+  EXPECT_EQ(plan["fits"], true);
+  EXPECT_LT(reserved, with({"plan", "--json"}, {})["peak"]["reserved"].get<uint64_t>());
+  for (const auto& own_gpu : {limit, std::vector<std::string>()}) {
+    const json check = with({"check", "--json", "--budget", "9400MiB"}, own_gpu);
+    EXPECT_EQ(check["within_budget"], true);
+    EXPECT_EQ(check["needed"], needed);
+  }
+  const json bar = with({"waterfall", "--json"}, limit)["bars"].back();
+  EXPECT_EQ(bar["fits"], true);
+  EXPECT_EQ(bar["reserved"], reserved);
+  EXPECT_EQ(bar["needed"], needed);
 }
 
 // Whoever asks for one has a run that does not fit.

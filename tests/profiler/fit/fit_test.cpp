@@ -111,6 +111,45 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   })) << "the fastest";
 }
 
+// The figures of a proposal are those of a plan on a GPU of the budget, and what ran out of memory
+// there does not fit, however little it has reserved.
+TEST(Fit, EverythingIsPlannedOnAGpuOfTheBudget) {
+  int planned = 0;
+  const absl::StatusOr<Fitted> fitted =
+      Fit(Config(), 8 * kGiB,
+          [&](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
+            std::vector<Planned> out;
+            for (const run::RunConfig& each : configs) {
+              EXPECT_EQ(run::ResolveDevice(each)->memory_bytes, 8 * kGiB);
+              ++planned;
+              out.push_back(Model(each));
+              if (each.Integer("lora.rank") > 0) {
+                out.back().out_of_memory = true;
+                out.back().reserved = kGiB;
+              }
+            }
+            return out;
+          });
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_GT(planned, 3);
+  ASSERT_FALSE(fitted->proposals.empty());
+  for (const Proposal& proposal : fitted->proposals) {
+    EXPECT_TRUE(proposal.fits);
+    EXPECT_EQ(proposal.config.Integer("lora.rank"), 0);
+    EXPECT_EQ(proposal.config.custom_device.memory_bytes, 0u) << "the run's own settings";
+  }
+}
+
+TEST(UnderBudget, IsTheRunItselfWhereItsGpuHasThat) {
+  const run::RunConfig config = Config({{"device", "rtx-4090"}});
+  const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
+  EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
+  EXPECT_EQ(run::ResolveDevice(UnderBudget(config, 8 * kGiB))->memory_bytes, 8 * kGiB);
+  // Less than the context alone: still a GPU that can be planned for.
+  const run::DeviceProfile tiny = *run::ResolveDevice(UnderBudget(config, 1));
+  EXPECT_GT(tiny.memory_bytes, tiny.context_bytes);
+}
+
 // What fits already has no way down to go: the others are what a move more leaves to spare, looked
 // at in the order of what each saves, until there are three.
 TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {

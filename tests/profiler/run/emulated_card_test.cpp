@@ -29,7 +29,7 @@ TEST(EmulatedCard, SaysAllOfEveryCard) {
           absl::StrSplit(part, absl::MaxSplits('=', 1));
       EXPECT_TRUE(fields.insert(field).second) << field.first;
     }
-    EXPECT_EQ(fields.size(), 13u);
+    EXPECT_EQ(fields.size(), GrowthOf(device.key).idle > 0 ? 14u : 13u);
     EXPECT_FALSE(fields["name"].empty());
     fields.erase("name");
     for (const auto& [name, value] : fields) {
@@ -50,6 +50,28 @@ TEST(EmulatedCard, GrowsWhereThatWasMeasured) {
   // With the first kernel and the handles of the forward and the backward thread.
   const ContextGrowth& g = GrowthOf("h200");
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
+}
+
+// A run of the loop has the context that the same program's has grown to.
+TEST(ContextOfRun, IsThatOfTheLibrariesThatTheRunUses) {
+  const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
+                          const char* preset = "gpt2") {
+    RunConfigBuilder builder;
+    EXPECT_TRUE(builder.SetPreset(preset).ok());
+    EXPECT_TRUE(builder.Set("device", "h200").ok());
+    for (const auto& [key, value] : settings) EXPECT_TRUE(builder.Set(key, value).ok()) << key;
+    return ResolveDevice(builder.Build().value())->context_bytes;
+  };
+  const ContextGrowth& g = GrowthOf("h200");
+  const uint64_t training = FindDevice("h200")->context_bytes;
+  EXPECT_EQ(context({}), training);
+  EXPECT_EQ(context({{"mode", "inference"}}), training - g.cublas);
+  EXPECT_EQ(context({{"shard.strategy", "ddp"}, {"shard.ranks", "2"}}), training + g.nccl);
+  EXPECT_EQ(context({{"galore.rank", "64"}}, "qwen2-0.5b"), training + g.cusolver);
+  EXPECT_EQ(context({}, "vit-l-16"), training + 2 * g.cudnn);
+  // Of other cards the table has one figure.
+  EXPECT_EQ(context({{"device", "rtx-4090"}, {"mode", "inference"}}),
+            FindDevice("rtx-4090")->context_bytes);
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "profiler/run/toggles.h"
 #include "tests/trainer/loop/replay.h"
@@ -177,6 +180,37 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
     ASSERT_TRUE(first.status.ok() && second.status.ok());
     EXPECT_EQ(FirstDifference(*first.trace, *second.trace), "");
   }
+}
+
+// A run that was cancelled, wherever it was, leaves nothing behind: the one after it is that of a
+// fresh process, to the address. (Autograd's thread used to let go of a backward's tensors after
+// the next run had begun, which moved that and all later ones.)
+TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
+  const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
+  const RunResult fresh = RunTiny(config);
+  ASSERT_TRUE(fresh.status.ok()) << fresh.status;
+  run::RunConfig inside = TinyConfig(Backend::kPlan, kTinyQwen);
+  inside.Set("optimizer.in_backward", "true");
+  run::RunConfig nested = TinyConfig(Backend::kPlan, kTinyGpt2);
+  nested.Set("checkpointing.mode", "layer");
+  nested.Set("loss", "chunked");
+  int cancelled = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::atomic<bool> cancel{false};
+    RunHooks hooks;
+    hooks.cancel = &cancel;
+    hooks.repeat_from_tape = false;
+    std::jthread stop([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(200 + 150 * i));
+      cancel = true;
+    });
+    cancelled += absl::IsCancelled(RunTiny(i % 2 == 0 ? inside : nested, hooks).status);
+    stop.join();
+    const RunResult next = RunTiny(config);
+    ASSERT_TRUE(next.status.ok()) << next.status;
+    ASSERT_EQ(FirstDifference(*fresh.trace, *next.trace), "") << i;
+  }
+  EXPECT_GT(cancelled, 5);
 }
 
 // A micro-batch that is repeated from the tape of an earlier one reports what executing it would.

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cupti/library.h"
@@ -20,6 +22,7 @@
 #include "trainer/backends/ranks.h"
 #include "trainer/capture/free_order.h"
 #include "trainer/capture/host_work.h"
+#include "trainer/capture/modelled_kernel.h"
 
 namespace vramscope::trainer {
 namespace cuda {
@@ -44,6 +47,7 @@ const EmulatedPlatform& Emulated() {
         look_up(found.repeat, "vramscope_emulated_repeat") &&
         look_up(found.listen, "vramscope_emulated_listen") &&
         look_up(found.call_name, "vramscope_emulated_call_name") &&
+        look_up(found.kernel, "vramscope_emulated_kernel") &&
         look_up(found.host_works, "vramscope_emulated_host_works") &&
         look_up(found.first_optimizer_step, "vramscope_emulated_first_optimizer_step") &&
         look_up(found.now_ns, "vramscope_emulated_now_ns");
@@ -153,7 +157,7 @@ class Cuda final : public Backend {
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
     // What the run before left alive (and was reported) stays where it is.
-    if (Emulated().there() && !leftovers_) Emulated().reset(device_);
+    if (Emulated().there() && library_->allocated_bytes(device_) == 0) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
     run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes,
@@ -192,18 +196,28 @@ class Cuda final : public Backend {
       for (void* kept : run_->TakeKept()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
       library_->clear_workspaces(device_);
     }
+    AwaitLastFrees();
     internal::free_order = nullptr;
     library_->empty_cache(device_);
     g_run.store(nullptr, std::memory_order_release);
     run_.reset();
     const uint64_t left = recorder_->live_allocations();
     if (left == 0) return absl::OkStatus();
-    leftovers_ = true;
     return absl::InternalError(
         fmt::format("{} allocations are still alive at the end of the run", left));
   }
 
  private:
+  // A backward that ended by an exception (a cancelled run) is let go of by autograd's own thread,
+  // which may come to that after this one. The next run must not begin before: it would find its
+  // segments at other addresses.
+  void AwaitLastFrees() const {
+    using namespace std::chrono_literals;
+    const auto until = std::chrono::steady_clock::now() + 1s;
+    while (recorder_->live_allocations() > 0 && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(1ms);
+  }
+
   absl::Status Load() {
     if (library_ != nullptr) return absl::OkStatus();
     if (Emulated().there()) {
@@ -225,6 +239,7 @@ class Cuda final : public Backend {
     library_ = *library;
     SetHostTime(Emulated().host_works,
                 Emulated().first_optimizer_step);  // null on a card that is there
+    SetKernelLauncher(Emulated().kernel);
     return absl::OkStatus();
   }
 
@@ -249,7 +264,6 @@ class Cuda final : public Backend {
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
-  bool leftovers_ = false;
 };
 
 }  // namespace

@@ -92,6 +92,13 @@ constexpr CudaLibrary kLibrary{
           const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
           caching::emptyCache();
         },
+    .allocated_bytes =
+        [](int device) {
+          constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+          return caching::getDeviceStats(static_cast<c10::DeviceIndex>(device))
+              .allocated_bytes[kAll]
+              .current;
+        },
     .synchronize = &Synchronize,
     .finish_work =
         [](int device) {

@@ -52,6 +52,7 @@ struct CudaLibrary {
   WorkspaceBytes (*workspace_bytes)(int device);  // by the card: more on Hopper
   void (*clear_workspaces)(int device);
   void (*empty_cache)(int device);
+  int64_t (*allocated_bytes)(int device);
   void (*synchronize)(int device);
   void (*finish_work)(int device);  // of its present stream
   // LibTorch's ProcessGroupNCCL; to be shut down before the last reference goes.
