@@ -20,17 +20,24 @@ namespace {
 
 using nlohmann::json;
 
-void ExpectNoDifference(const std::vector<std::string>& of) {
+Outcome RunSelfcheck(const std::vector<std::string>& of) {
   std::vector<std::string> arguments = {"selfcheck"};
   arguments.insert(arguments.end(), of.begin(), of.end());
   arguments.emplace_back("--json");
-  const Outcome outcome = RunVramscope(arguments);
+  return RunVramscope(arguments);
+}
+
+void ExpectNoDifference(const Outcome& outcome) {
   ASSERT_THAT(outcome.status, ::testing::AnyOf(0, 1)) << outcome.err;
   const json report = json::parse(outcome.out);
   EXPECT_GT(report["comparisons"], 100);
   for (const json& group : report["groups"]) EXPECT_EQ(group["failed"], 0) << group.dump(2);
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(report["ok"], true);
+}
+
+void ExpectNoDifference(const std::vector<std::string>& of) {
+  ExpectNoDifference(RunSelfcheck(of));
 }
 
 std::vector<std::string> GoldenFiles() {
@@ -135,20 +142,13 @@ TEST_F(Selfcheck, RandomRuns) {
   for (int i = 0; i < runs; ++i) {
     const std::vector<std::string> run = RandomRun(random, model);
     SCOPED_TRACE(::testing::PrintToString(run));
-    std::vector<std::string> arguments = {"selfcheck"};
-    arguments.insert(arguments.end(), run.begin(), run.end());
+    const Outcome outcome = RunSelfcheck(run);
     // Settings that exclude each other are refused, and another draw takes their place.
-    if (RunVramscope([&] {
-          std::vector<std::string> estimate = arguments;
-          estimate[0] = "estimate";
-          return estimate;
-        }())
-                .status == 3 &&
-        ++refused < runs) {
+    if (outcome.status == 3 && ++refused < runs) {
       --i;
       continue;
     }
-    ExpectNoDifference(run);
+    ExpectNoDifference(outcome);
   }
 }
 
