@@ -229,6 +229,13 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
+// Of events and activities; kernels may end long after the last event.
+int64_t TimeSpan(const trace::Trace& trace) {
+  int64_t end = trace.end_ns();
+  for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
+  return end - trace.begin_ns();
+}
+
 // Of the device that needs most.
 analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   analysis::Peak highest;
@@ -264,7 +271,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["steps"] = CountSteps(trace);
   json["content"] = trace.info.content == trace::Content::kState ? "state" : "run";
   json["has_times"] = trace.info.has_times;
-  json["time_span_ns"] = trace.info.has_times ? Json(trace.end_ns() - trace.begin_ns()) : Json();
+  json["time_span_ns"] = trace.info.has_times ? Json(TimeSpan(trace)) : Json();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["reserved_known"] = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
   json["sizes_are_of_blocks"] = trace::SizesAreOfBlocks(trace);
@@ -427,7 +434,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                         ? "a state: what was there at one moment, without a recorded history"
                         : "a state: figures of one moment, and no blocks");
   else if (trace.info.has_times)
-    line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
+    line("time", Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
     line("time", "the entries have none: moments are counted in entries");
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);

@@ -242,7 +242,7 @@ const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_cap
       continue;
     }
     const auto rank = [](const CodeEntry& e) {
-      return std::make_pair(e.is_cubin, e.architecture * 2 + (e.specific ? 1 : 0));
+      return std::make_pair(e.is_cubin, int64_t{e.architecture} * 2 + (e.specific ? 1 : 0));
     };
     if (chosen == nullptr || rank(*chosen) < rank(entry)) {
       chosen = &entry;

@@ -5,16 +5,17 @@
 //
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th request (from 1) of malloc and its kin, operator new among them
-//   EIO, ENOSPC      the N-th write, fsync, fdatasync, ftruncate or rename fails so, and all after
-//   it EINTR            the N-th alone is interrupted EINTR-always     the N-th and all after it
-//   are
-// Writes to standard output and error are left alone. VRAMSCOPE_FAULT_COUNT=FILE: how many such
-// calls the process made is written there when it ends.
+//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate or rename fails so, and
+//   all after it EINTR            the N-th alone is interrupted EINTR-always     the N-th and all
+//   after it are
+// Writes to standard output and error, to pipes and sockets are left alone.
+// VRAMSCOPE_FAULT_COUNT=FILE: how many such calls the process made is written there when it ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -78,6 +79,14 @@ bool CallFails() {
   return true;
 }
 
+bool IsFile(int fd) {
+  const int before = errno;
+  struct stat info {};
+  const bool is = fd > STDERR_FILENO && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  errno = before;
+  return is;
+}
+
 // Also of a process that ends by _exit or a signal handler's.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
@@ -118,7 +127,7 @@ int posix_memalign(void** block, size_t alignment, size_t bytes) {
 }
 
 ssize_t write(int fd, const void* bytes, size_t size) {
-  if (fd > STDERR_FILENO && CallFails()) return -1;
+  if (IsFile(fd) && CallFails()) return -1;
   return syscall(SYS_write, fd, bytes, size);
 }
 int fsync(int fd) { return CallFails() ? -1 : static_cast<int>(syscall(SYS_fsync, fd)); }

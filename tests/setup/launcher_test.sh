@@ -226,6 +226,10 @@ check "test configures the tests" has "$CALLS" "-DVRAMSCOPE_TESTS=ON"
 check "test builds everything" has "$CALLS" "--target all"
 check "arguments of test go to ctest" has "$CALLS" "-R something"
 check "ctest's closing line is seen" has "$work/out" "0 tests failed out of 3"
+launch test --sanitize
+check "test --sanitize configures the sanitizers" has "$CALLS" "cmake --preset asan"
+check "and builds a few programs with them" has "$CALLS" "--target trace_builder_test"
+check "which fail where they are not there" has "$work/err" "trace_builder_test: failed"
 CTEST_STATUS=8 launch test
 check "test fails when ctest does" test $? -eq 8
 touch "$project/app/other.cpp"

@@ -101,7 +101,7 @@ void CheckAgreement(const Subject& s) {
 
 void CheckBudget(const Subject& s) {
   s.Begin("check passes at what is needed and fails below");
-  const Answer judged = s.Ask("check", {"--budget", "8191PiB"});
+  const Answer judged = s.Ask("check", {"--budget", "1048575TiB"});
   if (!judged.ok()) {
     // Refused, which is right where no memory of a GPU was recorded.
     if (s.peak.reserved == 0) return s.report.Skip(judged.error);

@@ -67,6 +67,11 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
     const bool several = devices.size() > 1;
+    // As the commands open it: an importer numbers the events of one device by themselves.
+    RangeOptions range;
+    if (several) range.device = devices[i];
+    const auto of_device = OpenAnything(file, range);
+    if (!of_device.ok()) return of_device.status();
     Subject s{.commands = commands,
               .report = report,
               .file = file,
@@ -74,7 +79,7 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
                             ? std::vector<std::string>{"--device", fmt::format("{}", devices[i])}
                             : std::vector<std::string>{},
               .suffix = several ? fmt::format(" of cuda:{}", devices[i]) : std::string(),
-              .trace = trace::OfDevice(whole, devices[i]),
+              .trace = *of_device,
               .curves = {},
               .peak = {},
               .info = info.json,
