@@ -104,10 +104,6 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
     e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL waits for nobody
   }
   e["TRITON_LIBCUDA_PATH"] = platform.libraries;
-  // Experiment trackers stay silent: a plan's losses are zeros.
-  e["WANDB_MODE"] = "disabled";
-  e["COMET_MODE"] = "disabled";
-  e["HF_HUB_DISABLE_TELEMETRY"] = "1";
   if (o.isolation == nullptr) return e;
   for (const auto& [key, value] : o.isolation->environment()) {
     if (key == "LD_PRELOAD" || key == "LD_AUDIT") {
