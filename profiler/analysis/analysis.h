@@ -91,18 +91,18 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
 
 // Of a recording, never before it began: what it began with was all there then.
 struct Peak {
-  uint64_t allocated = 0;  // highest, and where it was first reached
-  uint64_t reserved = 0;   // highest over the trace, independently
+  uint64_t allocated = 0;      // highest, and where it was first reached
+  uint64_t reserved = 0;       // highest over the trace, independently
   uint64_t reserved_then = 0;  // where `allocated` was reached
   Context context;
   CategoryBytes by_category{};
 };
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
-// What torch.cuda.max_memory_allocated() counts: PyTorch takes a block off when its free is requested,
-// while blocks that another stream still uses (record_stream, FSDP) stay active, and are allocated
-// here, until the free has completed. Equal to Peak::allocated where nothing waits. One walk over
-// the events.
+// What torch.cuda.max_memory_allocated() counts: PyTorch takes a block off when its free is
+// requested, while blocks that another stream still uses (record_stream, FSDP) stay active, and are
+// allocated here, until the free has completed. Equal to Peak::allocated where nothing waits. One
+// walk over the events.
 uint64_t MostByCounter(const trace::Trace& trace);
 
 // What this file says of memory, it says of one device: of a trace of several, ask about a slice of
