@@ -164,6 +164,11 @@ size_t CountRanks(const trace::Trace& trace) {
   return std::max<size_t>(1, trace::ProcessesOf(trace).size());
 }
 
+std::string NameOf(const trace::Trace& trace, uint8_t device) {
+  return trace.info.device.name == "cpu" ? trace.info.device.name
+                                         : trace::NameOfDevice(trace, device);
+}
+
 std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   if (!trace.info.device.name.empty()) return {trace.info.device.name};
   std::vector<std::string> names;
@@ -279,7 +284,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   for (const analysis::DevicePeak& of : peaks)
     json["peaks"].push_back(
         {{"device", of.device},
-         {"name", trace::NameOfDevice(trace, of.device)},
+         {"name", NameOf(trace, of.device)},
          {"allocated", of.peak.allocated},
          {"reserved", of.peak.reserved},
          {"reserved_then", of.peak.reserved_then},

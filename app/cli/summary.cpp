@@ -189,7 +189,7 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < peak.allocated)
     allocated = fmt::format("{} active ({} by torch.cuda.max_memory_allocated())",
                             FormatBytes(peak.allocated), FormatBytes(counted));
-  if (trace::IsOfHostMemory(trace)) return allocated + where;
+  if (trace::IsOfHostMemory(trace) && trace.segments.size() == 0) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
     return allocated + where + "; how much was reserved is not recorded";
   if (peak.reserved_then == peak.reserved)

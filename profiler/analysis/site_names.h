@@ -14,9 +14,9 @@ namespace vramscope::analysis {
 // The path's last part.
 std::string_view BaseName(std::string_view path);
 
-// A file as call sites name it: its base name; "graph" of the code of a compiled graph, whose lines are
-// its nodes; of a notebook's cell, whose files all begin alike,
-// "In[12]" of "<ipython-input-12-0c98ad91dbd6>", "cell 3041" of "/tmp/ipykernel_7/2198263041.py".
+// A file as call sites name it: its base name; "graph" of the code of a compiled graph, whose lines
+// are its nodes; of a notebook's cell, whose files all begin alike, "In[12]" of
+// "<ipython-input-12-0c98ad91dbd6>", "cell 3041" of "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
 // A C++ frame without its arguments, at most 100 characters.

@@ -135,8 +135,8 @@ struct Fragmentation {
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
   bool sizes_are_of_blocks = false;  // requested sizes are not recorded: `requested` is of blocks
-  uint64_t pending = 0;       // of allocated: see SegmentView::Use
-  uint64_t outside = 0;       // of allocated: in no known segment (a trace without segments)
+  uint64_t pending = 0;              // of allocated: see SegmentView::Use
+  uint64_t outside = 0;              // of allocated: in no known segment (a trace without segments)
   uint32_t segments = 0, segments_cached = 0;
   struct PoolUse {
     uint8_t device = 0;
@@ -326,8 +326,8 @@ struct TraceDiff {
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
 // Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one. What has no match so is matched by
-// the program's innermost frame and the operator.
+// and files do: lines may differ, and folders above the last one. What has no match so is matched
+// by the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

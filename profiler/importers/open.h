@@ -1,5 +1,6 @@
-// Opens whatever people have as a Trace: `.trace`, a CUDA memory snapshot (pickle, JSON, or a page of
-// memory_viz that holds one), Kineto's Chrome JSON, a raw memory timeline; each plain, gzip or zstd, from a path or "-". By content, not by name.
+// Opens whatever people have as a Trace: `.trace`, a CUDA memory snapshot (pickle, JSON, or a page
+// of memory_viz that holds one), Kineto's Chrome JSON, a raw memory timeline; each plain, gzip or
+// zstd, from a path or "-". By content, not by name.
 //
 //   ASSIGN_OR_RETURN(auto trace, OpenTraceFile("snapshot.pickle.gz", {}));
 //
@@ -46,8 +47,8 @@ struct OpenOptions {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
 
-// The same of an input that is open already, of which `head` was taken. `path` names it, and is opened
-// again only where it is a regular file.
+// The same of an input that is open already, of which `head` was taken. `path` names it, and is
+// opened again only where it is a regular file.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
     std::unique_ptr<trace::InputStream> input, std::string head, const std::string& path,
     const OpenOptions& options);

@@ -112,8 +112,8 @@ struct OlderAlloc {
 };
 
 struct Recording {
-  std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
-  std::string device;      // what the only device is called, where it is no numbered one: "cpu"
+  std::string source;       // "CUDA memory snapshot (pickle, protocol 4)"
+  std::string device;       // what the only device is called, where it is no numbered one: "cpu"
   run::DeviceProfile card;  // of the only GPU, where the file says which; else empty
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
   int64_t start_unix_ns = 0;

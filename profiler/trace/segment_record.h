@@ -17,8 +17,10 @@
 namespace vramscope::trace {
 
 inline constexpr uint64_t kReservedTotalAddress = uint64_t{1} << 60;
-// Name of the one frame of the block that stands for what was allocated before a Kineto trace began.
-inline constexpr std::string_view kBeforeProfiler = "(made before the profiler, not freed while it ran)";
+// Name of the one frame of the block that stands for what was allocated before a Kineto trace
+// began.
+inline constexpr std::string_view kBeforeProfiler =
+    "(made before the profiler, not freed while it ran)";
 
 enum class SegmentRecord : uint8_t {
   kEach,       // every segment, with its address
@@ -41,8 +43,8 @@ bool IsOfHostMemory(const Trace& trace);
 
 // Why segments can't be shown; "" where they are recorded.
 std::string_view WhyNoSegments(const Trace& trace);
-// Why the allocator's decisions can't be replayed, not even under other settings: sizes are those of
-// blocks and segments are not recorded, or the memory is the host's. "" where they can.
+// Why the allocator's decisions can't be replayed, not even under other settings: sizes are those
+// of blocks and segments are not recorded, or the memory is the host's. "" where they can.
 std::string_view WhyNoReplay(const Trace& trace);
 
 }  // namespace vramscope::trace

@@ -116,10 +116,6 @@ struct TraceBuilder::Impl {
   int32_t NumberOfTop(const std::vector<uint32_t>& open) const {
     return open.empty() ? -1 : static_cast<int32_t>(trace.slices.number[open.back()]);
   }
-  // Of blocks and plain segments that are there.
-  static constexpr uint64_t kMostLive = INT64_MAX;
-  uint64_t live_requested = 0, live_rounded = 0, live_reserved = 0;
-
   static uint32_t HighestString(const Event& e) {
     return std::max({e.name.value, e.module.value, e.user_metadata.value, e.compile_context.value});
   }
@@ -136,11 +132,6 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
     return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
   if (e.pool > Pool::kLarge)
     return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
-  // So much is on no device: sums of live blocks stay numbers that can be added and compared.
-  if (e.bytes > kMostLive - live_requested || e.bytes_rounded > kMostLive - live_rounded)
-    return Bad(index, e.kind, fmt::format("{} bytes, more than any device has", e.bytes_rounded));
-  live_requested += e.bytes;
-  live_rounded += e.bytes_rounded;
   a.alloc_event.push_back(index);
   a.free_requested_event.push_back(kNoEvent);
   a.free_event.push_back(kNoEvent);
@@ -174,8 +165,6 @@ absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
     return Bad(index, e.kind, fmt::format("allocation {} is freed already", e.id));
   if (!requested) a.free_requested_event.Set(e.id, index);
   if (completed) {
-    live_requested -= a.bytes[e.id];
-    live_rounded -= a.bytes_rounded[e.id];
     a.free_event.Set(e.id, index);
     a.end_ns.Set(e.id, e.time_ns);
   }
@@ -202,7 +191,6 @@ absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
   if (e.kind == EventKind::kSegmentFree) {
     if (e.id >= s.size() || s.free_event[e.id] != kNoEvent)
       return Bad(index, e.kind, fmt::format("segment {} is not alive", e.id));
-    if (!s.expandable[e.id]) live_reserved -= s.bytes[e.id];
     s.free_event[e.id] = index;
     segment_map.Remove(s.device[e.id], s.address[e.id], static_cast<uint32_t>(e.id));
     return absl::OkStatus();
@@ -211,11 +199,6 @@ absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
     return Bad(index, e.kind, fmt::format("has id {} where {} comes next", e.id, s.size()));
   if (e.pool > Pool::kLarge)
     return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
-  if (e.detail == 0) {
-    if (e.bytes > kMostLive - live_reserved)
-      return Bad(index, e.kind, fmt::format("{} bytes, more than any device has", e.bytes));
-    live_reserved += e.bytes;
-  }
   s.alloc_event.push_back(index);
   s.free_event.push_back(kNoEvent);
   s.bytes.push_back(e.bytes);

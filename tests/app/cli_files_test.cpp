@@ -226,11 +226,11 @@ TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
 TEST_F(CliRecording, DiffOfRequestsTakesPipes) {
   const std::string file = Write("s.json", {}), csv = folder_ / "requests.csv";
   WriteFile(csv, RunVramscope({"requests", file}).out);
-  for (const std::string& content : {ReadFile(csv), ReadFile(file)}) {
+  for (const std::string& same : {csv, file}) {
     const std::string pipe = folder_ / "pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    std::thread writer([&] { WriteFile(pipe, content); });
-    const Outcome out = RunVramscope({"diff", "--requests", pipe, csv});
+    std::thread writer([&] { WriteFile(pipe, ReadFile(same)); });
+    const Outcome out = RunVramscope({"diff", "--requests", pipe, same});
     writer.join();
     std::remove(pipe.c_str());
     EXPECT_EQ(out.status, 0) << out.err << out.out;

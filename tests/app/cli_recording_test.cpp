@@ -107,11 +107,15 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
                                           {"name", "cuda:0"},
                                           {"allocated", 6 * kMiB},
                                           {"reserved", 64 * kMiB},
+                                          {"reserved_then", 64 * kMiB},
+                                          {"max_memory_allocated", 6 * kMiB},
                                           {"allocations", 5}},
                                          {{"device", 1},
                                           {"name", "cuda:1"},
                                           {"allocated", 20 * kMiB},
                                           {"reserved", 64 * kMiB},
+                                          {"reserved_then", 64 * kMiB},
+                                          {"max_memory_allocated", 20 * kMiB},
                                           {"allocations", 5}}})));
   EXPECT_EQ(info["allocations"], 10);  // of both
   EXPECT_THAT(RunVramscope({"info", file}).out,

@@ -447,7 +447,6 @@ TEST(Snapshot, SizesBeyondAnyDeviceAreRefused) {
   std::ostringstream out;
   const absl::Status status = WriteSnapshot(*b.Finish(true, ""), out);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(out.str().empty());
 }
 
 }  // namespace

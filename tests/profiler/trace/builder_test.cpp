@@ -378,14 +378,5 @@ TEST(BuilderSink, KeepsTheFirstError) {
   EXPECT_EQ(sink.Trace()->events.size(), 1u);
 }
 
-TEST(TraceBuilder, SumsOfWhatIsThereStayNumbers) {
-  constexpr uint64_t kHuge = (uint64_t{1} << 62) - 512;
-  const Built built =
-      Build({Alloc(0, 0, 0x1000, kHuge), Alloc(1, 1, 0x2000, kHuge), Alloc(2, 2, 0x3000, kHuge)});
-  EXPECT_EQ(built.status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(built.status.message()), HasSubstr("more than any device has"));
-  EXPECT_EQ(built.trace->allocations.size(), 2u) << "what came before is kept";
-}
-
 }  // namespace
 }  // namespace vramscope::trace
