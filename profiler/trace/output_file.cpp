@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace vramscope::trace {
 namespace {
@@ -80,11 +81,11 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
     mode = info.st_mode & 0777;
   }
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const std::string name =
+    std::string name =
         fmt::format("{}.{}-{}.part", file->target_, static_cast<long>(::getpid()), attempt);
     file->fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file->fd_ >= 0) {
-      file->temporary_ = name;
+      file->temporary_ = std::move(name);  // without an allocation that could leave the file behind
       unfinished = file->temporary_.c_str();
       return file;
     }
