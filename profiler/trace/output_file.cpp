@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
         fmt::format("{}.{}-{}.part", file->target_, static_cast<long>(::getpid()), attempt);
     file->fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file->fd_ >= 0) {
-      file->temporary_ = std::move(name);  // asks for no memory: from here on it goes with `file`
+      file->temporary_ = std::move(name);  // without an allocation that could leave the file behind
       unfinished = file->temporary_.c_str();
       return file;
     }

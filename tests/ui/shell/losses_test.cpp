@@ -202,7 +202,7 @@ TEST_F(Losses, AStuckFileStopsNothingElse) {
 // More than the client keeps: each line comes once, to the last.
 TEST_F(Losses, TheLogGoesOnAfterManyLines) {
   run::RunConfigBuilder builder(window_->config());
-  ASSERT_TRUE(builder.SetModelConfig("flood", window_->config().model_config_json).ok());
+  ASSERT_TRUE(builder.SetModelConfig("chatter", window_->config().model_config_json).ok());
   window_->runConfig(*builder.Build());
   ASSERT_TRUE(Idle());
   const auto* log = window_->findChild<QPlainTextEdit*>(QStringLiteral("log"));

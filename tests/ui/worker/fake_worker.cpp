@@ -6,7 +6,7 @@
 // an error), "bad-events" (a valid frame that is no trace), "slow" (200 ms before each step; can be
 // cancelled), "no-trace" (succeeds without events), "talks-on" (a run that starts and ends again,
 // with the same frames, behind its end), "flood" (64 MiB of standard error before its end),
-// "hostile-SEED" (hostile_bytes.h, then it exits, aborts or is killed).
+// "chatter" (256 KiB of it), "hostile-SEED" (hostile_bytes.h, then it exits, aborts or is killed).
 // By $VRAMSCOPE_FAKE: "die" (exits at once), "silent" (no hello), "protocol" (another protocol),
 // "die-once:FILE" (exits unless FILE exists, and makes it).
 #include <poll.h>
@@ -113,9 +113,9 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     WriteAll("this is no frame, whatever you do");
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  if (model == "flood") {
+  if (model == "flood" || model == "chatter") {
     const std::string line = std::string(1023, 'x') + '\n';
-    for (int i = 0; i < 64 << 10; ++i) std::fputs(line.c_str(), stderr);
+    for (int i = 0; i < (model == "flood" ? 64 << 10 : 256); ++i) std::fputs(line.c_str(), stderr);
     std::fputs("the last line\n", stderr);
   }
   if (model.starts_with("hostile-")) SendHostile(model.substr(8), tag, *config);
