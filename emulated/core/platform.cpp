@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "emulated/core/kernels.h"
 #include "emulated/core/pacing.h"
 #include "emulated/core/recorder.h"
 #include "emulated/core/report.h"
@@ -159,6 +160,13 @@ void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
 
 const char* vramscope_emulated_call_name(int call) {
   return vramscope::emulated::NameOf(static_cast<vramscope::emulated::Call>(call));
+}
+
+void vramscope_emulated_kernel(const char* name, uint64_t bytes, double flops) {
+  vramscope::emulated::Submit({.name = name,
+                               .flops = flops,
+                               .precision = vramscope::emulated::Precision::kBf16,
+                               .bytes = bytes});
 }
 
 void vramscope_emulated_reset(int device) {

@@ -100,6 +100,10 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration
 VRAMSCOPE_EMULATED_API void vramscope_emulated_listen(
     const vramscope::emulated::Listener* listener);
 VRAMSCOPE_EMULATED_API const char* vramscope_emulated_call_name(int call);
+// One kernel of a library that is modelled instead of run, on the current device's default stream:
+// `bytes` read and written and 16-bit `flops` take what they take on the card (WorkDuration).
+VRAMSCOPE_EMULATED_API void vramscope_emulated_kernel(const char* name, uint64_t bytes,
+                                                      double flops);
 // Memory::Reset, and the clock is 0 with nothing pending.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

@@ -79,7 +79,9 @@ constexpr Row kRows[] = {
     {"state-momentum", "Optimizer state, SGD with momentum", "e_w * N", kAdamStates},
     {"state-adam", "Optimizer state, Adam", "2 * e_w * N", kAdamStates},
     {"state-adam-8bit", "Optimizer state, Adam in 8 bits", "2 * (1 + 4/B) * N",
-     "two moments of a byte and an fp32 scale a block; tensors below 4096 elements stay in fp32"},
+     "two moments of a byte and an fp32 scale a block; tensors below 4096 elements stay in fp32, "
+     "and "
+     "embeddings under transformers' Trainer"},
     {"state-lion", "Optimizer state, Lion", "e_w * N", "one moment of the weight's type"},
     {"state-adafactor", "Optimizer state, Adafactor", "4 * R",
      "factored second moment: a value a row and a column, without a first moment"},

@@ -201,6 +201,21 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
+// Most QLoRA scripts call PEFT's prepare_model_for_kbit_training; many do not.
+void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
+                    std::vector<Assumption>& out) {
+  const bool matters = config.Is("prepare_kbit_training", "false") && WeightsInHalf(config) &&
+                       config.Is("mode", "train");
+  if (!matters) return;
+  const int64_t matrices = model.tie_embeddings ? 1 : 2;
+  out.push_back(
+      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, "
+       "which casts embeddings, norms and the output layer to fp32, embeddings and "
+       "output layer take this much more",
+       "setting: prepare_kbit_training",
+       2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
+}
+
 }  // namespace
 
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model) {
@@ -226,6 +241,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
   AddWithoutEffect(config, out);
   if (config.backend == Backend::kPlan) {
     AddDeclared(config, out);
+    if (config.Is("quantization", "nf4") || config.Is("quantization", "int8"))
+      AddNotPrepared(config, model, out);
     out.push_back(HostAssumption());
     const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
     if (device.ok()) out.push_back(ContextAssumption(*device));

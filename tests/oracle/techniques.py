@@ -1,6 +1,7 @@
 """Techniques for which neither transformers, PEFT nor torch.optim has a switch, written as people write them beside a model."""
 import contextlib
 import functools
+import tempfile
 import weakref
 
 import torch
@@ -232,15 +233,26 @@ class MuonAndAdamW:
             optimizer.zero_grad(set_to_none)
 
 
-def galore(parameters, rank, gap, lr, weight_decay):
-    """galore_torch's AdamW: matrices that are larger than the rank are projected."""
-    from galore_torch import GaLoreAdamW
-    parameters = list(parameters)
-    large = [p for p in parameters if p.ndim == 2 and min(p.shape) > rank]
-    chosen = set(map(id, large))
-    groups = [{"params": [p]} if id(p) not in chosen else {"params": [p], "rank": rank, "update_proj_gap": gap, "scale": 0.25, "proj_type": "std"}
-              for p in parameters]
-    return GaLoreAdamW(groups, lr=lr, weight_decay=weight_decay, no_deprecation_warning=True)
+def galore_of_trainer(model, settings):
+    """What transformers' Trainer makes of optim="galore_adamw", with galore_torch's optimizer; "_layerwise" steps inside backward."""
+    from transformers import Trainer, TrainingArguments
+    layerwise = settings["optimizer.in_backward"] == "true"
+    targets = "attn,mlp" if settings["galore.targets"] == "layers" else settings["galore.targets"]
+    arguments = TrainingArguments(
+        output_dir=tempfile.mkdtemp(), report_to="none", optim="galore_adamw_layerwise" if layerwise else "galore_adamw",
+        optim_target_modules=targets if targets == "all-linear" else targets.split(","),
+        optim_args="rank=%s, update_proj_gap=%s, scale=0.25" % (settings["galore.rank"], settings["galore.gap"]),
+        learning_rate=float(settings["optimizer.lr"]), weight_decay=float(settings["optimizer.weight_decay"]))
+    return Trainer(model=model, args=arguments).create_optimizer()
+
+
+def keep_embeddings_in_32_bits(model):
+    """As transformers' Trainer.create_optimizer does from 4.52 on (in 4.51 the optimizer's name keeps it from coming there)."""
+    import bitsandbytes
+    manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            manager.register_module_override(module, "weight", {"optim_bits": 32})
 
 
 def loss_of_older_versions(model, upcasts):
@@ -278,7 +290,7 @@ def product_in_one(feed, function, hidden):
 
 
 class AnyPrecisionAdamW(torch.optim.Optimizer):
-    """Both moments in bfloat16, as torchdistx and llama-recipes have it."""
+    """Both moments in bfloat16, as llama-recipes has it."""
 
     def __init__(self, parameters, lr, weight_decay):
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})

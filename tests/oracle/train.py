@@ -32,7 +32,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "loss_keeps": "nothing", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "empty_cache": "never", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "generate.lengths": "", "loss_path": "labels-shifted", "kernels": "eager", "gradients.dtype": "weights", "optimizer.library": "bitsandbytes", "lora.placement": "weight", "resume.map_location": "none", "resume.keeps": "false",
-            "seed": "0", "tf32": "false", "cast_cache": "true", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
+            "seed": "0", "tf32": "false", "cast_cache": "true", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "galore.targets": "layers", "optimizer.embedding_bits": "32", "prepare_kbit_training": "false", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -192,6 +192,10 @@ def with_techniques(program, settings, strategy):
     model = program.model
     if settings["quantization"] != "none":
         techniques.quantize(model, settings["quantization"])
+        if settings["prepare_kbit_training"] == "true":
+            import peft
+            # On the card, where from_pretrained leaves a quantized model.
+            model = peft.prepare_model_for_kbit_training(model.to("cuda"), use_gradient_checkpointing=False)
     if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
         model = peft.get_peft_model(model, autocast_adapter_dtype=settings["lora.dtype"] == "fp32", peft_config=peft.LoraConfig(
@@ -236,8 +240,6 @@ def optimizer_of(settings):
         options = {}
     elif name == "muon":
         return functools.partial(techniques.MuonAndAdamW, lr=rate, weight_decay=decay)
-    elif int(settings["galore.rank"]):
-        return functools.partial(techniques.galore, rank=int(settings["galore.rank"]), gap=int(settings["galore.gap"]), lr=rate, weight_decay=decay)
     else:
         kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adafactor": torch.optim.Adafactor, "adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}[name]
         options = how[settings["optimizer.impl"]]
@@ -247,7 +249,11 @@ def optimizer_of(settings):
 
 
 def make_optimizer(model, parameters, settings):
+    if int(settings["galore.rank"]):
+        return techniques.galore_of_trainer(model, settings)
     make = optimizer_of(settings)
+    if settings["optimizer.bits"] == "8" and settings["optimizer.library"] == "bitsandbytes" and settings["optimizer.embedding_bits"] == "32":
+        techniques.keep_embeddings_in_32_bits(model)
     if settings["optimizer.in_backward"] == "true":
         return techniques.InBackward(parameters, make)
     if settings["offload.optimizer"] == "cpu":

@@ -1,6 +1,8 @@
-// AdamW with both moments in bfloat16, whatever the weights' type, as AnyPrecisionAdamW of
-// torchdistx and llama-recipes (transformers' adamw_anyprecision): PyTorch's operators, parameter
-// by parameter, without Kahan summation.
+// AdamW with both moments in bfloat16, whatever the weights' type, as llama-recipes'
+// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation.
+// torchdistx' class of that name keeps the first moment in fp32 by default, and transformers'
+// optim="adamw_anyprecision" passes fp32 for both unless optim_args say momentum_dtype=bfloat16 and
+// variance_dtype=bfloat16: those are not this optimizer.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -91,7 +93,8 @@ TechniqueEntry DeclareTechnique_any_precision_optimizer() {
            .title = "AdamW with moments in bfloat16",
            .explanation =
                "Both moments in bfloat16, half of what fp32 weights have otherwise, without "
-               "scales. "
+               "scales, as llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision "
+               "keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). "
                "The step runs parameter by parameter, with temporaries as large as the largest.",
            .toggles = {{.id = "optimizer-16bit",
                         .title = "Adam's moments in bfloat16",

@@ -5,6 +5,7 @@
 #include <torch/autograd.h>
 #include <torch/types.h>
 
+#include "trainer/capture/modelled_kernel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/techniques/recompute/frames.h"
@@ -36,6 +37,7 @@ struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
     const at::Tensor largest = at::empty({logits.size(0), 1}, wide);
     const at::Tensor log_sum = at::empty({logits.size(0), 1}, wide);
     at::Tensor loss = at::empty({}, wide);
+    LaunchModelled(kCrossEntropy, logits, 2 * BytesOf(logits));  // the largest, then the sum
     if (computes) {
       loss.copy_(
           at::cross_entropy_loss(logits.to(at::kFloat), labels, {}, at::Reduction::Sum, kIgnored));
@@ -48,6 +50,7 @@ struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
     const variable_list saved = context->get_saved_variables();
     RECORD_FUNCTION(kCrossEntropy, c10::ArrayRef<const c10::IValue>());
     at::Tensor gradient = at::empty_like(saved[0]);
+    LaunchModelled(kCrossEntropy, gradient, BytesOf(saved[0]) + BytesOf(gradient));
     if (context->saved_data["computes"].toBool()) {
       const at::Tensor counts = (saved[1] != kIgnored).unsqueeze(1);
       const at::Tensor labels = saved[1].clamp_min(0).unsqueeze(1);

@@ -1,9 +1,17 @@
 // Adam's moments in 8 bits, in blocks of 256 elements with a scale each, as bitsandbytes'
 // AdamW8bit: tensors below 4096 elements keep fp32 moments, two tables of 256 values are made once.
-// Paged, moments of 100,000 elements or more are in managed memory, which PyTorch's allocator does
-// not know; what stands for it here is host memory.
+// transformers' Trainer (4.52 and later) overrides that for every nn.Embedding, whose moments stay
+// fp32 (GlobalOptimManager, in Trainer.create_optimizer). Paged, moments of 100,000 elements or
+// more are in managed memory, which PyTorch's allocator does not know; what stands for it here is
+// host memory.
+#include <ATen/record_function.h>
 #include <torch/types.h>
 
+#include <unordered_set>
+#include <utility>
+
+#include "trainer/capture/modelled_kernel.h"
+#include "trainer/models/layers.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/quantised_adam.h"
 #include "trainer/techniques/technique.h"
@@ -15,35 +23,40 @@ constexpr int64_t kBlock = 256;
 constexpr int64_t kLeastElements = 4096;
 constexpr int64_t kTable = 256;
 constexpr int64_t kLeastPaged = 100'000;
+constexpr char kStep8[] = "bitsandbytes::optimizer_update_8bit_blockwise";
+constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
+
+using Storages = std::unordered_set<uint64_t>;  // by StorageKey
 
 // What one of bitsandbytes' optimizers makes; each has tables of its own.
 class Layout {
  public:
-  Layout(bool paged, bool computes) : paged_(paged), computes_(computes) {}
+  Layout(Storages in_fp32, bool paged, bool computes)
+      : in_fp32_(std::move(in_fp32)), paged_(paged), computes_(computes) {}
 
   QuantisedMoments operator()(const at::Tensor& parameter) {
     const auto type = parameter.options().requires_grad(false);
     const auto zeros = [&](at::IntArrayRef shape, at::ScalarType dtype) {
       return MakeState(parameter, [&] { return at::zeros(shape, type.dtype(dtype)); });
     };
+    const auto moment = [&](at::ScalarType dtype) {
+      if (!paged_ || parameter.numel() < kLeastPaged) return zeros(parameter.sizes(), dtype);
+      const auto host = at::TensorOptions().dtype(dtype);
+      return computes_ ? at::zeros(parameter.sizes(), host) : at::empty(parameter.sizes(), host);
+    };
     QuantisedMoments made;
-    if (parameter.numel() < kLeastElements) {
-      made.first.codes = zeros(parameter.sizes(), at::kFloat);
-      made.second.codes = zeros(parameter.sizes(), at::kFloat);
+    if (parameter.numel() < kLeastElements || in_fp32_.contains(StorageKey(parameter))) {
+      made.first.codes = moment(at::kFloat);
+      made.second.codes = moment(at::kFloat);
       return made;
     }
     if (!signed_table_.defined()) {
       signed_table_ = Table(parameter.device());
       unsigned_table_ = Table(parameter.device());
     }
-    const auto bytes = [&] {
-      if (!paged_ || parameter.numel() < kLeastPaged) return zeros(parameter.sizes(), at::kByte);
-      const auto host = at::TensorOptions().dtype(at::kByte);
-      return computes_ ? at::zeros(parameter.sizes(), host) : at::empty(parameter.sizes(), host);
-    };
     const int64_t blocks = (parameter.numel() + kBlock - 1) / kBlock;
-    made.first.codes = bytes();
-    made.second.codes = bytes();
+    made.first.codes = moment(at::kByte);
+    made.second.codes = moment(at::kByte);
     made.first.scale = zeros({blocks}, at::kFloat);
     made.second.scale = zeros({blocks}, at::kFloat);
     return made;
@@ -57,23 +70,43 @@ class Layout {
         .to(device, /*non_blocking=*/false, /*copy=*/true);
   }
 
+  const Storages in_fp32_;
   const bool paged_, computes_;
   at::Tensor signed_table_, unsigned_table_;
 };
 
+// One kernel a tensor, in place.
+void UpdateByKernel(const at::Tensor& parameter, const QuantisedMoments& moments) {
+  const char* kernel = moments.first.scale.defined() ? kStep8 : kStep32;
+  RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
+  LaunchModelled(kernel, parameter, BytesOfUpdate(parameter, moments));
+}
+
 class EightBitOptimizer final : public Technique {
  public:
   explicit EightBitOptimizer(const run::RunConfig& config)
-      : config_(OptimizerConfigOf(config)), paged_(config.Is("optimizer.paged", "true")) {}
+      : config_(OptimizerConfigOf(config)),
+        paged_(config.Is("optimizer.paged", "true")),
+        embeddings_in_fp32_(config.Is("optimizer.embedding_bits", "32")) {}
+
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    in_fp32_.clear();  // of the rehearsal
+    if (!embeddings_in_fp32_) return;
+    model.Visit([&](Module& module, const std::string&) {
+      if (auto* embedding = dynamic_cast<Embedding*>(&module))
+        in_fp32_.insert(StorageKey(embedding->weight()->tensor));
+    });
+  }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
-    return std::make_unique<QuantisedAdam>(config_, trained, Layout(paged_, run.measured),
-                                           run.measured);
+    return std::make_unique<QuantisedAdam>(config_, trained, Layout(in_fp32_, paged_, run.measured),
+                                           UpdateByKernel, run.measured);
   }
 
  private:
   OptimizerConfig config_;
-  bool paged_;
+  bool paged_, embeddings_in_fp32_;
+  Storages in_fp32_;
 };
 
 }  // namespace
@@ -86,7 +119,9 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
            .title = "8-bit Adam",
            .explanation =
                "Each moment takes a byte an element and a scale for each 256: a quarter of fp32. "
-               "One kernel a tensor, no temporaries. Paged, moments of large tensors are in "
+               "One kernel a tensor, no temporaries. The moments of embeddings stay fp32, as "
+               "transformers' Trainer has it; bitsandbytes by itself has 8 bits there too "
+               "(optimizer.embedding_bits=8). Paged, moments of large tensors are in "
                "managed memory: on the card while there is room, on the host where there is none, "
                "and each step brings them back over the bus.",
            .settings = {{.key = "optimizer.bits",
@@ -100,7 +135,15 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                                  "bitsandbytes' paged optimizers",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}}}},
+                         .choices = {{"false", ""}, {"true", ""}}},
+                        {.key = "optimizer.embedding_bits",
+                         .help = "bits of an embedding's moments beside bitsandbytes' 8-bit ones; "
+                                 "32: as transformers' Trainer registers them (4.52 and later), 8: "
+                                 "as bitsandbytes' optimizers have them without that",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "32",
+                         .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},
+                         .label = "embeddings"}},
            .toggles = {{.id = "optimizer-8bit",
                         .title = "8-bit Adam",
                         .explanation = "a byte a moment, scales for each 256",
@@ -109,7 +152,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                                {"optimizer.paged", true, {"false"}}},
                         .ways = {{{"optimizer.bits", "8"},
                                   {"optimizer.library", "bitsandbytes"},
-                                  {"optimizer.paged", "false"}}}},
+                                  {"optimizer.paged", "false"}}},
+                        .controls = {"optimizer.embedding_bits"}},
                        {.id = "optimizer-paged",
                         .title = "Paged 8-bit Adam",
                         .explanation = "moments make room when others need it",
@@ -117,7 +161,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                                {"optimizer.paged", true, {"true"}}},
                         .ways = {{{"optimizer.bits", "8"},
                                   {"optimizer.library", "bitsandbytes"},
-                                  {"optimizer.paged", "true"}}}}},
+                                  {"optimizer.paged", "true"}}},
+                        .controls = {"optimizer.embedding_bits"}}},
            .rules = {{.when = {{"optimizer.paged", true, {"true"}},
                                {"optimizer.bits", false, {"8"}}},
                       .why = "optimizer.paged is planned of 8-bit moments: set optimizer.bits=8",
@@ -128,11 +173,13 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                       .instead = {{"optimizer.bits", "32"}}}},
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
                         .what = "paged moments are not in the peak: PyTorch's allocator does not "
-                                "know managed memory, which the card holds where it has room"},
+                                "know managed memory, which the card holds where it has room; "
+                                "the step is timed as if it held them"},
                        {.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"bitsandbytes"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
-                                "place, without memory of its own"}}},
+                                "place, without memory of its own, as fast as the memory gives "
+                                "its gradient, weight and moments"}}},
       .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
               {.row = "optimizer-paged", .changes = run::Changes::kRounding, .last_resort = true}},
       .modelled = {{.assumed = 1, .category = "Optimizer state"}},

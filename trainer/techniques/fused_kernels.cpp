@@ -4,6 +4,7 @@
 #include <torch/autograd.h>
 #include <torch/types.h>
 
+#include "trainer/capture/modelled_kernel.h"
 #include "trainer/models/decoder.h"
 #include "trainer/models/layers.h"
 #include "trainer/techniques/technique.h"
@@ -24,7 +25,9 @@ struct SiluTimes : torch::autograd::Function<SiluTimes> {
     context->saved_data["computes"] = computes;
     at::Tensor product = [&] {
       RECORD_FUNCTION(kSiluTimes, c10::ArrayRef<const c10::IValue>());
-      return at::empty_like(up);
+      at::Tensor made = at::empty_like(up);
+      LaunchModelled(kSiluTimes, made, BytesOf(gate) + BytesOf(up) + BytesOf(made));
+      return made;
     }();
     if (computes) product.copy_(at::silu(gate) * up);
     return product;
@@ -38,6 +41,8 @@ struct SiluTimes : torch::autograd::Function<SiluTimes> {
       up = gradients[0] * silu;
       gate = by_gate;
     }
+    RECORD_FUNCTION(kSiluTimes, c10::ArrayRef<const c10::IValue>());
+    LaunchModelled(kSiluTimes, gate, BytesOf(gradients[0]) + 2 * (BytesOf(gate) + BytesOf(up)));
     return {gate, up, at::Tensor()};
   }
 };

@@ -1,12 +1,20 @@
-// GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024). Each matrix has a
-// projection, made of its gradient's singular vectors in the first step and every `galore.gap`
-// steps from then on; with the requests of galore_torch's AdamW.
+// GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024), as galore_torch's
+// AdamW under transformers' optim="galore_adamw". The linear layers that `galore.targets` chooses
+// (optim_target_modules) are projected: each weight has a projection, made of its gradient's
+// singular vectors in the first step and every `galore.gap` steps from then on. All other
+// parameters, embeddings and norms among them, have whole moments and are updated first.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
+#include <unordered_set>
 
 #include "trainer/capture/cancel.h"
+#include "trainer/models/layers.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/technique.h"
 
@@ -14,37 +22,46 @@ namespace vramscope::trainer {
 namespace {
 
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-6, kScale = 0.25;
+constexpr char kLayers[] = "layers", kAllLinear[] = "all-linear";
 
 struct State {
   int64_t step = 0;
+  bool projected = false;
   at::Tensor projection, moment, variance;
 };
 
 class ProjectedAdam final : public Optimizer {
  public:
-  ProjectedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, int64_t rank,
-                int64_t gap)
+  // `projected`: storages of the weights that are.
+  ProjectedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters,
+                const std::unordered_set<uint64_t>& projected, int64_t rank, int64_t gap)
       : Optimizer(std::move(parameters), config.lr),
         weight_decay_(config.weight_decay),
         rank_(rank),
         gap_(gap),
-        states_(parameters_.size()) {}
+        states_(parameters_.size()) {
+    // Two parameter groups, those without a projection first.
+    for (const bool chosen : {false, true}) {
+      for (size_t i = 0; i < parameters_.size(); ++i) {
+        states_[i].projected = projected.contains(StorageKey(parameters_[i]));
+        if (states_[i].projected == chosen) order_.push_back(i);
+      }
+    }
+  }
 
   void Step() override {
     at::NoGradGuard no_grad;
     // Names of the original's loop: each keeps its tensor until the next parameter rebinds it.
     at::Tensor gradient, denominator, update;
-    for (size_t i = 0; i < parameters_.size(); ++i) {
+    for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];
       if (!parameter.grad().defined()) continue;
       ThrowIfCancelled();
       const OwnerScope owner(StorageKey(parameter));
       State& state = states_[i];
       gradient = parameter.grad();
-      const bool projected =
-          parameter.dim() == 2 && std::min(parameter.size(0), parameter.size(1)) > rank_;
-      const bool right = projected && parameter.size(0) >= parameter.size(1);
-      if (projected) {
+      const bool right = state.projected && parameter.size(0) >= parameter.size(1);
+      if (state.projected) {
         if (state.step % gap_ == 0) state.projection = Projection(gradient, right);
         gradient = right ? at::matmul(gradient, state.projection.t())
                          : at::matmul(state.projection.t(), gradient);
@@ -60,7 +77,7 @@ class ProjectedAdam final : public Optimizer {
       const auto t = static_cast<double>(state.step);
       const double size = lr_ * std::sqrt(1 - std::pow(kBeta2, t)) / (1 - std::pow(kBeta1, t));
       update = state.moment / denominator;
-      if (projected) {
+      if (state.projected) {
         const at::Tensor wide =
             right ? at::matmul(update, state.projection) : at::matmul(state.projection, update);
         update = wide * kScale;
@@ -86,12 +103,10 @@ class ProjectedAdam final : public Optimizer {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
     at::Tensor kept = right ? v.slice(0, 0, rank_) : u.slice(1, 0, rank_);
-    // The package makes the other half of the product as well, for nobody.
-    if (right) {
-      at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)));
-    } else {
-      at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));
-    }
+    // The package makes the other half of the product as well and does not use it.
+    const at::Tensor unused =
+        right ? at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)))
+              : at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));
     kept = kept.to(gradient.scalar_type());
     TagStorage(kept, trace::Category::kOptimizerState, "projection");
     return kept;
@@ -100,24 +115,82 @@ class ProjectedAdam final : public Optimizer {
   const double weight_decay_;
   const int64_t rank_, gap_;
   std::vector<State> states_;
+  std::vector<size_t> order_;  // of the updates
 };
+
+// Those that are nn.Linear (GPT-2's layers are Conv1D) below `root`, with their paths.
+using LinearVisitor = std::function<void(const Linear& linear, const std::string& path)>;
+void VisitLinear(Module& root, const LinearVisitor& visitor) {
+  root.Visit([&](Module& module, const std::string& path) {
+    const auto* linear = dynamic_cast<const Linear*>(&module);
+    if (linear != nullptr && !linear->transposed()) visitor(*linear, path);
+  });
+}
 
 class GradientProjection final : public Technique {
  public:
   explicit GradientProjection(const run::RunConfig& config)
       : config_(OptimizerConfigOf(config)),
         rank_(config.Integer("galore.rank")),
-        gap_(config.Integer("galore.gap")) {}
+        gap_(config.Integer("galore.gap")),
+        targets_(config.Names("galore.targets")) {}
+
+  absl::Status OnModel(Model& model) override {
+    const std::vector<const Linear*> chosen = Chosen(model);
+    std::set<const Parameter*> embedded;
+    model.Visit([&](Module& module, const std::string&) {
+      if (auto* embedding = dynamic_cast<Embedding*>(&module))
+        embedded.insert(embedding->weight().get());
+    });
+    for (const Linear* linear : chosen) {
+      if (!embedded.contains(linear->weight().get())) continue;
+      return absl::InvalidArgumentError(
+          "galore.targets: the output layer is chosen, whose weight is the embedding's: "
+          "transformers puts it into two parameter groups, which PyTorch refuses; set layers");
+    }
+    if (!chosen.empty()) return absl::OkStatus();
+    std::set<std::string> names;
+    VisitLinear(model,
+                [&](const Linear& linear, const std::string&) { names.insert(linear.name()); });
+    return absl::InvalidArgumentError(fmt::format(
+        "galore.targets={}: chooses no linear layer of this model, which has {}; or set layers",
+        fmt::join(targets_, ","),
+        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    projected_.clear();  // of the rehearsal
+    for (const Linear* linear : Chosen(model))
+      projected_.insert(StorageKey(linear->weight()->tensor));
+  }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                            const std::vector<at::Tensor>& trained) override {
-    return std::make_unique<ProjectedAdam>(config_, trained, rank_, gap_);
+    return std::make_unique<ProjectedAdam>(config_, trained, projected_, rank_, gap_);
   }
   // cuSOLVER and cuBLAS have workspaces of the thread that steps.
   bool rehearses() const override { return false; }
 
  private:
+  std::vector<const Linear*> Chosen(Model& model) const {
+    std::vector<const Linear*> out;
+    const bool all = targets_.front() == kAllLinear;
+    if (targets_.front() == kLayers) {
+      for (Module* layer : model.Layers())
+        VisitLinear(*layer, [&](const Linear& linear, auto&) { out.push_back(&linear); });
+      return out;
+    }
+    VisitLinear(model, [&](const Linear& linear, const std::string& path) {
+      const bool named = std::ranges::any_of(targets_, [&](const std::string& target) {
+        return path.find(target) != std::string::npos;
+      });
+      if (all || named) out.push_back(&linear);
+    });
+    return out;
+  }
+
   OptimizerConfig config_;
   int64_t rank_, gap_;
+  std::vector<std::string> targets_;
+  std::unordered_set<uint64_t> projected_;  // storages of their weights
 };
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
@@ -135,8 +208,9 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
            .group = "Optimizer",
            .title = "GaLore",
            .explanation =
-               "Adam's moments of each matrix's gradient in a few dimensions: rank x its longer "
-               "side twice, and a projection. The gradient itself stays whole; the singular "
+               "Adam's moments of a linear layer's gradient in a few dimensions: rank x its longer "
+               "side twice, and a projection. The gradient itself stays whole, and so do the "
+               "moments of what is not chosen: embeddings, norms, the output layer. The singular "
                "vectors are computed again every few hundred steps, which is slow and needs room.",
            .settings = {{.key = "galore.rank",
                          .help = "dimensions that moments of a matrix have; 0: all",
@@ -151,14 +225,28 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                          .default_value = "200",
                          .low = 1,
                          .high = 1e6,
-                         .label = "steps"}},
+                         .label = "steps"},
+                        {.key = "galore.targets",
+                         .help =
+                             "linear layers that are projected: layers (all in the model's "
+                             "layers: transformers' optim_target_modules=[\"attn\", \"mlp\"] of "
+                             "Llama and its like), parts of their paths, or all-linear (the "
+                             "output layer too, where it is not tied to the embedding)",
+                         .kind = run::ValueKind::kText,
+                         .default_value = "layers",
+                         .format = "names",
+                         .label = "on"}},
            .toggles = {{.id = "galore",
                         .title = "GaLore",
                         .explanation = "moments in few dimensions",
                         .on = {{"galore.rank", false, {"0"}}},
                         .ways = {{{"galore.rank", "128"}}},
-                        .controls = {"galore.rank", "galore.gap"}}},
-           .rules = {NotWith({"optimizer.name", false, {"adamw"}},
+                        .controls = {"galore.rank", "galore.gap", "galore.targets"}}},
+           .rules = {NotWith({"model.family", true, {"gpt2"}},
+                             "transformers' GaLore passes over GPT-2's Conv1D layers: set "
+                             "galore.rank=0",
+                             {{"galore.rank", "0"}}),
+                     NotWith({"optimizer.name", false, {"adamw"}},
                              "it is a form of AdamW: set optimizer.name=adamw",
                              {{"galore.rank", "0"}}),
                      NotWith({"optimizer.bits", false, {"32"}},

@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "trainer/capture/modelled_kernel.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/quantised_adam.h"
 #include "trainer/techniques/technique.h"
@@ -40,29 +41,35 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// In the order of Inductor's code.
-void BorrowForStep(const at::Tensor& parameter, const QuantisedMoments& moments) {
+// In the order of Inductor's code. What it borrows is written once and read by the kernels after:
+// moments in fp32 by the one that finds the scales, too.
+void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
-  if (!like.scale.defined()) return;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());
+  const uint64_t in_place = BytesOfUpdate(parameter, moments);
+  const auto launch = [&](uint64_t bytes) { LaunchModelled(kStep, parameter, bytes); };
+  if (!like.scale.defined()) return launch(in_place);
   const auto ask = [&](int64_t elements, at::ScalarType type) {
     return at::empty({elements}, parameter.options().dtype(type).requires_grad(false));
   };
   const int64_t n = parameter.numel(), blocks = like.scale.numel();
   const bool fused = parameter.dim() > 1 && parameter.size(-1) == like.block;
-  if (fused && like.bits == 8) return;
+  if (fused && like.bits == 8) return launch(in_place);
   std::array<at::Tensor, 2> scales, wide, codes;
   const auto both = [](std::array<at::Tensor, 2>& pair, const auto& make) {
     for (at::Tensor& tensor : pair) tensor = make();
   };
   if (!fused) both(scales, [&] { return ask(blocks, at::kFloat); });
   both(wide, [&] { return ask(n, at::kFloat); });
+  const uint64_t wide_bytes = 2 * BytesOf(wide[0]);
   if (like.bits == 8) {
+    launch(in_place + 3 * wide_bytes + 4 * BytesOf(scales[0]));
     for (auto* pair : {&wide, &scales})
       for (at::Tensor& tensor : *pair) tensor.reset();
     return;
   }
   both(codes, [&] { return ask(n, at::kLong); });
+  launch(in_place + 3 * wide_bytes + 4 * (BytesOf(codes[0]) + BytesOf(scales[0])));
   for (size_t i = 0; i < 2; ++i)
     for (auto* pair : {&wide, &codes, &scales}) (*pair)[i].reset();
 }
@@ -77,7 +84,7 @@ class LowBitOptimizer final : public Technique {
       return QuantisedMoments{.first = MakeMoment(parameter, bits, true),
                               .second = MakeMoment(parameter, bits, false)};
     };
-    return std::make_unique<QuantisedAdam>(config_, trained, make, run.measured, BorrowForStep);
+    return std::make_unique<QuantisedAdam>(config_, trained, make, UpdateByKernels, run.measured);
   }
 
  private:
@@ -93,9 +100,12 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
           {.id = "low-bit-optimizer",
            .group = "Optimizer",
            .title = "Adam in 8 or 4 bits by torchao",
-           .explanation = "Moments in a byte or in half a byte an element with a scale for each "
-                          "block. torchao's "
-                          "work on the shards of zero2 and zero3, where bitsandbytes' do not.",
+           .explanation =
+               "Moments in a byte or in half a byte an element with a scale for each block. "
+               "torchao's work on the shards of zero2 and zero3, where bitsandbytes' do not. Its "
+               "compiled step makes both moments of one tensor in fp32, with 4 bits their codes as "
+               "64-bit numbers as well: 24 bytes an element of the largest tensor (8 with 8 bits) "
+               "for a moment, which can be more than 4 bits save beside 8.",
            .settings = {{.key = "optimizer.library",
                          .help = "whose optimizer has 8-bit moments",
                          .kind = run::ValueKind::kChoice,

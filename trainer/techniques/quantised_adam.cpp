@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/modelled_kernel.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -56,14 +57,21 @@ void Encode(const at::Tensor& values, QuantisedMoment& moment, bool with_sign) {
 
 }  // namespace
 
+uint64_t BytesOfUpdate(const at::Tensor& parameter, const QuantisedMoments& moments) {
+  uint64_t bytes = BytesOf(parameter.grad()) + 2 * BytesOf(parameter);
+  for (const QuantisedMoment* moment : {&moments.first, &moments.second})
+    bytes += 2 * (BytesOf(moment->codes) + BytesOf(moment->scale));
+  return bytes;
+}
+
 QuantisedAdam::QuantisedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters,
-                             MakeMoments make, bool computes, Borrow borrow)
+                             MakeMoments make, PlanUpdate plan_update, bool computes)
     : Optimizer(std::move(parameters), config.lr),
       weight_decay_(config.weight_decay),
       decoupled_(config.name == "adamw"),
       make_(std::move(make)),
+      plan_update_(std::move(plan_update)),
       computes_(computes),
-      borrow_(std::move(borrow)),
       states_(parameters_.size()) {}
 
 void QuantisedAdam::Step() {
@@ -76,8 +84,8 @@ void QuantisedAdam::Step() {
     ++state.step;
     if (computes_) {
       Update(parameters_[i], state);
-    } else if (borrow_) {
-      borrow_(parameters_[i], state.moments);
+    } else {
+      plan_update_(parameters_[i], state.moments);
     }
   }
 }

@@ -2,11 +2,12 @@
 // codes with an fp32 scale for each block. How a library lays a moment out is the library's; what
 // is done with it is the same.
 //
-//   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, computes);
+//   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
+//   computes);
 //
-// `make_moments` is called for each parameter in the first step, in their order. A step asks for
-// nothing where nothing computes but what `borrow` asks for: it is one kernel for each parameter,
-// in place.
+// `make_moments` is called for each parameter in the first step, in their order. In a plan, which
+// computes nothing, a parameter's update is what `plan_update` does: it allocates what the
+// library's kernels borrow and launches them (modelled_kernel.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,15 +31,19 @@ struct QuantisedMoments {
   QuantisedMoment first = {}, second = {};
 };
 
+// What an update in place reads and writes: the gradient once; the weight, both moments and their
+// scales twice.
+uint64_t BytesOfUpdate(const at::Tensor& parameter, const QuantisedMoments& moments);
+
 class QuantisedAdam final : public Optimizer {
  public:
   using MakeMoments = std::function<QuantisedMoments(const at::Tensor& parameter)>;
 
-  // What a library's step of a parameter asks for and gives back.
-  using Borrow = std::function<void(const at::Tensor& parameter, const QuantisedMoments& moments)>;
+  using PlanUpdate =
+      std::function<void(const at::Tensor& parameter, const QuantisedMoments& moments)>;
 
   QuantisedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, MakeMoments make,
-                bool computes, Borrow borrow = nullptr);
+                PlanUpdate plan_update, bool computes);
 
   void Step() override;
   std::vector<at::Tensor> StateTensors() const override;
@@ -53,8 +58,8 @@ class QuantisedAdam final : public Optimizer {
   const double weight_decay_;
   const bool decoupled_;
   const MakeMoments make_;
+  const PlanUpdate plan_update_;
   const bool computes_;
-  const Borrow borrow_;
   std::vector<State> states_;
 };
 

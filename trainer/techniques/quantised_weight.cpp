@@ -3,9 +3,11 @@
 #include <torch/autograd.h>
 #include <torch/types.h>
 
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "trainer/capture/modelled_kernel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 
@@ -50,6 +52,12 @@ at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
   return at::empty(std::forward<Arguments>(arguments)...);
 }
+void Launch(const char* kernel, std::initializer_list<at::Tensor> touched, double flops = 0) {
+  RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
+  uint64_t bytes = 0;
+  for (const at::Tensor& tensor : touched) bytes += BytesOf(tensor);
+  LaunchModelled(kernel, *touched.begin(), bytes, flops);
+}
 constexpr char kQuantise4[] = "bitsandbytes::quantize_4bit";
 constexpr char kQuantiseScales[] = "bitsandbytes::quantize_blockwise";
 constexpr char kDequantise4[] = "bitsandbytes::dequantize_4bit";
@@ -74,6 +82,7 @@ class Nf4Weight final : public QuantisedWeight {
     at::Tensor scales =
         Modelled(kQuantise4, at::IntArrayRef{scale_count()}, device.dtype(at::kFloat));
     kept_ = Modelled(kQuantise4, stored().shape, device.dtype(at::kByte));
+    Launch(kQuantise4, {wide, scales, kept_});
     if (computes_) Quantise(wide, scales);
     codes_ = AsBuffer(NormalFloatTable().to(wide.device(), /*non_blocking=*/false, /*copy=*/true));
     {
@@ -91,6 +100,7 @@ class Nf4Weight final : public QuantisedWeight {
     scales_of_scales_ =
         AsBuffer(Modelled(kQuantiseScales, at::IntArrayRef{groups}, device.dtype(at::kFloat)));
     bytes_ = AsBuffer(Modelled(kQuantiseScales, centred.sizes(), device.dtype(at::kByte)));
+    Launch(kQuantiseScales, {centred, scales_of_scales_, bytes_});
     own_table_ = AsBuffer(table_->values.clone());
     if (computes_) {
       const at::Tensor blocks = Blocks(centred, kScaleBlock);
@@ -135,6 +145,7 @@ class Nf4Weight final : public QuantisedWeight {
   at::Tensor Centred() const {
     at::Tensor scales =
         Modelled(kDequantiseScales, bytes_.sizes(), bytes_.options().dtype(at::kFloat));
+    Launch(kDequantiseScales, {bytes_, scales_of_scales_, scales});
     if (!computes_) return scales;
     const at::Tensor of_each =
         scales_of_scales_.repeat_interleave(kScaleBlock).slice(0, 0, scale_count());
@@ -143,7 +154,10 @@ class Nf4Weight final : public QuantisedWeight {
 
   at::Tensor Unpacked(const at::Tensor& scales, at::ScalarType type) const {
     if (!computes_) {
-      return Modelled(kDequantise4, at::IntArrayRef{rows_, columns_}, kept_.options().dtype(type));
+      at::Tensor wide =
+          Modelled(kDequantise4, at::IntArrayRef{rows_, columns_}, kept_.options().dtype(type));
+      Launch(kDequantise4, {kept_, scales, wide});
+      return wide;
     }
     const at::Tensor bytes = kept_.flatten();
     const at::Tensor pairs =
@@ -189,6 +203,8 @@ class Int8Weight final : public QuantisedWeight {
         AsBuffer(Modelled(kQuantise8, at::IntArrayRef{rows_}, narrow.options().dtype(at::kFloat)));
     kept_ =
         Modelled(kQuantise8, at::IntArrayRef{rows_, columns_}, narrow.options().dtype(at::kChar));
+    // A row is read for its largest, then once more.
+    Launch(kQuantise8, {narrow, narrow, kept_, scales_});
     if (computes_) {
       const at::Tensor values = wide.to(at::kFloat);
       scales_.copy_(values.abs().amax(1).clamp_min(1e-12));
@@ -210,12 +226,15 @@ class Int8Weight final : public QuantisedWeight {
     const at::Tensor scales =
         Modelled(kQuantise8, at::IntArrayRef{x.size(0)}, narrow.options().dtype(at::kFloat));
     at::Tensor bytes = Modelled(kQuantise8, narrow.sizes(), narrow.options().dtype(at::kChar));
+    Launch(kQuantise8, {narrow, narrow, bytes, scales});
     const at::Tensor columns = WithoutOutliers(narrow, bytes);
     narrow.reset();
     if (computes_) return Computed(x, bias, columns);
     at::Tensor sums =
         Modelled(kMultiply8, at::IntArrayRef{x.size(0), rows_}, bytes.options().dtype(at::kInt));
+    Launch(kMultiply8, {bytes, kept_, sums}, 2.0 * static_cast<double>(sums.numel() * columns_));
     at::Tensor product = Modelled(kDequantise8, sums.sizes(), sums.options().dtype(at::kHalf));
+    Launch(kDequantise8, {sums, product});
     if (bias.defined() && bias.scalar_type() != at::kHalf) product.add_(bias);
     at::Tensor typed = product.to(x.scalar_type());
     product.reset();

@@ -1,12 +1,17 @@
 // Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
 // doubly quantised scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters stand beside
-// them in the layer's type.
+// them in the layer's type. Prepared, what is left in 16 bits is cast to fp32 before the adapters
+// are made, as PEFT's prepare_model_for_kbit_training does.
+#include <ATen/DeviceAccelerator.h>
 #include <torch/types.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
 #include "trainer/models/layers.h"
 #include "trainer/techniques/quantised_weight.h"
 #include "trainer/techniques/technique.h"
@@ -22,12 +27,16 @@ bool IsKept(const std::string& path) {
 
 class Quantization final : public Technique {
  public:
-  Quantization(bool four_bits, bool computes) : four_bits_(four_bits), computes_(computes) {}
+  Quantization(bool four_bits, bool prepares, bool computes)
+      : four_bits_(four_bits), prepares_(prepares), computes_(computes) {}
 
   absl::Status OnModel(Model& model) override {
     model.Visit([&](Module& module, const std::string& path) {
       auto* linear = dynamic_cast<Linear*>(&module);
-      if (linear != nullptr && !IsKept(path)) Replace(*linear);
+      if (linear == nullptr || IsKept(path)) return;
+      Replace(*linear);
+      // Linear4bit casts its bias back to the type that it computes in, in its first forward.
+      if (four_bits_) narrow_.insert(path + ".bias");
     });
     if (weights_.empty()) {
       return absl::InvalidArgumentError(
@@ -38,6 +47,24 @@ class Quantization final : public Technique {
       parameter->trainable = parameter->trainable && adapter;
     }
     return absl::OkStatus();
+  }
+  void AfterLoad(const RunContext& run, Model& model) override {
+    if (!prepares_) return;
+    at::NoGradGuard no_grad;
+    for (Parameter* parameter : model.Parameters()) {
+      // PEFT makes the adapters later.
+      const bool adapter =
+          parameter->trainable || parameter->name().find(".lora.") != std::string::npos;
+      if (adapter || narrow_.contains(parameter->name()) ||
+          !c10::isReducedFloatingType(parameter->tensor.scalar_type()))
+        continue;
+      OwnerScope owner(parameter->name());
+      CategoryScope category(trace::Category::kParameter);
+      at::Tensor cast = parameter->tensor.to(at::kFloat);
+      TagStorage(cast, trace::Category::kParameter, "parameter");
+      parameter->tensor = std::move(cast);
+    }
+    if (!run.device.is_cpu()) at::accelerator::emptyCache();  // PEFT's auto_clear_cache
   }
   void AfterRun() override {
     for (const auto& weight : weights_) weight->Release();
@@ -58,9 +85,10 @@ class Quantization final : public Technique {
         /*copies=*/four_bits_);
   }
 
-  bool four_bits_, computes_;
+  bool four_bits_, prepares_, computes_;
   std::shared_ptr<ScaleTable> table_ = std::make_shared<ScaleTable>();
   std::vector<c10::intrusive_ptr<QuantisedWeight>> weights_;
+  std::set<std::string> narrow_;  // parameters that preparing leaves in 16 bits
 };
 
 // Of every category: what bitsandbytes' kernels make.
@@ -90,22 +118,35 @@ TechniqueEntry DeclareTechnique_quantization() {
            .explanation =
                "Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide "
                "for a moment: NF4 for each product, int8 in backward alone, where inputs are kept "
-               "instead. Embeddings, norms and the output layer stay.",
+               "instead. Embeddings, norms and the output layer stay in their type, unless "
+               "prepare_kbit_training=true has them in fp32, as PEFT's "
+               "prepare_model_for_kbit_training: 2 bytes more for each of their weights, and "
+               "hidden states in fp32.",
            .settings = {{.key = "quantization",
                          .help = "frozen linear layers in nf4 (QLoRA) or int8",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
-                         .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}}},
+                         .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
+                        {.key = "prepare_kbit_training",
+                         .help = "cast what is not quantised from 16 bits to fp32, as PEFT's "
+                                 "prepare_model_for_kbit_training; with precision=amp-* it is "
+                                 "fp32 anyway",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}},
+                         .label = "prepare_model_for_kbit_training"}},
            .toggles = {{.id = "nf4",
                         .title = "4-bit base weights",
                         .explanation = "NF4, as QLoRA: with adapters, or to infer",
                         .on = {{"quantization", true, {"nf4"}}},
-                        .ways = {{{"quantization", "nf4"}}}},
+                        .ways = {{{"quantization", "nf4"}}},
+                        .controls = {"prepare_kbit_training"}},
                        {.id = "int8-weights",
                         .title = "8-bit base weights",
                         .explanation = "a byte a weight, a scale a row",
                         .on = {{"quantization", true, {"int8"}}},
-                        .ways = {{{"quantization", "int8"}}}}},
+                        .ways = {{{"quantization", "int8"}}},
+                        .controls = {"prepare_kbit_training"}}},
            .rules = {{.when = {{"quantization", true, {"nf4", "int8"}},
                                {"lora.rank", true, {"0"}},
                                {"mode", true, {"train"}}},
@@ -116,7 +157,14 @@ TechniqueEntry DeclareTechnique_quantization() {
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
                       .why = "{model} has no linear layers to quantise",
-                      .instead = {{"quantization", "none"}}}},
+                      .instead = {{"quantization", "none"}}},
+                     {.when = {{"prepare_kbit_training", true, {"true"}},
+                               {"quantization", true, {"nf4", "int8"}},
+                               {"precision", true, {"bf16", "fp16"}},
+                               {"attention", true, {"flash", "flash-2", "cudnn"}}},
+                      .why = "prepare_kbit_training=true makes hidden states fp32, which this "
+                             "attention does not take: use attention=efficient, or precision=amp-*",
+                      .instead = {{"attention", "efficient"}}}},
            .assumes =
                {{.when = {{"quantization", true, {"nf4"}}},
                  .what = "bitsandbytes' 4-bit kernels are modelled: a product asks for the scales "
@@ -134,6 +182,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("quantization", "none")) return nullptr;
         return std::make_unique<Quantization>(config.Is("quantization", "nf4"),
+                                              config.Is("prepare_kbit_training", "true"),
                                               config.backend != run::Backend::kPlan);
       }};
 }

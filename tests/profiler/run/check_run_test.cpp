@@ -127,6 +127,35 @@ TEST(Assumptions, WhatIsModelledSaysSo) {
   EXPECT_EQ(About(AssumptionsOf(computed), "technique: "), nullptr);
 }
 
+TEST(Assumptions, QuantisedWeightsWithoutPreparationSayWhatItWouldTake) {
+  const std::vector<std::pair<std::string, std::string>> qlora = {
+      {"quantization", "nf4"}, {"lora.rank", "8"}, {"precision", "bf16"}};
+  const auto all = AssumptionsOf(Built(qlora, "llama-3.2-1b"));
+  const Assumption* said = About(all, "setting: prepare_kbit_training");
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->bytes, 2ull * 128'256 * 2048);  // tied: one matrix, 2 bytes a weight more
+  for (const std::pair<std::string, std::string>& instead :
+       {std::pair<std::string, std::string>{"prepare_kbit_training", "true"},
+        {"precision", "amp-bf16"},
+        {"mode", "inference"},
+        {"quantization", "none"}}) {
+    auto other = qlora;
+    other.push_back(instead);
+    EXPECT_EQ(About(AssumptionsOf(Built(other, "llama-3.2-1b")), "prepare_kbit_training"), nullptr)
+        << instead.first;
+  }
+}
+
+// Hidden states are fp32 then, which flash attention does not take.
+TEST(CheckRun, FlashAttentionAfterPreparationIsRefused) {
+  EXPECT_THAT(Error(Built({{"quantization", "nf4"},
+                           {"lora.rank", "8"},
+                           {"precision", "bf16"},
+                           {"attention", "flash"},
+                           {"prepare_kbit_training", "true"}})),
+              HasSubstr("attention=efficient"));
+}
+
 // People set how something is done before they switch it on: allowed, and said.
 TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   using Set = std::vector<std::pair<std::string, std::string>>;
@@ -157,6 +186,12 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
            {{"loss_chunks", "4"}, {}, {{"loss", "chunked"}}},
            {{"optimizer.momentum", "0.9"}, {}, {{"optimizer.name", "sgd"}}},
            {{"optimizer.library", "torchao"}, {}, {{"optimizer.bits", "8"}}},
+           {{"optimizer.embedding_bits", "8"}, {}, {{"optimizer.bits", "8"}}},
+           {{"optimizer.embedding_bits", "8"},
+            {{"optimizer.bits", "8"}, {"optimizer.library", "torchao"}},
+            {{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}},
+           {{"galore.targets", "mlp"}, {}, {{"galore.rank", "64"}}},
+           {{"prepare_kbit_training", "true"}, {}, {{"quantization", "nf4"}, {"lora.rank", "8"}}},
            {{"shard.implementation", "fsdp1"},
             {},
             {{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},

@@ -22,6 +22,7 @@
 #include "trainer/backends/ranks.h"
 #include "trainer/capture/free_order.h"
 #include "trainer/capture/host_work.h"
+#include "trainer/capture/modelled_kernel.h"
 
 namespace vramscope::trainer {
 namespace cuda {
@@ -46,6 +47,7 @@ const EmulatedPlatform& Emulated() {
         look_up(found.repeat, "vramscope_emulated_repeat") &&
         look_up(found.listen, "vramscope_emulated_listen") &&
         look_up(found.call_name, "vramscope_emulated_call_name") &&
+        look_up(found.kernel, "vramscope_emulated_kernel") &&
         look_up(found.host_works, "vramscope_emulated_host_works") &&
         look_up(found.first_optimizer_step, "vramscope_emulated_first_optimizer_step") &&
         look_up(found.now_ns, "vramscope_emulated_now_ns");
@@ -237,6 +239,7 @@ class Cuda final : public Backend {
     library_ = *library;
     SetHostTime(Emulated().host_works,
                 Emulated().first_optimizer_step);  // null on a card that is there
+    SetKernelLauncher(Emulated().kernel);
     return absl::OkStatus();
   }
 

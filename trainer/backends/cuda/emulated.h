@@ -22,6 +22,7 @@ struct EmulatedPlatform {
   void (*listen)(const emulated::Listener* listener) = nullptr;
   const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;
+  void (*kernel)(const char* name, uint64_t bytes, double flops) = nullptr;
   void (*host_works)(int64_t ns) = nullptr;
   void (*first_optimizer_step)() = nullptr;
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tests/trainer/loop/run_helpers.h"
@@ -117,6 +118,19 @@ class Planned {
         out = live;
       }
     });
+    return out;
+  }
+  // When a phase of a step begins and ends; of several the last.
+  std::pair<int64_t, int64_t> PhaseTimes(trace::Phase phase, int step) const {
+    std::pair<int64_t, int64_t> out{};
+    int now = -1;
+    const trace::EventTable& events = trace->events;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (events.kind[i] == trace::EventKind::kStepBegin) now = static_cast<int>(events.id[i]);
+      if (now != step || static_cast<trace::Phase>(events.detail[i]) != phase) continue;
+      if (events.kind[i] == trace::EventKind::kPhaseBegin) out.first = events.time_ns[i];
+      if (events.kind[i] == trace::EventKind::kPhaseEnd) out.second = events.time_ns[i];
+    }
     return out;
   }
   // What forward and loss leave for backward, in the last step.
