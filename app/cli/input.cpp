@@ -196,8 +196,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
                                                             OpenInput input) {
   const std::string key = fmt::format("{} {} {} {}", range.device, range.entries, range.time, path);
   if (opened_files != nullptr)
-    if (const auto known = opened_files->traces_.find(key); known != opened_files->traces_.end())
-      return known->second;
+    if (auto known = opened_files->Find(key); known != nullptr) return known;
   importers::OpenOptions options;
   if (range.device >= 0) options.device = static_cast<uint8_t>(range.device);
   if (!range.entries.empty()) {
@@ -240,7 +239,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
     Note(fmt::format("warning: {}: {} more warnings (info --json has them all)",
                      Printable(DisplayName(path)), warnings.size() - kMostWarnings));
   }
-  if (opened_files != nullptr) opened_files->traces_.emplace(key, *trace);
+  if (opened_files != nullptr) opened_files->Keep(key, *trace);
   return trace;
 }
 

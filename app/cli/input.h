@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "profiler/analysis/requests.h"
 #include "profiler/trace/trace.h"
@@ -62,10 +63,16 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
   void Forget() { traces_.clear(); }
+  // By path and range; null: not opened yet.
+  std::shared_ptr<const trace::Trace> Find(const std::string& key) const {
+    const auto at = traces_.find(key);
+    return at == traces_.end() ? nullptr : at->second;
+  }
+  void Keep(const std::string& key, std::shared_ptr<const trace::Trace> trace) {
+    traces_.emplace(key, std::move(trace));
+  }
 
  private:
-  friend absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(
-      const std::string& path, const RangeOptions& range);
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
