@@ -9,6 +9,7 @@
 #include "app/cli/selfcheck/report.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/run/run_config.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli::selfcheck {
 
@@ -24,7 +25,11 @@ struct Subject {
   Json info;       // of the whole file
   Json of_device;  // its entry of info's `peaks`
 
-  bool has_segments() const { return trace->segments.size() > 0; }
+  // Whether segments were recorded, and not how much is reserved in all.
+  bool has_segments() const {
+    return trace::SegmentRecordOf(*trace) == trace::SegmentRecord::kEach &&
+           trace->segments.size() > 0;
+  }
   void Begin(const std::string& group) const { report.Begin(group + suffix); }
   Answer Ask(const std::string& command, std::vector<std::string> options) const;
 };

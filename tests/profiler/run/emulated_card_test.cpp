@@ -7,6 +7,7 @@
 #include <string>
 
 #include "profiler/run/context_growth.h"
+#include "profiler/run/peers.h"
 
 namespace vramscope::run {
 namespace {
@@ -29,9 +30,11 @@ TEST(EmulatedCard, SaysAllOfEveryCard) {
           absl::StrSplit(part, absl::MaxSplits('=', 1));
       EXPECT_TRUE(fields.insert(field).second) << field.first;
     }
-    EXPECT_EQ(fields.size(), GrowthOf(device.key).idle > 0 ? 14u : 13u);
+    EXPECT_EQ(fields.size(), GrowthOf(device.key).idle > 0 ? 15u : 14u);
     EXPECT_FALSE(fields["name"].empty());
     fields.erase("name");
+    EXPECT_EQ(fields["peers"], std::to_string(static_cast<int>(PeersOf(device.key))));
+    fields.erase("peers");  // 0 is one of its values
     for (const auto& [name, value] : fields) {
       EXPECT_FALSE(value.empty() || value == "0") << name;
       EXPECT_EQ(value.find_first_not_of("0123456789"), std::string::npos) << name << "=" << value;

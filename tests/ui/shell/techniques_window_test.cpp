@@ -321,9 +321,10 @@ TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
   EXPECT_EQ(info.backend, trace::Backend::kCuda);
   EXPECT_EQ(info.config.backend, run::Backend::kCuda);
   EXPECT_EQ(State()["chips"].toObject()["backend"].toString(), "cuda · measured");
-  // The worker was started for it, with the folders that were found.
-  EXPECT_THAT(State()["log"].toString().toStdString(),
-              HasSubstr("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two"));
+  // The worker was started for it, with the folders that were found. Its log comes a moment later.
+  const QString started =
+      QStringLiteral("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two");
+  EXPECT_TRUE(WaitFor([&] { return State()["log"].toString().contains(started); }));
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
   // The next toggle plans again.
