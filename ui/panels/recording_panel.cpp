@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "profiler/trace/assumptions.h"
+#include "profiler/trace/segment_record.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
@@ -89,10 +90,12 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
           : tr("This happened elsewhere: techniques can't be switched in it. What can be tried are "
                "the allocator's settings, and a planned run of a similar model beside it."));
   const bool history = !digest.state();
-  what_if_->setEnabled(history);
-  what_if_->setToolTip(
-      history ? tr("Replays the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
-              : tr("A snapshot without a history can't be replayed"));
+  const std::string no_replay(trace::WhyNoReplay(*digest.trace));
+  what_if_->setEnabled(history && no_replay.empty());
+  what_if_->setToolTip(!history            ? tr("A snapshot without a history can't be replayed")
+                       : no_replay.empty() ? tr("Replays the recording under other settings of "
+                                                "PYTORCH_CUDA_ALLOC_CONF")
+                                           : QString::fromStdString(no_replay));
   part_->setEnabled(history);
   part_->setToolTip(history ? tr("One device, a range of entries, a range of time")
                             : tr("A snapshot without a history has no entries: it is one moment"));

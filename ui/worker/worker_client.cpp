@@ -444,6 +444,9 @@ WorkerClient::WorkerClient(QString worker_program, QObject* parent)
 
 WorkerClient::~WorkerClient() {
   if (!impl_->process) return;
+  // What it wrote and nobody has read yet: a worker for one run goes as soon as that has ended.
+  impl_->ReadLog();
+  impl_->FlushLog();
   QProcess& process = *impl_->process;
   process.disconnect(this);
   if (impl_->state == Impl::State::kReady && !impl_->active) {

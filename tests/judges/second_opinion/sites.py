@@ -64,6 +64,16 @@ def script_of(frames):
     return modules[-1] if modules else None
 
 
+def innermost_of(frames, older):
+    """Of a stack: its innermost frame of the program's own, the autograd node and the operator; None
+    where no frame is the program's."""
+    for frame in frames or ():
+        if is_python(frame) and not is_installed(frame):
+            return (_folder_and_file(frame.get("filename") or ""), frame.get("name") or "",
+                    node_of(frames), operator_of(frames), older)
+    return None
+
+
 class Sites:
     """Keys of stacks; a list of frames that many entries share is looked at once."""
 

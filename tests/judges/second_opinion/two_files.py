@@ -1,6 +1,6 @@
 """Two files beside each other: `diff`, `diff --by stack`, `diff --requests`."""
 from one_file import devices_with_memory
-from sites import Sites
+from sites import Sites, innermost_of
 from table import both_ways
 
 
@@ -28,10 +28,25 @@ NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
 def _live_by_site(device, k, sites):
     out = {}
     for b in device.live(k):
-        sums = out.setdefault(sites.key(b.frames, portable=True, older=b.born < 0), [0, 0])
+        sums = out.setdefault(sites.key(b.frames, portable=True, older=b.born < 0),
+                              [0, 0, innermost_of(b.frames, b.born < 0)])
         sums[0] += b.size
         sums[1] += 1
     return out
+
+
+def _join_by_innermost(live):
+    """Sites that one side alone has and whose program line the other side has under another caller are
+    one site."""
+    alone = [{}, {}]
+    for side in (0, 1):
+        for key, (_, _, innermost) in live[side].items():
+            if innermost is not None and key not in live[1 - side]:
+                alone[side].setdefault(innermost, []).append(key)
+    for innermost in set(alone[0]) & set(alone[1]):
+        for side in (0, 1):
+            taken = [live[side].pop(key) for key in alone[side][innermost]]
+            live[side]["innermost", innermost] = [sum(t[0] for t in taken), sum(t[1] for t in taken), None]
 
 
 def _check_sites(table, name, answer, devices, peaks):
@@ -40,7 +55,8 @@ def _check_sites(table, name, answer, devices, peaks):
         return
     sites = Sites()
     live = [_live_by_site(d, p[1], sites) if d else {} for d, p in zip(devices, peaks)]
-    truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
+    _join_by_innermost(live)
+    truth = [(*live[0].get(key, (0, 0))[:2], *live[1].get(key, (0, 0))[:2])
              for key in set(live[0]) | set(live[1])]
     ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in answer["sites"]]
     only_ours, only_truth = both_ways(ours, truth)
