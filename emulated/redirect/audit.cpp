@@ -141,11 +141,11 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
 }
 
 // Ours of the name; of a wheel's copy, which may be named with all of its version, that of the same
-// major version.
-const char* Ours(const char* name) {
+// major version, where that is asked for.
+const char* Ours(const char* name, bool also_vendored) {
   static char found[kLongest];  // the loader holds its lock until it has copied it
   char plain[256];
-  const bool vendored = WithoutHash(name, plain, sizeof plain - 2);
+  const bool vendored = also_vendored && WithoutHash(name, plain, sizeof plain - 2);
   if (vendored) name = plain;
   if (folder[0] == 0 || !IsCuda(name) || strlen(folder) + strlen(name) >= sizeof found)
     return nullptr;
@@ -178,12 +178,16 @@ VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
+VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
   if (folder[0] == 0) {
     FindFolder();
   }
   const char* slash = strrchr(name, '/');
-  const char* ours = Ours(slash != nullptr ? slash + 1 : name);
+  // A wheel's copy only where a program opens it by its path. A library that is linked to the copy
+  // has that name in its table of versions, and the loader ends the process when what it got has
+  // another.
+  const char* ours =
+      Ours(slash != nullptr ? slash + 1 : name, slash != nullptr && flag == LA_SER_ORIG);
   return const_cast<char*>(ours != nullptr ? ours : name);
 }
 

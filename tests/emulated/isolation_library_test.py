@@ -241,6 +241,23 @@ class Audit(Folder):
             with self.subTest(name):
                 self.assertEqual(self.loaded(name), os.path.realpath(os.path.join(LIBRARIES, ours)))
 
+    def test_a_library_that_is_linked_to_a_renamed_runtime_loads(self):
+        """The loader compares the names in its table of versions with what it got (torchvision's _C.so)."""
+        if not shutil.which("cc"):
+            self.skipTest("no C compiler")
+        for name, text in (("runtime.c", "int runtime(void) { return 7; }"), ("versions", "VERSION_1 { global: runtime; };"),
+                           ("user.c", "int runtime(void); int user(void) { return runtime(); }")):
+            with open(self.path(name), "w") as file:
+                file.write(text)
+        copy = "libcudart.0a1b2c3d.so.13"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.path(copy), self.path("runtime.c"), "-Wl,-soname," + copy,
+                        "-Wl,--version-script=" + self.path("versions")], check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.path("libuser.so"), self.path("user.c"), self.path(copy), "-Wl,-rpath,$ORIGIN"],
+                       check=True)
+        printed = self.python("import ctypes; print(ctypes.CDLL(%r).user())" % self.path("libuser.so"), LD_AUDIT=AUDIT, LD_PRELOAD=None,
+                              VRAMSCOPE_ISOLATION=None)
+        self.assertEqual(printed.strip(), "7")
+
     def test_other_names_are_left_alone(self):
         for name in ("libcudart-mine.so.12", "libcudart-0a1b2c3d.so.99", "libcudart-0a1b2c3d.so", "libcudartish-0a1b2c3d.so.12"):
             with self.subTest(name):
