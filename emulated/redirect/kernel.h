@@ -111,4 +111,17 @@ inline int ChangeOwner(const char* path, uid_t user, gid_t group, int flags) {
   return static_cast<int>(Call(SYS_fchownat, AT_FDCWD, Of(path), user, group, flags));
 }
 
+// "/proc/self/fd/7" of a descriptor, which is not negative.
+inline void NameOfDescriptor(int fd, char (&name)[32]) {
+  constexpr char kFolder[] = "/proc/self/fd/";
+  size_t at = 0;
+  for (; kFolder[at] != 0; ++at) name[at] = kFolder[at];
+  char digits[12];
+  size_t count = 0;
+  for (int rest = fd; rest > 0 || count == 0; rest /= 10)
+    digits[count++] = static_cast<char>('0' + rest % 10);
+  while (count > 0) name[at++] = digits[--count];
+  name[at] = 0;
+}
+
 }  // namespace vramscope::isolation::kernel

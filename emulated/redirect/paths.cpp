@@ -397,14 +397,8 @@ bool Passes(const char* path, bool writes) {
 
 long PathOf(int fd, char* to, size_t size) {
   if (fd < 0) return -EBADF;
-  char name[32] = "/proc/self/fd/";
-  size_t at = strlen(name);
-  char digits[12];
-  size_t count = 0;
-  for (int rest = fd; rest > 0 || count == 0; rest /= 10)
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  while (count > 0) name[at++] = digits[--count];
-  name[at] = 0;
+  char name[32];
+  kernel::NameOfDescriptor(fd, name);
   const long length = kernel::ReadLinkAt(AT_FDCWD, name, to, size - 1);
   if (length < 0) return length == -ENOENT ? -EBADF : length;
   if (to[0] != '/') return -ENOTDIR;

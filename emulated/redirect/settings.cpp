@@ -37,14 +37,8 @@ void AddReal(const char* path, size_t length) {
 size_t WithoutLinks(const char* path, char* to, size_t size) {
   const int fd = kernel::Open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) return 0;
-  char name[32] = "/proc/self/fd/";
-  size_t at = strlen(name);
-  char digits[12];
-  size_t count = 0;
-  for (int rest = fd; rest > 0 || count == 0; rest /= 10)
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  while (count > 0) name[at++] = digits[--count];
-  name[at] = 0;
+  char name[32];
+  kernel::NameOfDescriptor(fd, name);
   const long length = kernel::ReadLinkAt(AT_FDCWD, name, to, size - 1);
   kernel::Close(fd);
   if (length <= 0 || to[0] != '/') return 0;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "profiler/program/overlay_root.h"
 
@@ -75,6 +77,26 @@ std::vector<std::string> ScratchParents(const std::string& folder) {
   return parents;
 }
 
+std::string LibraryOf(const IsolationOptions& options) {
+  return options.libraries + "/libvramscope-isolation.so";
+}
+
+// Calls `use` with scratch folders in one place after the other until it succeeds, or answers
+// kFailedPrecondition: another place would not help. The last has all reasons in its message.
+absl::Status InScratchFolder(
+    const std::string& folder,
+    const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {
+  std::string why;
+  for (const std::string& parent : ScratchParents(folder)) {
+    absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
+    const absl::Status status = scratch.ok() ? use(*std::move(scratch)) : scratch.status();
+    if (status.ok()) return status;
+    why += (why.empty() ? "" : "; ") + std::string(status.message());
+    if (absl::IsFailedPrecondition(status)) break;
+  }
+  return absl::UnavailableError(why);
+}
+
 }  // namespace
 
 std::string_view NameOf(IsolationMode mode) {
@@ -127,21 +149,13 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
 }
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
-  std::string why;
-  for (const std::string& parent : ScratchParents(folder_)) {
-    absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
-    if (!scratch.ok()) {
-      why += (why.empty() ? "" : "; ") + std::string(scratch.status().message());
-      continue;
-    }
+  return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     absl::StatusOr<OverlayRoot> root = MakeOverlayRoot(
-        {.scratch = (*scratch)->path(), .real = options.writable, .network = network_});
-    if (!root.ok()) {
-      why += (why.empty() ? "" : "; ") + std::string(root.status().message());
-      // What does not depend on the scratch folder fails with the next one, too.
-      if (absl::StartsWith(root.status().message(), "unshare")) break;
-      continue;
-    }
+        {.scratch = scratch->path(), .real = options.writable, .network = network_});
+    if (!root.ok())
+      return absl::StartsWith(root.status().message(), "unshare")
+                 ? absl::FailedPreconditionError(root.status().message())
+                 : root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
     // A program whose own folder is read-only fails: then the other mode is better.
@@ -150,40 +164,32 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     };
     if (const auto own = std::ranges::find_if(frozen_, holds);
         own != frozen_.end() && options.mode == IsolationMode::kAuto)
-      return absl::UnavailableError("overlayfs refuses " + *own);
-    mode_ = IsolationMode::kOverlay;
-    scratch_ = *std::move(scratch);
-    environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
+      return absl::FailedPreconditionError("overlayfs refuses " + *own);
     // Folders of the lower layer are renamed by it.
-    if (const std::string library = options.libraries + "/libvramscope-isolation.so";
-        access(library.c_str(), R_OK) == 0)
+    if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
-    if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
+    Begin(IsolationMode::kOverlay, std::move(scratch));
     return absl::OkStatus();
-  }
-  return absl::UnavailableError(why);
+  });
 }
 
 absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
-  const std::string library = options.libraries + "/libvramscope-isolation.so";
+  const std::string library = LibraryOf(options);
   if (access(library.c_str(), R_OK) != 0) return absl::UnavailableError(library + " is missing");
-  std::string why;
-  for (const std::string& parent : ScratchParents(folder_)) {
-    absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
-    if (!scratch.ok()) {
-      why += (why.empty() ? "" : "; ") + std::string(scratch.status().message());
-      continue;
-    }
-    mode_ = IsolationMode::kCopy;
-    scratch_ = *std::move(scratch);
-    environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode_);
-    environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch_->path();
+  return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
+    environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch->path();
     environment_["LD_PRELOAD"] = library;
     environment_["LD_AUDIT"] = library;  // for what asks libc by name
-    if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
+    Begin(IsolationMode::kCopy, std::move(scratch));
     return absl::OkStatus();
-  }
-  return absl::UnavailableError(why);
+  });
+}
+
+void Isolation::Begin(IsolationMode mode, std::unique_ptr<ScratchFolder> scratch) {
+  mode_ = mode;
+  scratch_ = std::move(scratch);
+  environment_["VRAMSCOPE_ISOLATION"] = NameOf(mode);
+  if (!network_) environment_["VRAMSCOPE_NO_NETWORK"] = "1";
 }
 
 Isolation::~Isolation() { CloseNamespaces(); }

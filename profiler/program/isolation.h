@@ -66,6 +66,7 @@ class Isolation {
   Isolation() = default;
   absl::Status MakeOverlay(const IsolationOptions& options);
   absl::Status MakeCopy(const IsolationOptions& options);
+  void Begin(IsolationMode mode, std::unique_ptr<ScratchFolder> scratch);
   void CloseNamespaces();
 
   IsolationMode mode_ = IsolationMode::kNone;
