@@ -19,6 +19,8 @@ void DrawScrollBar(const CanvasState& s, DrawList* list) {
 void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
   struct Question {
     const LanePlace* place;
+    SceneMemory::Asked asked;
+    SceneMemory::Asked* kept;
     LaneAnswer* answer;
   };
   std::vector<Question> questions;
@@ -28,12 +30,14 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
                                    s.scale,           place.rows,   s.addresses};
     auto& [kept, answer] = memory->answers[place.lane];
     if (kept == asked) continue;
-    kept = asked;
-    questions.push_back({&place, &answer});
+    questions.push_back({&place, asked, &kept, &answer});
   }
+  // An answer that was cut short by an exception has to be asked for again.
+  for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);
   });
+  for (const Question& question : questions) *question.kept = question.asked;
 }
 
 }  // namespace
