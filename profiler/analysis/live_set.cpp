@@ -1,4 +1,3 @@
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/site_names.h"
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::analysis {
 
@@ -114,15 +114,15 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
 
 // Operators of live allocations that do not say theirs, as of compiled graphs: the one that was
 // open when they were made, the last begun of several. By allocation.
-absl::flat_hash_map<uint32_t, trace::StringId> OpenOperators(const trace::Trace& trace,
-                                                             const LiveSet& live) {
+base::HashMap<uint32_t, trace::StringId> OpenOperators(const trace::Trace& trace,
+                                                       const LiveSet& live) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<uint32_t> without;
   for (const LiveAllocation& l : live.allocations)
     if (a.op[l.id.value].value == 0) without.push_back(l.id.value);
   std::sort(without.begin(), without.end());  // ids are in order of events
-  absl::flat_hash_map<uint32_t, trace::StringId> ops;
+  base::HashMap<uint32_t, trace::StringId> ops;
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (const uint32_t id : without) {
@@ -142,8 +142,8 @@ absl::flat_hash_map<uint32_t, trace::StringId> OpenOperators(const trace::Trace&
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const trace::AllocationTable& a = trace.allocations;
   const bool stacks = !trace.events.stack.empty();
-  const auto open_operators = by == GroupBy::kOp ? OpenOperators(trace, live)
-                                                 : absl::flat_hash_map<uint32_t, trace::StringId>();
+  const auto open_operators =
+      by == GroupBy::kOp ? OpenOperators(trace, live) : base::HashMap<uint32_t, trace::StringId>();
   // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
   constexpr uint64_t kOlder = ~uint64_t{0};
   const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
@@ -190,8 +190,8 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
     }
     return "";
   };
-  absl::flat_hash_map<uint64_t, size_t> row;
-  absl::flat_hash_map<std::string, size_t> row_of_name;  // stacks that differ farther out are one
+  base::HashMap<uint64_t, size_t> row;
+  base::HashMap<std::string, size_t> row_of_name;  // stacks that differ farther out are one
   std::vector<Group> groups;
   for (const LiveAllocation& l : live.allocations) {
     const uint64_t key = key_of(l);

@@ -1,13 +1,12 @@
 #include "profiler/analysis/past_allocator.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::analysis {
 
@@ -39,8 +38,8 @@ class SegmentMemory {
   }
 
  private:
-  absl::flat_hash_set<std::pair<uint64_t, uint64_t>> whole_;  // address, bytes
-  std::map<uint64_t, uint64_t> expandable_;                   // address, end
+  base::HashSet<std::pair<uint64_t, uint64_t>> whole_;  // address, bytes
+  std::map<uint64_t, uint64_t> expandable_;             // address, end
 };
 
 }  // namespace
@@ -77,7 +76,7 @@ CardUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Pe
       look();
     }
   };
-  absl::flat_hash_map<uint64_t, uint64_t> live;  // address: bytes
+  base::HashMap<uint64_t, uint64_t> live;  // address: bytes
   for (const uint32_t row : rows) {
     to(a.begin_ns[row]);
     uint64_t& bytes = live[a.address[row]];

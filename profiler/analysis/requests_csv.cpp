@@ -1,4 +1,3 @@
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/analysis/requests.h"
 #include "profiler/analysis/timeline.h"
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::analysis {
 namespace {
@@ -186,9 +186,9 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
   const Columns c = *columns;
 
   RequestStream out;
-  absl::flat_hash_map<uint64_t, int64_t> by_address;    // live allocations of the stream
-  absl::flat_hash_map<int64_t, size_t> request_by_row;  // `index` -> request
-  absl::flat_hash_map<int64_t, uint64_t> live_bytes;    // allocation -> its bytes
+  base::HashMap<uint64_t, int64_t> by_address;    // live allocations of the stream
+  base::HashMap<int64_t, size_t> request_by_row;  // `index` -> request
+  base::HashMap<int64_t, uint64_t> live_bytes;    // allocation -> its bytes
   int64_t allocations = 0;
   while (true) {
     more = reader.Next(fields);

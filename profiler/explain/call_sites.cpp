@@ -1,11 +1,11 @@
 // Call sites: which there are, what they are called, and what each has used.
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/run/saturating.h"
@@ -41,8 +41,8 @@ CallSites FindCallSites(const trace::Trace& trace) {
   out.site_of.resize(a.size());
   constexpr uint32_t kNone = ~uint32_t{0};
   std::vector<uint32_t> of_stack(trace.stacks.size(), kNone);
-  absl::flat_hash_map<std::string, uint32_t> by_key;
-  absl::flat_hash_map<uint64_t, uint32_t> by_module_op;
+  base::HashMap<std::string, uint32_t> by_key;
+  base::HashMap<uint64_t, uint32_t> by_module_op;
   uint32_t older_site = kNone;
   const auto add = [&](uint32_t id) {
     CallSite site = Fields(trace, id);

@@ -1,6 +1,5 @@
 #include "profiler/explain/device_memory.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "profiler/analysis/past_allocator.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/device_counters.h"
@@ -90,7 +90,7 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
   constexpr std::optional<uint64_t> Answer::*kFields[] = {&Answer::total, &Answer::used,
                                                           &Answer::driver, &Answer::process};
   static_assert(std::size(kFields) == trace::kMemoryCounters.size());
-  absl::flat_hash_map<uint32_t, int> names;  // -1: another counter
+  base::HashMap<uint32_t, int> names;  // -1: another counter
   taken_ = analysis::PastAllocatorRows(trace);
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != ActivityKind::kCounter) continue;
@@ -114,7 +114,7 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
 
 DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
   const trace::ActivityTable& a = trace_.activities;
-  absl::flat_hash_map<uint64_t, uint32_t> live;  // address: row
+  base::HashMap<uint64_t, uint32_t> live;  // address: row
   for (const uint32_t row : taken_) {
     if (a.begin_ns[row] > time_ns) break;
     if (a.kind[row] == ActivityKind::kDriverFree)

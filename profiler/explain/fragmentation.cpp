@@ -1,5 +1,4 @@
 // Why reserved is more than allocated, and allocated more than requested.
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/pool_owners.h"
 #include "profiler/explain/site_groups.h"
@@ -54,7 +54,7 @@ class Pools {
 
  private:
   Fragmentation& found_;
-  absl::flat_hash_map<std::tuple<uint8_t, trace::Pool, uint32_t, uint32_t>, size_t> rows_;
+  base::HashMap<std::tuple<uint8_t, trace::Pool, uint32_t, uint32_t>, size_t> rows_;
 };
 
 // Names the private pools after who they are for.

@@ -1,13 +1,13 @@
 #include "profiler/explain/layers.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::explain {
 namespace {
@@ -39,7 +39,7 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
 // Of the list of modules that holds most.
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
-  absl::flat_hash_map<std::string_view, uint64_t> lists;
+  base::HashMap<std::string_view, uint64_t> lists;
   for (const uint32_t id : ids) {
     if (const auto found = NumberIn(trace.String(a.module[id])); found)
       lists[found->first] += a.bytes_rounded[id];
@@ -61,7 +61,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   struct Stack {
     uint32_t count = 0, first = 0;
   };
-  absl::flat_hash_map<uint32_t, Stack> stacks;
+  base::HashMap<uint32_t, Stack> stacks;
   for (const uint32_t id : ids) {
     const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
     if (stack == 0) continue;
@@ -112,7 +112,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
 // Nothing where they hold less than a quarter of all.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
-  absl::flat_hash_map<uint32_t, uint32_t> row;  // by the layer's number
+  base::HashMap<uint32_t, uint32_t> row;  // by the layer's number
   std::vector<uint32_t> row_of, first;
   for (const Block& b : blocks) {
     const auto [it, fresh] = row.try_emplace(b.layer, static_cast<uint32_t>(row.size()));

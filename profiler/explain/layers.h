@@ -1,12 +1,11 @@
 // Layers of a model, as far as the activations of a moment show them. Internal to this folder.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::explain {
 
@@ -15,7 +14,7 @@ struct Layers {
   std::vector<uint64_t> bytes;  // of each one's activations
   // Activations that checkpointing would not keep: all of a layer but the first block made in it;
   // the largest layer stays whole.
-  absl::flat_hash_set<uint32_t> recomputed;
+  base::HashSet<uint32_t> recomputed;
 };
 
 // By the number in the module's path ("layers.3.mlp"); where those hold little, by call stacks that

@@ -1,6 +1,5 @@
 #include "profiler/explain/pool_owners.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/site_names.h"
 
 namespace vramscope::explain {
@@ -77,7 +77,7 @@ Said SaidBy(const trace::Trace& trace, trace::StackId stack) {
 struct Sums {
   std::array<uint64_t, kUses> bytes{};
   std::map<std::string_view, uint64_t> engines;
-  absl::flat_hash_map<uint32_t, uint64_t> stacks;
+  base::HashMap<uint32_t, uint64_t> stacks;
 };
 
 std::string NameOf(const Sums& sums, uint32_t mempool) {
@@ -127,7 +127,7 @@ std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace) {
   const trace::SegmentTable& s = trace.segments;
   const trace::AllocationTable& a = trace.allocations;
   std::map<uint32_t, Sums> pools;
-  absl::flat_hash_map<uint32_t, Said> said;
+  base::HashMap<uint32_t, Said> said;
   const auto add = [&](uint32_t mempool, trace::StackId stack, uint64_t bytes) {
     if (stack.value == 0) return;
     Sums& sums = pools[mempool];

@@ -1,6 +1,5 @@
 #include "profiler/explain/prediction.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/strings/ascii.h>
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "profiler/analysis/phase_peaks.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/explain.h"
 
 namespace vramscope::explain {
@@ -58,7 +58,7 @@ struct Launch {
 // What was launched within the span, in that order: a card runs behind its host.
 std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   const trace::ActivityTable& a = t.activities;
-  absl::flat_hash_map<uint64_t, int64_t> launched;  // by correlation
+  base::HashMap<uint64_t, int64_t> launched;  // by correlation
   for (uint32_t row = 0; row < a.size(); ++row)
     if ((a.kind[row] == ActivityKind::kRuntimeCall || a.kind[row] == ActivityKind::kDriverCall) &&
         a.correlation[row] != 0)

@@ -22,7 +22,7 @@ void SiteGroups::Add(trace::AllocationId id, uint64_t bytes) {
 }
 
 std::vector<analysis::Group> SiteGroups::Sorted() const {
-  absl::flat_hash_map<std::string, analysis::Group> by_name;
+  base::HashMap<std::string, analysis::Group> by_name;
   for (const auto& [key, sum] : sums_) {
     const std::string name = SiteGroupOf(trace_, sum.example);
     analysis::Group& group = by_name[name];

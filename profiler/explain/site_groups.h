@@ -1,13 +1,12 @@
 // Bytes by call site, for a set of blocks: each site is named once. Internal to this folder.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::explain {
@@ -24,7 +23,7 @@ class SiteGroups {
     uint64_t bytes = 0, count = 0;
   };
   const trace::Trace& trace_;
-  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Sum> sums_;
+  base::HashMap<std::pair<uint64_t, uint64_t>, Sum> sums_;
 };
 
 }  // namespace vramscope::explain

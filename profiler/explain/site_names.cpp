@@ -1,11 +1,10 @@
 #include "profiler/explain/site_names.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::explain {
 namespace {
@@ -31,7 +30,7 @@ bool Split(std::span<const NamedStack> sites, const Rows& rows, std::vector<Deta
   for (size_t n = now.callers + 1; n <= kMostCallers; ++n) tries.push_back({n, now.within});
   for (const Detail detail : tries) {
     std::vector<std::string> names;
-    absl::flat_hash_set<std::string_view> distinct;
+    base::HashSet<std::string_view> distinct;
     names.reserve(rows.size());
     for (const uint32_t row : rows) names.push_back(NameOf(sites[row], detail));
     distinct.insert(names.begin(), names.end());
@@ -53,7 +52,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
 
 void TellApart(std::span<const NamedStack> sites) {
   std::vector<Detail> details(sites.size());
-  absl::flat_hash_map<std::string, Rows> by_name;
+  base::HashMap<std::string, Rows> by_name;
   for (uint32_t i = 0; i < sites.size(); ++i)
     if (sites[i].stack.value != 0) by_name[*sites[i].name].push_back(i);
   std::vector<Rows> groups;
@@ -62,7 +61,7 @@ void TellApart(std::span<const NamedStack> sites) {
     const Rows rows = std::move(groups.back());
     groups.pop_back();
     if (rows.size() < 2 || !Split(sites, rows, details)) continue;
-    absl::flat_hash_map<std::string_view, Rows> parts;
+    base::HashMap<std::string_view, Rows> parts;
     for (const uint32_t row : rows) parts[*sites[row].name].push_back(row);
     for (auto& [name, part] : parts) groups.push_back(std::move(part));
   }

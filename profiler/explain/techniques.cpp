@@ -1,7 +1,5 @@
 #include "profiler/explain/techniques.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/layers.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/replay/replay.h"
@@ -419,7 +418,7 @@ class Finder {
     for (uint32_t i = 0; i < s.size() && s.begin_event[i] <= oom_.event; ++i) {
       if (s.kind[i] == trace::SliceKind::kStep) begin = s.begin_event[i];
     }
-    absl::flat_hash_set<uint32_t> old;
+    base::HashSet<uint32_t> old;
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
       if (l.category != Category::kGradient || allocations_.alloc_event[l.id.value] >= begin)
@@ -444,8 +443,8 @@ class Finder {
   const std::string request_op_;
   const bool batch_bound_;  // the request itself is proportional to the batch
   const bool request_is_state_;
-  absl::flat_hash_set<uint64_t> parameter_bytes_;
-  absl::flat_hash_map<uint32_t, bool> softmax_;  // by stack
+  base::HashSet<uint64_t> parameter_bytes_;
+  base::HashMap<uint32_t, bool> softmax_;  // by stack
   std::vector<Technique> out_;
 };
 

@@ -1,5 +1,4 @@
 // Two traces, step by step and call site by call site.
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/run/units.h"
@@ -35,7 +35,7 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
   const SiteNames names(trace);
   LiveSites out;
   // By stack, or by module and op, and whether it is older than the recording.
-  absl::flat_hash_map<std::pair<uint64_t, bool>, LiveSite*> known;
+  base::HashMap<std::pair<uint64_t, bool>, LiveSite*> known;
   for (const analysis::LiveAllocation& l : live.allocations) {
     const uint32_t id = l.id.value;
     const trace::StackId stack =

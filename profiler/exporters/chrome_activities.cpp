@@ -1,9 +1,8 @@
 #include "profiler/exporters/chrome_activities.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <iterator>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/exporters/json_text.h"
 
 namespace vramscope::exporters {
@@ -53,7 +52,7 @@ bool IsCall(ActivityKind kind) {
 ChromeActivities::ChromeActivities(const trace::Trace& trace, const std::vector<std::string>& names,
                                    int64_t begin_ns)
     : table_(trace.activities), names_(names), begin_ns_(begin_ns) {
-  absl::flat_hash_set<uint64_t> launched;
+  base::HashSet<uint64_t> launched;
   for (uint32_t row = 0; row < table_.size(); ++row)
     if (trace::IsOfDevice(table_.kind[row]) && table_.correlation[row] != 0)
       launched.insert(table_.correlation[row]);

@@ -3,13 +3,13 @@
 // call to what the device did for it. Split from the writer of the whole file.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::exporters {
@@ -31,7 +31,7 @@ class ChromeActivities {
   const std::vector<std::string>& names_;
   const int64_t begin_ns_;
   // By correlation: the row of the call from which the arrows go.
-  absl::flat_hash_map<uint64_t, uint32_t> calls_;
+  base::HashMap<uint64_t, uint32_t> calls_;
 };
 
 }  // namespace vramscope::exporters

@@ -9,14 +9,13 @@
 //   out.EndDict();
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/exporters/pickle_writer.h"
 #include "profiler/trace/trace.h"
 
@@ -79,8 +78,8 @@ class SnapshotPickle {
   std::vector<uint32_t> frame_memos_;  // by frame
   std::vector<uint32_t> stack_memos_;  // by StackId
   uint32_t no_frames_;
-  absl::flat_hash_map<std::pair<std::string, std::string>, uint32_t> module_frames_;
-  absl::flat_hash_map<uint64_t, uint32_t> op_stacks_;  // op and module
+  base::HashMap<std::pair<std::string, std::string>, uint32_t> module_frames_;
+  base::HashMap<uint64_t, uint32_t> op_stacks_;  // op and module
 };
 
 }  // namespace vramscope::exporters

@@ -1,6 +1,5 @@
 #include "profiler/importers/kineto.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/kineto_events.h"
 #include "profiler/importers/kineto_stacks.h"
@@ -34,7 +34,7 @@ struct DeviceTotals {
   int64_t reserved = -1, least_reserved = INT64_MAX;
   int64_t allocated_before = -1;  // the first event
   uint64_t older_freed = 0;
-  absl::flat_hash_map<uint64_t, uint64_t> live;  // address, bytes
+  base::HashMap<uint64_t, uint64_t> live;  // address, bytes
 };
 
 class Assembler {
@@ -367,7 +367,7 @@ class Assembler {
   bool part_ = false, only_cpu_ = false;
   int64_t begin_ns_ = 0;
   std::vector<StackQuery> memory_stacks_, launches_;
-  absl::flat_hash_map<int64_t, uint32_t> launch_of_correlation_;
+  base::HashMap<int64_t, uint32_t> launch_of_correlation_;
   std::map<uint8_t, DeviceTotals> totals_;
   trace::StackId older_stack_;
 };

@@ -2,7 +2,6 @@
 // joined. Internal to this folder.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/json_tokens.h"
 #include "profiler/run/card.h"
 #include "profiler/trace/activities.h"
@@ -65,7 +65,7 @@ struct KinetoTables {
   std::vector<Annotation> annotations;
   std::vector<Work> work;
   std::vector<Launch> launches;
-  absl::flat_hash_map<int64_t, Op> op_of_external_id;
+  base::HashMap<int64_t, Op> op_of_external_id;
   std::vector<std::string> strings = {""};
   std::vector<std::pair<int64_t, run::Card>> cards;  // of deviceProperties, by "id"
   int64_t base_ns = 0;
@@ -130,8 +130,8 @@ class KinetoEventReader {
   run::Card card_;  // that is being read
   std::string key_;
   bool saw_events_ = false;
-  absl::flat_hash_map<std::string, uint32_t> interned_;
-  absl::flat_hash_map<std::string, uint32_t> threads_;
+  base::HashMap<std::string, uint32_t> interned_;
+  base::HashMap<std::string, uint32_t> threads_;
 };
 
 }  // namespace vramscope::importers

@@ -1,11 +1,10 @@
 #include "profiler/importers/kineto_stacks.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <charconv>
 #include <tuple>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/row_memory.h"
 
 namespace vramscope::importers {
@@ -120,9 +119,9 @@ class Stacks {
   trace::MemoryBudget& budget_;
   std::vector<Open> open_;
   std::vector<Node> nodes_ = {{0, 0, {}}};
-  absl::flat_hash_map<uint64_t, uint32_t> children_;
-  absl::flat_hash_map<uint64_t, uint32_t> frames_[3];  // of Span::Kind
-  absl::flat_hash_map<std::string, uint32_t> interned_;
+  base::HashMap<uint64_t, uint32_t> children_;
+  base::HashMap<uint64_t, uint32_t> frames_[3];  // of Span::Kind
+  base::HashMap<std::string, uint32_t> interned_;
 };
 
 }  // namespace

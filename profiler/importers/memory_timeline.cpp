@@ -1,6 +1,5 @@
 #include "profiler/importers/memory_timeline.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/row_memory.h"
 #include "profiler/trace/memory_budget.h"
@@ -161,7 +161,7 @@ class Reader {
 
   JsonTokens& json_;
   trace::MemoryBudget& budget_;
-  absl::flat_hash_map<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
+  base::HashMap<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
   std::optional<uint64_t> changes_;  // the block whose version changes
   int64_t left_ = 0;                 // the category that it left
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;

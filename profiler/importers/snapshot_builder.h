@@ -174,7 +174,7 @@ class SnapshotBuilder {
   SnapshotParts::Rows host_segments_;
   std::vector<SnapshotParts::Rows> host_traces_;
   SnapshotParts::Rows kept_segments_;
-  absl::flat_hash_map<uint64_t, uint32_t> streams_ = {{0, 0}};
+  base::HashMap<uint64_t, uint32_t> streams_ = {{0, 0}};
   uint64_t last_stream_ = 0;
   uint32_t last_stream_row_ = 0;
   uint32_t rows_ = 0;  // entries so far, of which values are rows

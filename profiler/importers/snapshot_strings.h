@@ -1,9 +1,6 @@
 // Interning of strings, frames and stacks while a snapshot is read. Internal.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/snapshot_keys.h"
 #include "profiler/trace/trace.h"
 
@@ -53,8 +51,8 @@ class StringTable {
   std::vector<uint32_t> begin_ = {0};
   std::vector<Key> key_;
   std::vector<recording::Action> action_;
-  absl::flat_hash_map<uint32_t, trace::Category> category_;  // of those that were asked for
-  absl::flat_hash_set<uint32_t, Hash, Equal> rows_;
+  base::HashMap<uint32_t, trace::Category> category_;  // of those that were asked for
+  base::HashSet<uint32_t, Hash, Equal> rows_;
 };
 
 // Fills a StackTable, each frame and each stack once.
@@ -91,8 +89,8 @@ class StackInterner {
 
   trace::StackTable& table_;
   std::vector<size_t> hash_ = {0};  // by stack
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
-  absl::flat_hash_set<uint32_t, Hash, Equal> stacks_;
+  base::HashMap<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
+  base::HashSet<uint32_t, Hash, Equal> stacks_;
   uint32_t last_ = 0;   // the stack that was made last, as long as only one list is it; else 0
   bool grown_ = false;  // it: not among stacks_ as yet
 };

@@ -1,10 +1,9 @@
 #include "profiler/inference/categories.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/inference/first_step.h"
 #include "profiler/inference/kept.h"
 #include "profiler/inference/kv_cache.h"
@@ -144,7 +143,7 @@ class Categorizer {
   // What is let go before the code that made it asks twice more (once for each layer) is no cache,
   // but a temporary of one.
   void FindCaches() {
-    absl::flat_hash_map<uint32_t, std::vector<uint32_t>> of_stack;
+    base::HashMap<uint32_t, std::vector<uint32_t>> of_stack;
     for (uint32_t a = history_.older; a < count_; ++a) {
       if (Facts(a).kv_cache) of_stack[history_.allocations.stack[a].value].push_back(a);
     }
@@ -340,7 +339,7 @@ class Categorizer {
     if (pass.end < entry_count_ || timeline_.rule[pass.begin] != kPhaseAfterGradients)
       return Tail::kOptimizer;
     if (!tail_) {
-      const absl::flat_hash_set<uint64_t> sizes(step_gradients_.begin(), step_gradients_.end());
+      const base::HashSet<uint64_t> sizes(step_gradients_.begin(), step_gradients_.end());
       uint64_t sized = 0, all = 0;
       for (uint32_t a = first; a < count_; ++a) {
         all += Bytes(a);
@@ -397,12 +396,12 @@ class Categorizer {
   // place of the first that goes. In the first step there is no old state, but what stands for it
   // goes last of the temporaries that were there when the new one was made.
   void PromoteStates() {
-    absl::flat_hash_map<uint64_t, std::vector<uint32_t>> born, gone;
+    base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
       EntryIndex last = 0;  // when the one that stays longest goes
     };
-    absl::flat_hash_map<uint64_t, Live> temporaries;
+    base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
     if (!born_states_) return;
     const auto settle = [&] {
@@ -570,7 +569,7 @@ class Categorizer {
   size_t looked_at_ = SIZE_MAX;  // pass
   bool has_gradients_ = false;   // of that
   std::vector<Grows> grows_;
-  absl::flat_hash_set<uint32_t> caches_;
+  base::HashSet<uint32_t> caches_;
   std::vector<uint32_t> pending_;  // of the present pass, alive at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;                  // pass

@@ -1,8 +1,5 @@
 #include "profiler/inference/first_step.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -10,6 +7,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/allocator/rules.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -235,7 +233,7 @@ class FirstStep {
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
-    absl::flat_hash_map<uint64_t, uint32_t> of_size, last;
+    base::HashMap<uint64_t, uint32_t> of_size, last;
     for (const EntryIndex i : requests_) {
       const uint32_t a = history_.allocation_of_entry[i];
       const uint64_t bytes = Bytes(a);
@@ -283,7 +281,7 @@ class FirstStep {
     }
     if (!order_.empty()) return;
     // Where the last of its parts is made, a gradient that is a sum is done.
-    absl::flat_hash_set<uint64_t> whole;
+    base::HashSet<uint64_t> whole;
     for (size_t i = all.size(); i-- > 0;) {
       const uint64_t bytes = Bytes(all[i]);
       if (gradients_[bytes] == 1 ? whole.insert(bytes).second : stays_.contains(all[i])) {
@@ -358,8 +356,8 @@ class FirstStep {
     CachingAllocator model(settings, nullptr);
     Landed landed;
     if (!model.Restore(start_).ok()) return landed;
-    absl::flat_hash_map<uint32_t, uint64_t> live;  // made in here: where
-    absl::flat_hash_set<uint64_t> held;            // workspaces
+    base::HashMap<uint32_t, uint64_t> live;  // made in here: where
+    base::HashSet<uint64_t> held;            // workspaces
     const auto land = [&](uint64_t address, uint64_t bytes, Category category) {
       const auto it = open_.find(address);
       if (it == open_.end() || kept_[it->second].bytes != bytes) return;
@@ -426,9 +424,9 @@ class FirstStep {
     }
     if (others_.size() > kMostOthers) others_.resize(kMostOthers);
     for (const uint32_t a : others_) {
-      const absl::flat_hash_set<uint32_t> stay = stays_;
+      const base::HashSet<uint32_t> stay = stays_;
       const uint64_t most = best_.agreeing;
-      absl::erase_if(stays_, [&](uint32_t b) { return Bytes(b) == Bytes(a); });
+      base::erase_if(stays_, [&](uint32_t b) { return Bytes(b) == Bytes(a); });
       stays_.insert(a);
       const uint64_t got = Try(workspace);
       if (got <= most) stays_ = stay;
@@ -478,12 +476,12 @@ class FirstStep {
   std::vector<Kept>& kept_;
   const EntryIndex entry_count_;
 
-  absl::flat_hash_map<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
-  absl::flat_hash_set<uint32_t> moving_;          // allocations that the first step made
+  base::HashMap<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
+  base::HashSet<uint32_t> moving_;          // allocations that the first step made
   SizeCounts gradients_;
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
-  uint64_t asked_ = 0;                                  // bytes in question
-  absl::flat_hash_map<uint64_t, uint64_t> workspaces_;  // address -> bytes
+  uint64_t asked_ = 0;                            // bytes in question
+  base::HashMap<uint64_t, uint64_t> workspaces_;  // address -> bytes
   std::vector<CachingAllocator::SnapshotSegment> start_;
   KnownSegments known_;
   allocator::Settings settings_;
@@ -493,9 +491,9 @@ class FirstStep {
   // Of the step that is run again.
   Passage step_;
   std::vector<EntryIndex> requests_;
-  std::vector<uint64_t> order_;          // sizes of the parameters, as the optimizer has them
-  absl::flat_hash_set<uint32_t> stays_;  // allocations that were gradients in the first step
-  std::vector<uint32_t> others_;         // that may have been, instead of one of stays_
+  std::vector<uint64_t> order_;    // sizes of the parameters, as the optimizer has them
+  base::HashSet<uint32_t> stays_;  // allocations that were gradients in the first step
+  std::vector<uint32_t> others_;   // that may have been, instead of one of stays_
   Landed best_;
 };
 

@@ -1,8 +1,8 @@
 #include "profiler/inference/humps.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::inference {
 namespace {
@@ -129,7 +129,7 @@ bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) con
 bool PassFinder::RunsAgain(const Hump& pass, const Hump& part) const {
   const uint32_t rows = part.end - part.begin;
   if (rows * 4 > pass.end - pass.begin || rows < 2 * kSignature) return false;
-  absl::flat_hash_set<uint64_t> windows;
+  base::HashSet<uint64_t> windows;
   for (uint32_t row = pass.begin; row + kSignature <= pass.end; ++row)
     windows.insert(WindowAt(row));
   uint32_t again = 0;

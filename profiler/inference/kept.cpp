@@ -21,7 +21,7 @@ struct OfSize {
   uint32_t next = 0;  // how many open ones have been given out
 };
 
-using OfSizes = absl::flat_hash_map<uint64_t, OfSize>;
+using OfSizes = base::HashMap<uint64_t, OfSize>;
 
 // How many tensors of each parameter's size the optimizer keeps: what most bytes say.
 uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes) {

@@ -2,16 +2,15 @@
 // gradients: there is one gradient for each parameter that trains.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::inference {
 
-using SizeCounts = absl::flat_hash_map<uint64_t, uint32_t>;
+using SizeCounts = base::HashMap<uint64_t, uint32_t>;
 
 struct Kept {
   uint32_t allocation = 0;

@@ -1,8 +1,8 @@
 #include "profiler/inference/kv_cache.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <utility>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::inference {
 namespace {
@@ -37,7 +37,7 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   }
   // Chains that are alike begin with as many bytes and grow by as many; the recording may end
   // within a pass.
-  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, std::vector<uint32_t>> alike;
+  base::HashMap<std::pair<uint64_t, uint64_t>, std::vector<uint32_t>> alike;
   for (uint32_t a = 0; a < count; ++a) {
     if (!last[a] || length[a] < kFewestPasses) continue;
     uint32_t begin = a;

@@ -1,12 +1,11 @@
 // Strings that inference adds to the file's; ids go on from the file's.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::inference {
@@ -24,7 +23,7 @@ class Names {
 
  private:
   const uint32_t first_;
-  absl::flat_hash_map<std::string, uint32_t> ids_;
+  base::HashMap<std::string, uint32_t> ids_;
   std::vector<std::string> strings_;
 };
 

@@ -1,9 +1,8 @@
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/inference/lifetimes.h"
 
 namespace vramscope::inference {
@@ -31,12 +30,12 @@ Recomputed FindRecomputed(const History& history, const Lives& lives, const Time
     return distinct < kDistinct ? 0 : hash;
   };
   const std::vector<PassRange> passes = Passes(timeline);
-  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> forward;
+  base::HashMap<uint64_t, std::vector<uint32_t>> forward;
   for (size_t p = 0; p + 1 < passes.size(); ++p) {
     if (passes[p].pass != Pass::kForward || passes[p + 1].pass != Pass::kBackward) continue;
     const uint32_t f0 = row_at(passes[p].begin), f1 = row_at(passes[p].end);
     const uint32_t b0 = row_at(passes[p + 1].begin), b1 = row_at(passes[p + 1].end);
-    absl::flat_hash_set<uint64_t> known, again;
+    base::HashSet<uint64_t> known, again;
     for (uint32_t a = f0; a + kWindow <= f1; ++a) {
       if (const uint64_t h = window(a)) known.insert(h);
     }

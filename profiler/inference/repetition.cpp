@@ -1,10 +1,10 @@
 #include "profiler/inference/repetition.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::inference {
 namespace {
@@ -33,8 +33,8 @@ uint32_t Period(std::span<const uint64_t> values) {
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
   uint64_t leading = 1;
   for (uint32_t i = 0; i < kWindow; ++i) leading *= kFactor;
-  absl::flat_hash_map<uint64_t, uint32_t> last;
-  absl::flat_hash_map<uint32_t, uint32_t> distances;
+  base::HashMap<uint64_t, uint32_t> last;
+  base::HashMap<uint32_t, uint32_t> distances;
   uint64_t hash = 0;
   for (uint32_t i = 0; i < values.size(); ++i) {
     hash = hash * kFactor + values[i] + 1;

@@ -46,7 +46,7 @@ void Rows::FindDropped(const Recording& recording) {
     uint64_t bytes = 0, sized = 0;
     places.clear();
     // An optimizer's lists of temporaries are made in a row each.
-    absl::flat_hash_map<uint32_t, uint32_t> of_place;
+    base::HashMap<uint32_t, uint32_t> of_place;
     for (const uint32_t row : members) ++of_place[place_[row]];
     std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
     for (const uint32_t row : members) {
@@ -105,7 +105,7 @@ void Rows::FindDropped(const Recording& recording) {
 // last (the parts of a gradient that was summed up) comes right before: first, and too many.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
-  absl::flat_hash_map<uint64_t, uint32_t> of_size;
+  base::HashMap<uint64_t, uint32_t> of_size;
   EntryIndex first = entry_count_;
   for (const uint32_t row : members) {
     if (!ParameterSized(row)) continue;

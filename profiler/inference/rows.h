@@ -2,13 +2,12 @@
 // gradients are dropped together, which ends a step. For lifetimes.cpp.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/inference/categories.h"
 #include "profiler/recording/recording.h"
 
@@ -67,7 +66,7 @@ class Rows {
   const EntryIndex entry_count_;
   const uint32_t rows_;
   // By size: when what stays was made, ascending.
-  absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
+  base::HashMap<uint64_t, std::vector<int64_t>> stay_;
   std::vector<uint32_t> place_;  // of a row
   std::vector<Dropped> dropped_;
 };

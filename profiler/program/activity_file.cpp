@@ -1,7 +1,5 @@
 #include "profiler/program/activity_file.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/program/activity_tail.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/processes.h"
@@ -50,7 +49,7 @@ class Threads {
   }
 
  private:
-  absl::flat_hash_map<uint64_t, uint32_t> numbers_;
+  base::HashMap<uint64_t, uint32_t> numbers_;
   uint32_t next_ = 0;
 };
 
@@ -58,7 +57,7 @@ class Threads {
 class StreamNumbers {
  public:
   StreamNumbers(const ActivityFile& file, const recording::Recording& recording) {
-    absl::flat_hash_map<uint64_t, uint32_t> of_handle;
+    base::HashMap<uint64_t, uint32_t> of_handle;
     const std::vector<uint32_t> numbers = recording::StreamNumbers(recording);
     for (size_t row = 0; row < numbers.size(); ++row) {
       of_handle.emplace(recording.streams[row], numbers[row]);
@@ -87,8 +86,8 @@ class StreamNumbers {
            kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
            kind == ActivityKind::kSynchronization || kind == ActivityKind::kOperand;
   }
-  absl::flat_hash_map<std::pair<uint8_t, uint32_t>, uint32_t> numbers_;
-  absl::flat_hash_set<uint32_t> taken_;
+  base::HashMap<std::pair<uint8_t, uint32_t>, uint32_t> numbers_;
+  base::HashSet<uint32_t> taken_;
 };
 
 }  // namespace
@@ -236,7 +235,7 @@ PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
   Threads threads(marks);
   const StreamNumbers stream_number(file, recording);
   std::vector<StringId> names(file.names().size());
-  absl::flat_hash_map<uint64_t, StringId> module_of;  // by correlation
+  base::HashMap<uint64_t, StringId> module_of;  // by correlation
   size_t operand = 0;
   for (Activity activity : file.activities()) {
     if (activity.kind == ActivityKind::kOperand) {

@@ -1,7 +1,5 @@
 #include "profiler/program/history.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/importers/snapshot.h"
 #include "profiler/program/history_stacks.h"
 #include "profiler/program/history_tail.h"
@@ -153,10 +152,10 @@ class Joiner {
   Recording whole_;
   bool first_ = true;
   int64_t last_time_ = 0;
-  absl::flat_hash_map<std::string, uint32_t> strings_, stacks_;
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
-  absl::flat_hash_map<uint64_t, uint32_t> streams_;
-  absl::flat_hash_set<std::string> said_;
+  base::HashMap<std::string, uint32_t> strings_, stacks_;
+  base::HashMap<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
+  base::HashMap<uint64_t, uint32_t> streams_;
+  base::HashSet<std::string> said_;
 };
 
 absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOptions& options) {

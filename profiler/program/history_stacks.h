@@ -7,7 +7,6 @@
 // stands before the stacks that have it.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::program {
@@ -36,7 +36,7 @@ class HistoryStacks {
 
   trace::StackTable stacks_;
   std::vector<std::string> strings_{""};
-  absl::flat_hash_map<std::string, uint32_t> ids_;
+  base::HashMap<std::string, uint32_t> ids_;
   uint64_t read_ = 0;  // bytes
   std::string rest_;
   bool damaged_ = false;

@@ -1,13 +1,13 @@
 #include "profiler/program/labels.h"
 
 #include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/program/steps.h"
 
 namespace vramscope::program {
@@ -497,13 +497,13 @@ class Labeller {
   const Requests requests_;
   const std::vector<Boundary> boundaries_;
   Labels labels_;
-  std::vector<EntryIndex> places_;                 // of every mark: right before this entry
-  std::vector<int64_t> times_;                     // of every mark
-  std::vector<Block> blocks_;                      // by row of the history's allocations
-  absl::flat_hash_map<uint64_t, uint32_t> saved_;  // rows by the number they are kept under
+  std::vector<EntryIndex> places_;           // of every mark: right before this entry
+  std::vector<int64_t> times_;               // of every mark
+  std::vector<Block> blocks_;                // by row of the history's allocations
+  base::HashMap<uint64_t, uint32_t> saved_;  // rows by the number they are kept under
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;
   std::map<uint32_t, Thread> threads_;
-  absl::flat_hash_map<std::string, uint32_t> texts_;
+  base::HashMap<std::string, uint32_t> texts_;
   std::vector<StringId> name_ids_;
   size_t boundary_ = 0, displaced_ = 0, last_step_end_ = 0;
   Phase phase_ = Phase::kNone;

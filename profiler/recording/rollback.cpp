@@ -1,7 +1,6 @@
 #include "profiler/recording/rollback.h"
 
 #include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <tuple>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/range_set.h"
 
 namespace vramscope::recording {
@@ -20,7 +20,7 @@ struct Device {
     EntryIndex requested = kNoEntry, completed = kNoEntry;
     uint32_t end_block = kNoRow;
   };
-  absl::flat_hash_map<uint64_t, Block> blocks;   // by address
+  base::HashMap<uint64_t, Block> blocks;         // by address
   absl::btree_map<uint64_t, uint32_t> segments;  // by address: row of Start::segments
   trace::RangeSet mapped;
 };

@@ -1,9 +1,9 @@
-#include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/recording/recording.h"
 
 namespace vramscope::recording {
@@ -67,7 +67,7 @@ class Said {
     if (std::find(entries_.action.begin(), entries_.action.end(), Action::kAnnotate) ==
         entries_.action.end())
       return changes;
-    absl::flat_hash_map<std::pair<uint8_t, uint64_t>, uint32_t> live;
+    base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
@@ -94,7 +94,7 @@ class Said {
   const History& history_;
   Labels& labels_;
   std::vector<bool> said_;  // by allocation
-  absl::flat_hash_map<std::pair<uint8_t, uint64_t>, Category> at_end_;
+  base::HashMap<std::pair<uint8_t, uint64_t>, Category> at_end_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "profiler/replay/exact.h"
 
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/replay/difference.h"
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
@@ -559,8 +559,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   std::vector<Recorded> window_;
   uint64_t deferred_ =
       ~uint64_t{0};  // allocation; the last that was requested to be freed and waits
-  std::vector<uint64_t> completed_;      // allocations; not yet so in the model
-  absl::flat_hash_set<uint64_t> early_;  // addresses that the model completed by itself
+  std::vector<uint64_t> completed_;  // allocations; not yet so in the model
+  base::HashSet<uint64_t> early_;    // addresses that the model completed by itself
   EventIndex at_ = 0;
   bool failing_ = false;  // the request under way failed in the recording
   bool differed_ = false;

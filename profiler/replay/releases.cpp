@@ -1,8 +1,6 @@
 #include "profiler/replay/releases.h"
 
 #include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/allocator/rules.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
@@ -53,7 +52,7 @@ class Stacks {
 
  private:
   const trace::Trace& trace_;
-  absl::flat_hash_map<uint32_t, bool> known_;
+  base::HashMap<uint32_t, bool> known_;
 };
 
 class Finder {

@@ -1,10 +1,10 @@
 #include "profiler/replay/start_states.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::replay {
 namespace {
@@ -28,7 +28,7 @@ void Multiply(StartStates::Count& count, uint64_t by) {
 StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const RecordedState& state,
                          const run::AllocConf& conf)
     : conf_(conf) {
-  absl::flat_hash_set<uint64_t> freed;  // addresses of older blocks that the recording frees
+  base::HashSet<uint64_t> freed;  // addresses of older blocks that the recording frees
   const trace::AllocationTable& a = t.allocations;
   for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin; ++row) {
     if (a.free_event[row] != trace::kNoEvent && a.free_event[row] >= begin) {

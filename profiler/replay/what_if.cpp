@@ -1,5 +1,4 @@
 // The same requests under other settings, another limit, or with empty_cache() called in between.
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/hash_map.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
@@ -282,7 +282,7 @@ class WhatIf final : public allocator::SegmentObserver {
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
   std::vector<uint64_t> address_;  // in the model, by allocation; kNone: not there
-  absl::flat_hash_map<uint64_t, uint32_t> pending_;
+  base::HashMap<uint64_t, uint32_t> pending_;
   size_t release_ = 0;  // the next one
   Replayed out_;
 };

@@ -1,12 +1,11 @@
 #include "profiler/run/catalogue.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/hash_map.h"
 #include "resources/embedded_file.h"
 
 namespace vramscope::run {
@@ -238,7 +237,7 @@ const FamilyDeclaration* Catalogue::FamilyOf(std::string_view config_json) const
 
 const SettingDeclaration* FindSetting(std::string_view key) {
   static const auto* settings = [] {
-    auto* out = new absl::flat_hash_map<std::string_view, const SettingDeclaration*>;
+    auto* out = new base::HashMap<std::string_view, const SettingDeclaration*>;
     for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
       for (const SettingDeclaration& setting : technique.settings)
         out->emplace(setting.key, &setting);

@@ -10,7 +10,6 @@
 // One thread.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/types.h"
 
@@ -57,13 +57,13 @@ class LiveState {
   absl::Status End(const Event& event, EventKind begin);
 
   uint64_t next_block_ = 0, next_segment_ = 0;
-  absl::flat_hash_map<uint64_t, Block> blocks_;  // by number in the file
+  base::HashMap<uint64_t, Block> blocks_;  // by number in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
   // Begin events by when they came, and those of one kind and thread or process (OpenKey) with the
   // innermost last: an end takes no search through what is open.
   std::map<uint64_t, Event> open_;
-  absl::flat_hash_map<uint64_t, std::vector<uint64_t>> open_by_key_;
+  base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;
   std::vector<Event> markers_;          // of processes
   std::set<uint32_t> process_markers_;  // ids of their names

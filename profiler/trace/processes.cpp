@@ -1,6 +1,5 @@
 #include "profiler/trace/processes.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/strings/numbers.h>
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/event_source.h"
 #include "profiler/trace/one_device.h"
 
@@ -91,8 +91,8 @@ class Tables {
   }
 
  private:
-  absl::flat_hash_map<std::string, uint32_t> strings_, stacks_;
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
+  base::HashMap<std::string, uint32_t> strings_, stacks_;
+  base::HashMap<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
   std::vector<std::string> values_;
   uint32_t next_string_ = 1;
   StackIncrement increment_;

@@ -1,6 +1,5 @@
 #include "profiler/trace/reader.h"
 
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
 #include "profiler/trace/footer_file.h"
@@ -553,8 +553,8 @@ class FileReader {
   const Footer* index_ = nullptr;
   const FooterFile* file_ = nullptr;  // read in place of the input, once something is left out
   uint64_t begin_ = 0;
-  uint64_t last_ = UINT64_MAX;             // offset behind which nothing is of the part
-  absl::flat_hash_set<uint64_t> outside_;  // offsets of activities that are not of the part
+  uint64_t last_ = UINT64_MAX;       // offset behind which nothing is of the part
+  base::HashSet<uint64_t> outside_;  // offsets of activities that are not of the part
   std::string loss_;
   uint64_t loss_offset_ = 0;
 };

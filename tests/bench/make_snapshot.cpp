@@ -1,6 +1,5 @@
 #include "tests/bench/make_snapshot.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::bench {
 namespace {
@@ -50,7 +50,7 @@ class Training : allocator::SegmentObserver {
   std::vector<Entry> entries;
   std::vector<Mark> marks;
   std::vector<allocator::CachingAllocator::SnapshotSegment> segments;
-  absl::flat_hash_map<uint64_t, uint32_t> list_of_block;
+  base::HashMap<uint64_t, uint32_t> list_of_block;
   uint64_t pending = 0;  // the recording ends before its free is completed
 
  private:
@@ -111,7 +111,7 @@ class Training : allocator::SegmentObserver {
   const SnapshotSize size_;
   std::mt19937_64 random_;
   allocator::CachingAllocator allocator_;
-  absl::flat_hash_map<std::string, uint32_t> frame_ids_;
+  base::HashMap<std::string, uint32_t> frame_ids_;
   uint32_t list_ = 0, time_us_ = 0;
   std::vector<uint64_t> parameters_;
   bool has_optimizer_state_ = false;
@@ -280,7 +280,7 @@ class Pickle {
   std::FILE* file_;
   std::string out_;
   uint32_t next_ = 0;
-  absl::flat_hash_map<std::string, uint32_t> texts_;
+  base::HashMap<std::string, uint32_t> texts_;
   bool good_ = true;
 };
 

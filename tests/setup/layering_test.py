@@ -47,6 +47,14 @@ class LayeringTest(unittest.TestCase):
         self.assertEqual(violations(
             {"profiler/recording/a.cpp": '#include "profiler/allocator/rules.h"\n'}), [])
 
+    def test_tables_of_absl(self):
+        for name in ("flat_hash_map", "flat_hash_set", "node_hash_map"):
+            self.expect_one("profiler/base/hash_map.h",
+                            {"ui/a.cpp": f"#include <absl/container/{name}.h>\n"})
+        self.assertEqual(violations(
+            {"profiler/run/a.cpp": '#include <absl/container/btree_map.h>\n'
+                                   '#include "profiler/base/hash_map.h"\n'}), [])
+
     def test_certain_headers_alone(self):
         self.assertEqual(violations(
             {"emulated/nvml/nvml.cpp": '#include "nvml/structs.h"\n#include "cupti/records.h"\n'}), [])

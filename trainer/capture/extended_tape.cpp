@@ -1,7 +1,5 @@
 #include "trainer/capture/extended_tape.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -11,6 +9,8 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -413,8 +413,8 @@ class Extender {
   const size_t count_;
   std::vector<Name> located_;  // by string; `delta`: the executed unit
   std::vector<std::string> rests_;
-  absl::flat_hash_map<std::string, uint32_t> rest_ids_;
-  absl::flat_hash_map<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;  // less 1: the string
+  base::HashMap<std::string, uint32_t> rest_ids_;
+  base::HashMap<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;  // less 1: the string
   std::array<size_t, kStretchCount + 1> begins_{};
   std::vector<Item> items_[kStretchCount];
   uint64_t next_row_ = 0;

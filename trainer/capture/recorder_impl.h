@@ -2,7 +2,6 @@
 // filled. Internal to this folder: recorder.cpp hears what happens, recorder_tape.cpp repeats it.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/hash_map.h"
 #include "profiler/trace/activities.h"
 #include "trainer/capture/flat_map.h"
 #include "trainer/capture/recorder.h"
@@ -97,7 +97,7 @@ struct Recorder::Impl {
   uint64_t flushed_events = 0;
   int64_t last_time = 0;
 
-  absl::flat_hash_map<std::string, uint32_t> string_ids;
+  base::HashMap<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // by id
   std::vector<std::string> new_strings;
   // By address of the characters: names of operators and literals stay where they are. A hit is
@@ -119,7 +119,7 @@ struct Recorder::Impl {
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
   uint32_t next_thread = 0;
-  absl::flat_hash_map<uint32_t, uint32_t> thread_of_system;  // gettid() -> index
+  base::HashMap<uint32_t, uint32_t> thread_of_system;  // gettid() -> index
 
   uint32_t ThreadOfSystem(uint32_t number) {
     const auto [known, added] = thread_of_system.try_emplace(number, next_thread);

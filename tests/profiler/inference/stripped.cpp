@@ -1,10 +1,11 @@
 #include "tests/profiler/inference/stripped.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+
+#include "profiler/base/hash_map.h"
 
 namespace vramscope::testing {
 namespace {
@@ -345,7 +346,7 @@ class Stripper {
   int64_t first_ns_ = 0;
   std::vector<uint32_t> slice_of_;  // by event
   std::vector<uint32_t> open_;
-  absl::flat_hash_map<std::string, uint32_t> strings_{{"", 0}};
+  base::HashMap<std::string, uint32_t> strings_{{"", 0}};
   std::map<std::tuple<std::string, std::string, uint32_t>, uint32_t> frames_;
   std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };
