@@ -31,19 +31,21 @@ bool MappedFile::Create(const char* path, size_t most_bytes) {
 }
 
 bool MappedFile::Reserve(size_t bytes) {
-  if (bytes <= reserved_) return true;
+  size_t before = reserved();
+  if (bytes <= before) return true;
   if (data_ == nullptr || bytes > most_bytes_) return false;
   const size_t until = std::min(most_bytes_, (bytes + kAtOnce - 1) / kAtOnce * kAtOnce);
   int status = 0;
   do status = posix_fallocate(fd_, 0, static_cast<off_t>(until));
   while (status == EINTR);
   if (status != 0) return false;
-  reserved_ = until;
+  while (before < until && !reserved_.compare_exchange_weak(before, until)) {
+  }
   return true;
 }
 
 void MappedFile::CutTo(size_t bytes) {
-  if (fd_ < 0 || bytes > reserved_) return;
+  if (fd_ < 0 || bytes > reserved()) return;
   if (ftruncate(fd_, static_cast<off_t>(bytes)) == 0) reserved_ = bytes;
 }
 
@@ -52,7 +54,13 @@ void MappedFile::Close() {
   if (fd_ >= 0) close(fd_);
   data_ = nullptr;
   fd_ = -1;
-  most_bytes_ = reserved_ = 0;
+  most_bytes_ = 0;
+  reserved_ = 0;
+}
+
+void MappedFile::Forget() {
+  data_ = nullptr;
+  Close();
 }
 
 }  // namespace vramscope::cupti

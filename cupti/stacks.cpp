@@ -1,17 +1,21 @@
 #include "cupti/stacks.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 
 namespace vramscope::cupti {
 namespace {
 
-constexpr size_t kMostStacks = size_t{1} << 20, kMostFrames = 1024;
+constexpr size_t kMostStacks = size_t{1} << 20, kMostFrames = 1024;  // the latter of one
+constexpr size_t kFramesInAll = size_t{1} << 24;
+constexpr size_t kPlaces = 2 * kMostStacks;  // of what finds them, a power of two
 
 // As PyTorch has them.
 struct CapturedFrame {
@@ -65,14 +69,34 @@ struct Sought {
 size_t Stacks::FrameHash::operator()(const Frame& frame) const {
   return Mix(reinterpret_cast<uintptr_t>(frame.code), static_cast<uint64_t>(frame.at));
 }
-size_t Stacks::Hash::operator()(const Sought& sought) const { return sought.hash; }
-bool Stacks::Equal::operator()(const Sought& sought, uint32_t row) const {
-  const Stack& stack = (*stacks)[row];
+bool Stacks::Is(const Stack& stack, const Sought& sought) const {
   return stack.hash == sought.hash && stack.count == sought.frames.size() &&
-         std::equal(sought.frames.begin(), sought.frames.end(), frames->begin() + stack.first,
+         std::equal(sought.frames.begin(), sought.frames.end(), frames_ + stack.first,
                     [](const CapturedFrame& a, const Frame& b) {
                       return a.code == b.code && a.at == b.at;
                     });
+}
+
+Stacks::Stacks() {
+  constexpr size_t kBytes = kFramesInAll * sizeof(Frame) + kMostStacks * sizeof(Stack) +
+                            kPlaces * sizeof(std::atomic<uint32_t>);
+  void* const at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return;
+  madvise(at, kBytes, MADV_NOHUGEPAGE);  // little of it is used as a rule
+  memory_ = static_cast<uint8_t*>(at);
+  memory_bytes_ = kBytes;
+  // Zeros are what each of these begins as.
+  frames_ = reinterpret_cast<Frame*>(memory_);
+  stacks_ = reinterpret_cast<Stack*>(memory_ + kFramesInAll * sizeof(Frame));
+  known_ = reinterpret_cast<std::atomic<uint32_t>*>(stacks_ + kMostStacks);
+}
+
+Stacks::~Stacks() {
+  if (memory_ == nullptr) return;
+  const size_t end = std::min<size_t>(stacks_taken_.load(), kMostStacks);
+  for (size_t row = written_; row < end; ++row) std::destroy_at(&stacks_[row].context);
+  munmap(memory_, memory_bytes_);
 }
 
 bool Stacks::Fits(const void* captured, const PyObject* code) {
@@ -83,23 +107,44 @@ bool Stacks::Fits(const void* captured, const PyObject* code) {
 }
 
 uint32_t Stacks::Number(const Context& context) {
-  if (context == nullptr) return 0;
+  if (context == nullptr || memory_ == nullptr) return 0;
   const std::span<const CapturedFrame> frames =
       static_cast<const Captured*>(context.get())->frames();
   if (frames.empty()) return 0;
   uint64_t hash = frames.size();
   for (const CapturedFrame& frame : frames)
     hash = Mix(hash, reinterpret_cast<uintptr_t>(frame.code) + static_cast<uint64_t>(frame.at));
-  std::lock_guard lock(mutex_);
-  if (const auto it = known_.find(Sought{frames, hash}); it != known_.end()) return *it + 1;
-  if (stacks_.size() >= kMostStacks) return 0;
-  const auto row = static_cast<uint32_t>(stacks_.size());
-  stacks_.push_back(
-      {hash, static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size())});
-  for (const CapturedFrame& frame : frames) frames_.push_back({frame.code, frame.at});
-  known_.insert(row);
-  waiting_.push_back(context);
-  return row + 1;
+  const Sought sought{frames, hash};
+  uint32_t made = 0;  // the row plus 1, once it is needed
+  for (size_t place = hash & (kPlaces - 1);; place = (place + 1) & (kPlaces - 1)) {
+    uint32_t there = known_[place].load(std::memory_order_acquire);
+    if (there == 0) {
+      if (made == 0) made = Add(sought, context);
+      if (made == 0) return 0;
+      if (known_[place].compare_exchange_strong(there, made, std::memory_order_acq_rel))
+        return made;
+    }
+    // Another thread's may have come in between; then ours is one that nobody refers to.
+    if (Is(stacks_[there - 1], sought)) return there;
+  }
+}
+
+// The new row plus 1; 0: there are too many.
+uint32_t Stacks::Add(const Sought& sought, const Context& context) {
+  const size_t count = sought.frames.size();
+  const uint64_t first = frames_taken_.fetch_add(count, std::memory_order_relaxed);
+  if (first + count > kFramesInAll) return 0;
+  const uint64_t row = stacks_taken_.fetch_add(1, std::memory_order_relaxed);
+  if (row >= kMostStacks) return 0;
+  for (size_t i = 0; i < count; ++i)
+    frames_[first + i] = {sought.frames[i].code, sought.frames[i].at};
+  Stack& stack = stacks_[row];
+  stack.hash = sought.hash;
+  stack.first = static_cast<uint32_t>(first);
+  stack.count = static_cast<uint32_t>(count);
+  std::construct_at(&stack.context, context);
+  stack.done.store(1, std::memory_order_release);
+  return static_cast<uint32_t>(row) + 1;
 }
 
 // ["f",NUMBER,"function","file",LINE]
@@ -122,31 +167,27 @@ void Stacks::AddNames(const Frame& frame, std::string& text) {
 }
 
 bool Stacks::Write(int fd) {
-  std::vector<Frame> frames;
-  std::vector<uint32_t> counts;
+  if (memory_ == nullptr) return true;
   std::vector<Context> kept;  // until their code is
-  size_t first = 0;
-  {
-    std::lock_guard lock(mutex_);
-    first = std::exchange(written_, stacks_.size());
-    if (first == written_) return true;
-    frames.assign(frames_.begin() + stacks_[first].first, frames_.end());
-    for (size_t row = first; row < written_; ++row) counts.push_back(stacks_[row].count);
-    kept.swap(waiting_);
-  }
+  std::lock_guard lock(writing_);
   std::string text, line;
-  const Frame* at = frames.data();
-  for (size_t i = 0; i < counts.size(); ++i) {
-    line.assign("[\"s\",").append(std::to_string(first + i + 1));
-    for (uint32_t k = 0; k < counts[i]; ++k, ++at) {
-      const auto [it, added] = numbers_.try_emplace(*at, static_cast<uint32_t>(numbers_.size()));
+  // One that is just being made comes with the next ones.
+  const size_t end = std::min<size_t>(stacks_taken_.load(std::memory_order_relaxed), kMostStacks);
+  for (; written_ < end && stacks_[written_].done.load(std::memory_order_acquire) != 0;
+       ++written_) {
+    Stack& stack = stacks_[written_];
+    line.assign("[\"s\",").append(std::to_string(written_ + 1));
+    for (const Frame& frame : std::span(frames_ + stack.first, stack.count)) {
+      const auto [it, added] = numbers_.try_emplace(frame, static_cast<uint32_t>(numbers_.size()));
       if (added) {
-        PythonApi::The().IncRef(at->code);  // for ever: its address is known as its own
-        AddNames(*at, text);
+        PythonApi::The().IncRef(frame.code);  // for ever: its address is known as its own
+        AddNames(frame, text);
       }
       line.append(",").append(std::to_string(it->second));
     }
     text.append(line).append("]\n");
+    kept.push_back(std::move(stack.context));
+    std::destroy_at(&stack.context);
   }
   return WriteAll(fd, text);
 }

@@ -9,18 +9,24 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "profiler/program/history_tail.h"
+#include "tests/cupti/counted_calls.h"
 
 extern "C" {
 int vramscope_history_attach(void** allocator, void* const* table, void* function);
 int vramscope_history_begin(const char* path, int keep);
+uint64_t vramscope_history_rows();
+int vramscope_history_stream(int number, uint64_t* handle);
 uint64_t vramscope_history_requests(int device);
 void vramscope_history_end();
 }
@@ -77,6 +83,112 @@ std::vector<HistoryTailRow> Rows(const std::string& path) {
   std::memcpy(static_cast<void*>(all.data()), bytes.data() + sizeof(HistoryTailHeader),
               rows * sizeof(HistoryTailRow));
   return all;
+}
+
+std::string NewFolder() {
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();
+  EXPECT_NE(mkdtemp(folder.data()), nullptr);
+  return folder;
+}
+
+// In a process of its own, whose status is that of `act`.
+template <class Act>
+int InAProcess(Act act) {
+  const pid_t child = fork();
+  if (child == 0) _exit(act());
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Whoever allocates holds the allocator's lock: he takes no other, and asks for no memory.
+TEST(Allocations, AreNotedWithoutALockOrARequestOfMemory) {
+  const std::string folder = NewFolder();
+  EXPECT_EQ(InAProcess([&] {
+              Native native;
+              const Pluggable other;
+              void* allocator = &native;
+              void* const* const table = TableOf(other);
+              if (vramscope_history_attach(&allocator, table, table[5]) != 1) return 1;
+              if (vramscope_history_begin((folder + "/0.tail").c_str(), 0) != 1) return 3;
+              constexpr int kRows = 50'000;
+              std::vector<Entry> entries(kRows);
+              for (int i = 0; i < kRows; ++i) {
+                entries[static_cast<size_t>(i)].address = static_cast<size_t>(i);
+                entries[static_cast<size_t>(i)].stream =
+                    reinterpret_cast<void*>(uintptr_t{64} * static_cast<uintptr_t>(i % 40));
+              }
+              vramscope::testing::counting = true;
+              for (const Entry& entry : entries) native.all[0](entry);
+              vramscope::testing::counting = false;
+              if (vramscope_history_rows() != kRows) return 4;
+              uint64_t handle = 0;
+              if (vramscope_history_stream(39, &handle) != 0 || handle != 64 * 39) return 5;
+              if (vramscope_history_stream(40, &handle) != -1) return 6;
+              return vramscope::testing::locks != 0          ? 7
+                     : vramscope::testing::allocations != 0  ? 8
+                     : vramscope::testing::reservations != 0 ? 9
+                                                             : 0;
+            }),
+            0);
+  const std::vector<HistoryTailRow> rows = Rows(folder + "/0.tail");
+  ASSERT_EQ(rows.size(), 50'000u);
+  for (uint32_t i = 0; i < 50'000; ++i) ASSERT_EQ(rows[i].address, i);
+  std::filesystem::remove_all(folder);
+}
+
+// Several devices, each with a lock of its own, while one file follows the other: every entry is in
+// one of them, in the order of its device.
+TEST(Allocations, OfSeveralThreadsAreAllInSomeFile) {
+  const std::string folder = NewFolder();
+  constexpr int kThreads = 4;
+  constexpr uint64_t kEach = 60'000;
+  constexpr int kFiles = 30;
+  EXPECT_EQ(InAProcess([&] {
+              Native native;
+              const Pluggable other;
+              void* allocator = &native;
+              void* const* const table = TableOf(other);
+              if (vramscope_history_attach(&allocator, table, table[5]) != 1) return 1;
+              const auto begin = [&](int file) {
+                return vramscope_history_begin(
+                           (folder + "/" + std::to_string(file) + ".tail").c_str(), 1) == 1;
+              };
+              if (!begin(0)) return 3;
+              std::atomic<int> left = kThreads;
+              std::vector<std::thread> threads;
+              for (int device = 0; device < kThreads; ++device)
+                threads.emplace_back([&, device] {
+                  for (uint64_t i = 0; i < kEach; ++i) {
+                    Entry entry{.device = static_cast<int8_t>(device), .address = i, .size = i};
+                    native.all[0](entry);
+                  }
+                  --left;
+                });
+              int file = 1;
+              for (; file < kFiles && left > 0; ++file) {
+                std::this_thread::yield();
+                if (!begin(file)) return 4;
+              }
+              for (std::thread& thread : threads) thread.join();
+              return begin(file) ? 0 : 5;
+            }),
+            0);
+  uint64_t next[kThreads] = {}, files = 0;
+  for (int file = 0;; ++file) {
+    const std::string path = folder + "/" + std::to_string(file) + ".rows";
+    if (!std::filesystem::exists(path)) break;
+    ++files;
+    for (const HistoryTailRow& row : Rows(path)) {
+      ASSERT_LT(row.device, kThreads);
+      ASSERT_EQ(row.address, next[row.device]++);
+      ASSERT_EQ(row.bytes, row.address);
+    }
+  }
+  for (const uint64_t rows : next) EXPECT_EQ(rows, kEach);
+  EXPECT_GE(files, 2u);
+  std::filesystem::remove_all(folder);
 }
 
 // In a process of its own, since an allocator is attached to once: what it notes is read when it

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <thread>
+
+#include "tests/cupti/counted_calls.h"
+
 namespace vramscope::cupti {
 namespace {
 
@@ -44,6 +49,46 @@ TEST(Stacks, WhatIsNotWrittenIsKept) {
   EXPECT_EQ(stacks.Number(again), 1u);
   EXPECT_EQ(first.use_count(), 2);
   EXPECT_EQ(again.use_count(), 1);
+}
+
+TEST(Stacks, AreNumberedWithoutALockOrARequestOfMemory) {
+  const char code = 0;
+  Stacks stacks;
+  std::vector<Stacks::Context> captured;
+  for (int i = 0; i < 20'000; ++i)
+    captured.push_back(Capture({{&code, i % 9000}, {&code, 1}, {&code, 2}}));
+  std::vector<uint32_t> numbers(captured.size());
+  vramscope::testing::locks = vramscope::testing::allocations = 0;
+  vramscope::testing::counting = true;
+  for (size_t i = 0; i < captured.size(); ++i) numbers[i] = stacks.Number(captured[i]);
+  vramscope::testing::counting = false;
+  EXPECT_EQ(vramscope::testing::locks, 0);
+  EXPECT_EQ(vramscope::testing::allocations, 0);
+  for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], i % 9000 + 1);
+}
+
+// Each device has a lock of its own: several may be numbered at once.
+TEST(Stacks, OfSeveralThreadsAreOneStackANumber) {
+  constexpr int kThreads = 4, kStacks = 3000;
+  const char code = 0;
+  Stacks stacks;
+  std::vector<std::vector<uint32_t>> numbers(kThreads, std::vector<uint32_t>(kStacks));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kStacks; ++i)
+        numbers[static_cast<size_t>(t)][static_cast<size_t>(i)] =
+            stacks.Number(Capture({{&code, i}, {&code, 7}}));
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::map<uint32_t, int> stack_of;
+  for (const auto& of_thread : numbers)
+    for (int i = 0; i < kStacks; ++i) {
+      const uint32_t number = of_thread[static_cast<size_t>(i)];
+      ASSERT_NE(number, 0u);
+      ASSERT_EQ(stack_of.try_emplace(number, i).first->second, i);
+      ASSERT_EQ(number, numbers[0][static_cast<size_t>(i)]);  // it is found again
+    }
 }
 
 TEST(Stacks, OfAnotherShapeAreSeen) {
