@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -45,6 +47,21 @@ uint32_t FrameCrc(std::string_view checked_envelope, std::string_view stored) {
   return Crc32c(stored, Crc32c(checked_envelope));
 }
 
+// What an envelope says between its magic and its checksum.
+std::array<char, kCrcAt> EnvelopeOf(FrameType type, bool compressed, size_t stored,
+                                    size_t payload) {
+  std::array<char, kCrcAt> out;
+  kFrameMagic.copy(out.data(), kCheckedFrom);
+  Put16(out.data() + 4, static_cast<uint16_t>(type));
+  Put16(out.data() + 6, compressed ? kFlagZstd : 0);
+  Put32(out.data() + 8, static_cast<uint32_t>(stored));
+  Put32(out.data() + 12, static_cast<uint32_t>(payload));
+  return out;
+}
+absl::Status WrongChecksum(uint64_t offset) {
+  return absl::DataLossError(fmt::format("frame at byte {}: wrong checksum", offset));
+}
+
 }  // namespace
 
 std::string EncodeFrame(FrameType type, std::string_view payload, Compression compression) {
@@ -71,11 +88,7 @@ std::string EncodeFrame(FrameType type, std::string_view payload, Compression co
   }
   out.resize(kEnvelopeBytes + stored);
   if (flags == 0) payload.copy(out.data() + kEnvelopeBytes, stored);
-  kFrameMagic.copy(out.data(), 4);
-  Put16(out.data() + 4, static_cast<uint16_t>(type));
-  Put16(out.data() + 6, flags);
-  Put32(out.data() + 8, static_cast<uint32_t>(stored));
-  Put32(out.data() + 12, static_cast<uint32_t>(payload.size()));
+  std::ranges::copy(EnvelopeOf(type, flags != 0, stored, payload.size()), out.begin());
   const std::string_view all(out);
   Put32(out.data() + kCrcAt,
         FrameCrc(all.substr(kCheckedFrom, kCrcAt - kCheckedFrom), all.substr(kEnvelopeBytes)));
@@ -83,6 +96,12 @@ std::string EncodeFrame(FrameType type, std::string_view payload, Compression co
 }
 
 absl::StatusOr<Frame> Uncompress(RawFrame&& raw) {
+  if (!raw.verified) {
+    const auto envelope = EnvelopeOf(raw.type, raw.compressed, raw.stored.size(), raw.payload_size);
+    const std::string_view checked(envelope.data(), envelope.size());
+    if (FrameCrc(checked.substr(kCheckedFrom), raw.stored) != raw.checksum)
+      return WrongChecksum(raw.offset);
+  }
   Frame frame{raw.type, {}, raw.offset, raw.end_offset};
   if (!raw.compressed) {
     frame.payload = std::move(raw.stored);
@@ -114,7 +133,10 @@ void FrameDecoder::Append(std::string_view bytes) {
   buffer_.append(bytes);
 }
 
-absl::StatusOr<std::optional<RawFrame>> FrameDecoder::NextRaw() {
+absl::StatusOr<std::optional<RawFrame>> FrameDecoder::NextRaw() { return Cut(true); }
+absl::StatusOr<std::optional<RawFrame>> FrameDecoder::NextUnverified() { return Cut(false); }
+
+absl::StatusOr<std::optional<RawFrame>> FrameDecoder::Cut(bool verify) {
   const std::string_view bytes = std::string_view(buffer_).substr(start_);
   const std::string_view magic = bytes.substr(0, kFrameMagic.size());
   if (magic != kFrameMagic.substr(0, magic.size()))
@@ -136,13 +158,15 @@ absl::StatusOr<std::optional<RawFrame>> FrameDecoder::NextRaw() {
     return absl::DataLossError(fmt::format("frame at byte {}: its two sizes differ", offset_));
   if (bytes.size() - kEnvelopeBytes < stored) return std::nullopt;
   const std::string_view body = bytes.substr(kEnvelopeBytes, stored);
-  if (FrameCrc(bytes.substr(kCheckedFrom, kCrcAt - kCheckedFrom), body) !=
-      Get32(bytes.data() + kCrcAt))
-    return absl::DataLossError(fmt::format("frame at byte {}: wrong checksum", offset_));
+  const uint32_t checksum = Get32(bytes.data() + kCrcAt);
+  if (verify && FrameCrc(bytes.substr(kCheckedFrom, kCrcAt - kCheckedFrom), body) != checksum)
+    return WrongChecksum(offset_);
   RawFrame raw{static_cast<FrameType>(Get16(bytes.data() + 4)),
                compressed,
                std::string(body),
                payload,
+               verify,
+               checksum,
                offset_,
                offset_ + kEnvelopeBytes + stored};
   start_ += kEnvelopeBytes + stored;

@@ -60,16 +60,19 @@ enum class Compression : uint8_t {
 std::string EncodeFrame(FrameType type, std::string_view payload,
                         Compression compression = Compression::kNormal);
 
-// A frame whose envelope and checksum are in order, not yet decompressed.
+// A frame whose envelope is in order, not yet decompressed.
 struct RawFrame {
   FrameType type;
   bool compressed = false;
   std::string stored;         // as in the file
   uint32_t payload_size = 0;  // once decompressed
+  bool verified = false;      // it has the checksum that it states
+  uint32_t checksum = 0;
   uint64_t offset = 0;
   uint64_t end_offset = 0;
 };
-// kDataLoss when the stored bytes do not decompress to exactly payload_size.
+// kDataLoss when the checksum is wrong (unless that is verified), or the stored bytes do not
+// decompress to exactly payload_size.
 absl::StatusOr<Frame> Uncompress(RawFrame&& raw);
 
 class FrameDecoder {
@@ -81,10 +84,14 @@ class FrameDecoder {
   // the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, leaving out the decompression
-  uint64_t offset() const { return offset_; }         // of the next frame
+  // Likewise, leaving out the checksum, too: for a thread that may not take the time.
+  absl::StatusOr<std::optional<RawFrame>> NextUnverified();
+  uint64_t offset() const { return offset_; }  // of the next frame
   size_t buffered() const { return buffer_.size() - start_; }
 
  private:
+  absl::StatusOr<std::optional<RawFrame>> Cut(bool verify);
+
   std::string buffer_;
   size_t start_ = 0;
   uint64_t offset_;

@@ -18,9 +18,9 @@ void WorkerAnswers(const uint8_t* data, size_t size) {
   // As the worker's client takes them: the last one of a run is not the trace's.
   size_t total = 0;
   for (int i = 0; i < 64 && total < trace::kMaxPayload; ++i) {
-    auto frame = decoder.Next();
+    auto frame = decoder.NextUnverified();
     if (!frame.ok() || !frame->has_value()) break;
-    total += (*frame)->payload.size();
+    total += (*frame)->payload_size;
     if ((*frame)->type != trace::FrameType::kEnd) assembly.Add(**std::move(frame));
   }
   const absl::Status refused = assembly.Settle();

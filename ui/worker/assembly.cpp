@@ -15,13 +15,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
 constexpr int kShare = 10;  // of the time a picture may take, at most
-// What is not taken in yet; whoever sends more waits.
-constexpr size_t kMostQueued = size_t{64} << 20;
 
 }  // namespace
 
-Assembly::Assembly(Picture picture)
+Assembly::Assembly(Picture picture, Damaged damaged)
     : picture_(std::move(picture)),
+      damaged_(std::move(damaged)),
       next_picture_(Clock::now() + kPause),
       thread_([this] { Work(); }) {}
 
@@ -34,10 +33,14 @@ Assembly::~Assembly() {
   thread_.join();
 }
 
-void Assembly::Add(trace::Frame frame) {
-  std::unique_lock lock(mutex_);
-  less_.wait(lock, [this] { return queued_bytes_ < kMostQueued; });
-  queued_bytes_ += frame.payload.size();
+void Assembly::Add(trace::RawFrame frame) {
+  const std::lock_guard lock(mutex_);
+  if (!refused_.ok()) return;
+  if (frame.stored.size() > kMostQueued - queued_bytes_) {
+    refused_ = absl::ResourceExhaustedError("they come faster than they can be put together");
+    return;
+  }
+  queued_bytes_ += frame.stored.size();
   queue_.push_back(std::move(frame));
   more_.notify_one();
 }
@@ -70,45 +73,62 @@ void Assembly::Work() {
     if (stop_) return;
     if (queue_.empty()) {
       const Done done = std::exchange(done_, {});
-      std::string refused;
-      if (!refused_.ok())
-        refused = absl::StrCat("The worker's events could not be understood: ", refused_.message());
-      std::string reason = reason_.empty() ? refused : std::move(reason_);
+      const absl::Status refused = refused_;
+      std::string reason = std::move(reason_);
       lock.unlock();
-      absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
-          trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
-            // What an exception left behind in it is not to be built from.
-            if (broken_ || assembler_.events() == 0) return nullptr;
-            return assembler_.Finish(std::move(reason));
-          });
-      if (!trace.ok())
-        refused = absl::StrCat("The worker's events do not fit: ", trace.status().message());
-      done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
+      // Where memory runs out on the way, whoever waits for it is told so.
+      if (const absl::Status told =
+              trace::CatchStatus([&] { End(done, refused, std::move(reason)); });
+          !told.ok())
+        trace::CatchStatus([&] { done(std::string(told.message()), nullptr); }).IgnoreError();
       lock.lock();
       continue;
     }
-    const trace::Frame frame = std::move(queue_.front());
+    trace::RawFrame frame = std::move(queue_.front());
     queue_.pop_front();
-    queued_bytes_ -= frame.payload.size();
+    queued_bytes_ -= frame.stored.size();
     taking_ = true;
     const bool refused = !refused_.ok();
     lock.unlock();
     absl::Status status;
     if (!refused) {
-      broken_ = true;
-      status = trace::CatchStatus([&] {
-        const absl::Status added = assembler_.Add(frame);
-        broken_ = false;
-        return added;
-      });
+      status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
       // A picture that can't be made is not shown; the run goes on.
       if (!broken_) trace::CatchStatus([&] { MakePicture(); }).IgnoreError();
     }
     lock.lock();
     taking_ = false;
-    if (!status.ok()) refused_ = std::move(status);
+    if (!status.ok() && refused_.ok()) refused_ = std::move(status);
     less_.notify_one();
   }
+}
+
+void Assembly::End(const Done& done, const absl::Status& status, std::string reason) {
+  std::string refused;
+  if (!status.ok())
+    refused = absl::StrCat("The worker's events could not be understood: ", status.message());
+  if (reason.empty()) reason = refused;
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
+      trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
+        // What an exception left behind in it is not to be built from.
+        if (broken_ || assembler_.events() == 0) return nullptr;
+        return assembler_.Finish(std::move(reason));
+      });
+  if (!trace.ok())
+    refused = absl::StrCat("The worker's events do not fit: ", trace.status().message());
+  done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
+}
+
+absl::Status Assembly::TakeIn(trace::RawFrame raw) {
+  const absl::StatusOr<trace::Frame> frame = trace::Uncompress(std::move(raw));
+  if (!frame.ok()) {
+    if (damaged_) damaged_(frame.status());
+    return frame.status();
+  }
+  broken_ = true;
+  const absl::Status added = assembler_.Add(*frame);
+  broken_ = false;
+  return added;
 }
 
 void Assembly::MakePicture() {

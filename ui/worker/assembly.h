@@ -1,8 +1,8 @@
 // Puts the frames of a run together on a thread of its own, and makes pictures of what has come
-// meanwhile: neither takes the window's thread from its frames.
+// meanwhile: neither takes the window's thread from its frames, nor do checksums and decompression.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
-//   assembly.Add(std::move(frame));
+//   assembly.Add(*std::move(raw_frame));  // of FrameDecoder::NextUnverified: never waits
 //   assembly.FinishLater("", [](std::string refused, std::shared_ptr<const trace::Trace> trace) {
 //     ...  // on that thread
 //   });
@@ -34,11 +34,16 @@ class Assembly {
 
   // `picture`: at most every 100 ms, and for no more than a tenth of the time; empty: of no
   // interest.
-  explicit Assembly(Picture picture);
+  // `damaged`: on the thread, when a frame has another checksum or cannot be decompressed; once.
+  using Damaged = std::function<void(const absl::Status&)>;
+  explicit Assembly(Picture picture, Damaged damaged = {});
   // What was added last and has not been taken in is lost.
   ~Assembly();
 
-  void Add(trace::Frame frame);
+  // What waits is compressed, and the trace that it becomes is larger: no more of it is taken in
+  // than kMostQueued, rather than making anybody wait.
+  static constexpr size_t kMostQueued = size_t{1} << 30;
+  void Add(trace::RawFrame frame);
   // Waits until all has been taken in. An error: a frame was refused, and all behind it was left
   // out.
   absl::Status Settle();
@@ -53,13 +58,17 @@ class Assembly {
   void Work();
   void MakePicture();
 
+  void End(const Done& done, const absl::Status& status, std::string reason);
+  absl::Status TakeIn(trace::RawFrame raw);
+
   const Picture picture_;
+  const Damaged damaged_;
   trace::TraceAssembler assembler_;  // the thread's, until it has settled
 
   std::mutex mutex_;
   std::condition_variable more_, less_;
   // Guarded by mutex_.
-  std::deque<trace::Frame> queue_;
+  std::deque<trace::RawFrame> queue_;
   size_t queued_bytes_ = 0;
   bool taking_ = false;  // a frame that is no longer in the queue
   bool stop_ = false;

@@ -1,5 +1,7 @@
 #include "ui/worker/worker_client.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -28,6 +30,7 @@ constexpr int kRestartMs[] = {100, 500, 500};
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer looks at every operator
 constexpr int kShutdownMs = 200;
+constexpr size_t kMostMessageBytes = size_t{1} << 20;  // of what is not the trace's
 
 constexpr int kCodeOk = 0;
 constexpr int kCodeCancelled = 1;
@@ -75,6 +78,12 @@ struct WorkerClient::Impl {
     std::unique_ptr<Assembly> assembly;
   };
 
+  // A worker that is gone, and nobody has been told.
+  struct Loss {
+    std::optional<Queued> given_up;  // a run that will not be
+    QString ended, text;
+  };
+
   WorkerClient* self;
   QString program;
   QStringList more_arguments;
@@ -92,6 +101,7 @@ struct WorkerClient::Impl {
   quint64 next_tag = 1;
   std::optional<Queued> queued;
   std::optional<Active> active;
+  std::optional<Loss> untold_loss;
   bool draining = false;  // the process is gone, its last output is being read
 
   QByteArray log, unlogged;  // the last of it; what has not been told yet
@@ -202,16 +212,42 @@ struct WorkerClient::Impl {
                         " It is not started again by itself; the next run tries it once "
                         "more.");
     last_seconds = 0;
+    TellLost();  // of the one before
     // Taken out first: a slot of runEnded may ask for another run, which then stays.
-    const std::optional<Queued> given_up = again ? std::nullopt : std::exchange(queued, {});
-    if (active && !active->ending)
-      EndActive(kCodeUnavailable, ended,
-                active->assembly ? active->assembly->Finish(ended.toStdString()) : nullptr);
-    if (given_up) {
-      last_code = kCodeUnavailable;
-      Q_EMIT self->runEnded(given_up->tag, nullptr, ended);
+    untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
+    if (!active || active->ending) {
+      TellLost();
+    } else if (!active->assembly || active->replaced) {
+      EndActive(kCodeUnavailable, ended, nullptr);
+      TellLost();
+    } else {
+      // What it sent is still being put together.
+      cancel_limit.stop();
+      active->ending = true;
+      active->assembly->FinishLater(
+          ended.toStdString(), [this, tag = active->tag, ended](const std::string&, auto trace) {
+            QMetaObject::invokeMethod(
+                self,
+                [this, tag, ended, trace = std::move(trace)]() mutable {
+                  if (!active || active->tag != tag) return;
+                  EndActive(kCodeUnavailable, ended, std::move(trace));
+                  TellLost();
+                  SendQueued();
+                },
+                Qt::QueuedConnection);
+          });
     }
-    Q_EMIT self->workerLost(text);
+  }
+
+  // Behind what the run has come to.
+  void TellLost() {
+    if (!untold_loss) return;
+    const Loss loss = *std::exchange(untold_loss, {});
+    if (loss.given_up) {
+      last_code = kCodeUnavailable;
+      Q_EMIT self->runEnded(loss.given_up->tag, nullptr, loss.ended);
+    }
+    Q_EMIT self->workerLost(loss.text);
   }
 
   void Kill(const QString& reason) {
@@ -261,15 +297,17 @@ struct WorkerClient::Impl {
     decoder.Append(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
     const QProcess* reading = process.get();
     while (true) {
-      absl::StatusOr<std::optional<trace::Frame>> frame = decoder.Next();
+      absl::StatusOr<std::optional<trace::RawFrame>> frame = decoder.NextUnverified();
       if (!frame.ok()) {
         Garbled(FromUtf8(std::string(frame.status().message())));
         return;
       }
       if (!frame->has_value()) break;
       const trace::FrameType type = (*frame)->type;
-      if (!Take(*std::move(*frame))) {
-        Garbled(QStringLiteral("an unreadable message of type %1").arg(static_cast<int>(type)));
+      if (IsOfTrace(type)) {
+        TakeOfTrace(**std::move(frame));
+      } else if (const absl::Status taken = TakeMessage(**std::move(frame)); !taken.ok()) {
+        Garbled(FromUtf8(std::string(taken.message())));
         return;
       }
       // A slot may have ended or replaced the process.
@@ -284,6 +322,39 @@ struct WorkerClient::Impl {
     } else {
       Kill(reason);
     }
+  }
+
+  static bool IsOfTrace(trace::FrameType type) {
+    switch (type) {
+      case trace::FrameType::kTraceHeader:
+      case trace::FrameType::kStrings:
+      case trace::FrameType::kStacks:
+      case trace::FrameType::kEvents:
+      case trace::FrameType::kActivities:
+      case trace::FrameType::kFooter:
+      case trace::FrameType::kEnd:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // As it came: its checksum and its decompression are the assembly's.
+  void TakeOfTrace(trace::RawFrame frame) {
+    if (active && active->assembly && !active->replaced && !active->ending &&
+        frame.type != trace::FrameType::kEnd)
+      active->assembly->Add(std::move(frame));
+  }
+
+  absl::Status TakeMessage(trace::RawFrame raw) {
+    const auto type = static_cast<int>(raw.type);
+    const absl::Status unreadable =
+        absl::DataLossError(absl::StrCat("an unreadable message of type ", type));
+    if (raw.payload_size > kMostMessageBytes || raw.stored.size() > kMostMessageBytes)
+      return unreadable;
+    absl::StatusOr<trace::Frame> frame = trace::Uncompress(std::move(raw));
+    if (!frame.ok()) return frame.status();
+    return Take(*std::move(frame)) ? absl::OkStatus() : unreadable;
   }
 
   bool Take(trace::Frame frame) {
@@ -312,7 +383,8 @@ struct WorkerClient::Impl {
         if (!started.ParseFromString(frame.payload)) return false;
         // Once: what a second one would let go of may be what the run ends with.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
-          active->assembly = std::make_unique<Assembly>(PictureOf(active->tag));
+          active->assembly =
+              std::make_unique<Assembly>(PictureOf(active->tag), DamagedOf(active->tag));
           if (!active->replaced) Q_EMIT self->runStarted(active->tag);
         }
         return true;
@@ -340,17 +412,6 @@ struct WorkerClient::Impl {
         EndWhenTakenIn(code, error);
         return true;
       }
-      case trace::FrameType::kTraceHeader:
-      case trace::FrameType::kStrings:
-      case trace::FrameType::kStacks:
-      case trace::FrameType::kEvents:
-      case trace::FrameType::kActivities:
-      case trace::FrameType::kFooter:
-      case trace::FrameType::kEnd:
-        if (active && active->assembly && !active->replaced && !active->ending &&
-            frame.type != trace::FrameType::kEnd)
-          active->assembly->Add(std::move(frame));
-        return true;
       default:
         return true;  // of a later version
     }
@@ -365,6 +426,18 @@ struct WorkerClient::Impl {
           [this, tag, trace = std::move(trace)]() mutable {
             if (active && active->tag == tag && !active->replaced && !draining)
               Q_EMIT self->partialTrace(tag, std::move(trace));
+          },
+          Qt::QueuedConnection);
+    };
+  }
+
+  // Found on the assembly's thread, answered as what is found here.
+  Assembly::Damaged DamagedOf(quint64 tag) {
+    return [this, tag](const absl::Status& why) {
+      QMetaObject::invokeMethod(
+          self,
+          [this, tag, text = FromUtf8(std::string(why.message()))] {
+            if (active && active->tag == tag && !active->ending) Garbled(text);
           },
           Qt::QueuedConnection);
     };
@@ -476,7 +549,10 @@ void WorkerClient::start() {
 quint64 WorkerClient::run(const run::RunConfig& config) {
   const quint64 tag = impl_->next_tag++;
   impl_->queued = Impl::Queued{tag, run::ToProtoBytes(config)};
-  if (impl_->active && impl_->active->ending) impl_->active.reset();
+  if (impl_->active && impl_->active->ending) {
+    impl_->active.reset();
+    impl_->TellLost();
+  }
   if (impl_->active) {
     impl_->active->replaced = true;
     impl_->CancelActive();

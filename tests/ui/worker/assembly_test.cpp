@@ -44,6 +44,13 @@ std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   return frames;
 }
 
+// As it is on its way: nobody has looked at its checksum.
+trace::RawFrame Sent(const Frame& frame) {
+  trace::FrameDecoder decoder;
+  decoder.Append(trace::EncodeFrame(frame.type, frame.payload, trace::Compression::kFast));
+  return **decoder.NextUnverified();
+}
+
 streams::Stream RunOf(size_t events) {
   streams::Stream run = streams::TrainingStream({.layers = 4, .steps = 50, .max_events = events});
   for (uint32_t i = 0; i < 300; ++i)
@@ -60,7 +67,7 @@ size_t Find(const std::vector<Frame>& frames, FrameType type, size_t skip = 0) {
 
 std::shared_ptr<const Trace> Assemble(const std::vector<Frame>& frames, absl::Status* refused) {
   Assembly assembly({});
-  for (const Frame& frame : frames) assembly.Add(frame);
+  for (const Frame& frame : frames) assembly.Add(Sent(frame));
   *refused = assembly.Settle();
   return assembly.Finish("the worker is gone");
 }
@@ -135,8 +142,8 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   {
     Assembly assembly([&](std::shared_ptr<const Trace> so_far) { pictures.push_back(so_far); });
     int frames = 0;
-    for (Frame& frame : FramesOf(run, 500)) {
-      assembly.Add(std::move(frame));
+    for (const Frame& frame : FramesOf(run, 500)) {
+      assembly.Add(Sent(frame));
       if (++frames % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(120));
     }
     EXPECT_TRUE(assembly.Settle().ok());
@@ -161,7 +168,7 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   const auto finish = [](const std::vector<Frame>& of, std::string reason) {
     std::promise<Told> told;
     Assembly assembly({});
-    for (const Frame& frame : of) assembly.Add(frame);
+    for (const Frame& frame : of) assembly.Add(Sent(frame));
     assembly.FinishLater(std::move(reason), [&](std::string refused, auto trace) {
       told.set_value({std::move(refused), std::move(trace), std::this_thread::get_id()});
     });
@@ -188,6 +195,59 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   EXPECT_EQ(finish({}, "").trace, nullptr);
 }
 
+// Checksums and decompression are the thread's: whoever adds a frame is not told, and the rest is
+// left out.
+TEST(Assembly, FindsDamageOnItsThread) {
+  const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
+  for (const bool checksum : {true, false}) {
+    std::promise<std::pair<std::string, std::thread::id>> told;
+    std::atomic<int> times = 0;
+    Assembly assembly({}, [&](const absl::Status& why) {
+      if (times++ == 0) told.set_value({std::string(why.message()), std::this_thread::get_id()});
+    });
+    size_t compressed = 0;
+    for (const Frame& frame : frames) {
+      trace::RawFrame sent = Sent(frame);
+      if (frame.type == FrameType::kEvents) {
+        compressed += sent.compressed ? 1 : 0;
+        sent.stored[sent.stored.size() / 2] =
+            static_cast<char>(~sent.stored[sent.stored.size() / 2]);
+        sent.verified = !checksum;  // so that the decompression finds it
+      }
+      assembly.Add(std::move(sent));
+    }
+    ASSERT_GT(compressed, 1u);
+    const auto [why, thread] = told.get_future().get();
+    EXPECT_NE(thread, std::this_thread::get_id());
+    EXPECT_EQ(why.find("wrong checksum") != std::string::npos, checksum) << why;
+    EXPECT_EQ(assembly.Settle().message(), why);
+    EXPECT_EQ(times, 1);
+  }
+}
+
+// While the thread is busy, however much comes: nobody who adds it waits (this would never end).
+TEST(Assembly, TakesWhatComesWithoutWaiting) {
+  std::promise<void> busy, go_on;
+  std::atomic<bool> first = true;
+  Assembly assembly({}, [&, until = go_on.get_future().share()](const absl::Status&) {
+    if (!first.exchange(false)) return;
+    busy.set_value();
+    until.wait();
+  });
+  const Frame events{FrameType::kEvents, std::string(1000, 'x')};
+  trace::RawFrame damaged = Sent(events);
+  damaged.checksum ^= 1;
+  assembly.Add(damaged);
+  busy.get_future().wait();
+  for (int i = 0; i < 200; ++i) {
+    trace::RawFrame large = Sent(events);
+    large.stored.assign(size_t{1} << 20, 'x');
+    assembly.Add(std::move(large));
+  }
+  go_on.set_value();
+  EXPECT_EQ(assembly.Settle().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(Assembly, IsLetGoInTheMiddle) {
   const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
   for (int round = 0; round < 20; ++round) {
@@ -195,7 +255,7 @@ TEST(Assembly, IsLetGoInTheMiddle) {
     {
       Assembly assembly([&](const std::shared_ptr<const Trace>&) { late = late || gone; });
       for (size_t i = 0; i < frames.size() * static_cast<size_t>(round) / 20; ++i)
-        assembly.Add(frames[i]);
+        assembly.Add(Sent(frames[i]));
     }
     gone = true;
     EXPECT_FALSE(late);

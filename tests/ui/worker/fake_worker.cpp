@@ -2,13 +2,14 @@
 // on demand.
 //
 // By the model's name (RunConfigBuilder::SetModelConfig sets any): "crash-mid-run", "crash-at-run",
-// "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "fail" (RunEnded with
-// an error), "bad-events" (a valid frame that is no trace), "slow" (200 ms before each step; can be
-// cancelled), "no-trace" (succeeds without events), "talks-on" (a run that starts and ends again,
-// with the same frames, behind its end), "flood" (64 MiB of standard error before its end),
-// "chatter" (256 KiB of it), "hostile-SEED" (hostile_bytes.h, then it exits, aborts or is killed).
-// By $VRAMSCOPE_FAKE: "die" (exits at once), "silent" (no hello), "protocol" (another protocol),
-// "die-once:FILE" (exits unless FILE exists, and makes it).
+// "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "damage" (a frame with
+// another checksum), "fail" (RunEnded with an error), "bad-events" (a valid frame that is no
+// trace), "slow" (200 ms before each step; can be cancelled), "no-trace" (succeeds without events),
+// "talks-on" (a run that starts and ends again, with the same frames, behind its end), "flood" (64
+// MiB of standard error before its end), "chatter" (256 KiB of it), "hostile-SEED"
+// (hostile_bytes.h, then it exits, aborts or is killed). By $VRAMSCOPE_FAKE: "die" (exits at once),
+// "silent" (no hello), "protocol" (another protocol), "die-once:FILE" (exits unless FILE exists,
+// and makes it).
 #include <poll.h>
 #include <unistd.h>
 
@@ -111,6 +112,12 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
   if (model == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   if (model == "garble") {
     WriteAll("this is no frame, whatever you do");
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  if (model == "damage") {  // found by whoever puts the run together
+    std::string frame = trace::EncodeFrame(FrameType::kEvents, std::string(1000, 'x'));
+    frame.back() = static_cast<char>(frame.back() ^ 1);
+    WriteAll(frame);
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
   if (model == "flood" || model == "chatter") {

@@ -224,6 +224,17 @@ TEST_F(WorkerClientTest, GarbageIsNamed) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
+// Its checksum is not looked at on this thread, and still nobody waits for the rest of the run.
+TEST_F(WorkerClientTest, ADamagedFrameOfTheTraceEndsTheWorker) {
+  WorkerClient& client = Make();
+  client.start();
+  client.run(Named("damage"));
+  ASSERT_TRUE(WaitForEnds(1));
+  EXPECT_TRUE(ends_[0].error.contains(QLatin1String("wrong checksum")))
+      << ends_[0].error.toStdString();
+  ASSERT_TRUE(WaitFor([this] { return lost_.size() == 1; }));
+}
+
 TEST_F(WorkerClientTest, EventsThatAreNoEvents) {
   WorkerClient& client = Make();
   client.start();
