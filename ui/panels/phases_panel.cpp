@@ -72,15 +72,14 @@ void PhasesPanel::AskCard() {
       indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
       digest_->summary.steps.empty())
     return;
-  card_.emplace();
   asking_.setFuture(QtConcurrent::run([of = indexes_] {
     return trace::CatchStatus([&] { return query::DeviceTimesOfSteps(*of->activities()); });
   }));
+  card_.emplace();  // asked; the answer comes from the event loop
 }
 
 void PhasesPanel::make() {
   if (digest_ == nullptr || !stale_) return;
-  stale_ = false;
   AskCard();
   const auto [begin, end] = range_;
   model_->setTable(PhaseTable(*digest_, begin, end, card_));
@@ -89,6 +88,7 @@ void PhasesPanel::make() {
           ? tr("No step reaches into the selected range.")
           : tr("No steps are marked in this trace, and none were found by repetition. Its "
                "allocations and call sites are in the other tabs."));
+  stale_ = false;  // now that it is made
 }
 
 bool PhasesPanel::busy() const { return asking_.isRunning(); }

@@ -1,10 +1,8 @@
 #include "ui/shell/window_main.h"
 
-#include <QApplication>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonDocument>
-#include <QPointer>
 #include <QSaveFile>
 #include <QScreen>
 #include <QTemporaryDir>
@@ -13,8 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "profiler/trace/catch_status.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/shell/application.h"
 #include "ui/shell/main_window.h"
 #include "ui/worker/worker_client.h"
 
@@ -142,27 +140,6 @@ class Photographer : public QObject {
   qsizetype files_left_ = 0;
   QString failure_;
   int code_ = kOk;
-};
-
-// The last resort: an exception must not pass through Qt. What a slot was about to do is not done,
-// and the window says so.
-class Application : public QApplication {
- public:
-  using QApplication::QApplication;
-  void setWindow(MainWindow* window) { window_ = window; }
-  bool notify(QObject* receiver, QEvent* event) override {
-    bool handled = false;
-    const absl::Status status =
-        trace::CatchStatus([&] { handled = QApplication::notify(receiver, event); });
-    if (!status.ok()) {
-      std::fprintf(stderr, "vramscope: %s\n", std::string(status.message()).c_str());
-      if (window_ != nullptr) window_->showInternalFailure(status);
-    }
-    return handled;
-  }
-
- private:
-  QPointer<MainWindow> window_;
 };
 
 }  // namespace

@@ -29,15 +29,19 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
+  // What may fail comes first: lanes or a selection of the old trace must not meet the new one.
+  std::vector<std::unique_ptr<const Lane>> lanes;
+  if (data) lanes = MakeLanes(*data);
+  trace::AllocationId selection;
+  if (data) selection = FindAllocation(data->trace(), key);
 
   bool first = !state_.data;
   state_.outline = nullptr;
   state_.data = std::move(data);
   state_.layout.lanes.clear();  // they point to the lanes of the old trace
-  stack_.SetLanes(state_.data ? MakeLanes(*state_.data)
-                              : std::vector<std::unique_ptr<const Lane>>());
   memory_.overview = {};
   memory_.answers.clear();
+  stack_.SetLanes(std::move(lanes));
   state_.hover = {};
   gesture_ = Gesture::kNone;
   state_.drop_at.reset();
@@ -51,8 +55,6 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   data_dirty_ = overlay_dirty_ = true;
   view_animation_.active = false;
 
-  trace::AllocationId selection;
-  if (state_.data) selection = FindAllocation(state_.data->trace(), key);
   if (selection != state_.selection) {
     state_.selection = selection;
     changes_.selection = true;

@@ -1,6 +1,7 @@
 // The whole trace in small, with a brush over what is in the view.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
@@ -90,16 +91,19 @@ class OverviewLane : public Lane {
   static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
                                             SceneMemory::Overview& kept) {
     if (kept.extent == extent && kept.columns == columns) return kept;
-    kept = {.extent = extent, .columns = columns, .allocated = {}, .phases = {}};
+    // Kept once it is whole: an exception in between leaves what is to be asked again.
+    SceneMemory::Overview asked = {
+        .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
     const TimelineData& d = *s.data;
     const int64_t begin = d.ToTrace(extent.begin), end = d.ToTrace(extent.end);
-    kept.allocated = d.curve_index().Query(begin, end, columns).allocated_max;
+    asked.allocated = d.curve_index().Query(begin, end, columns).allocated_max;
     for (int row = 0; row < d.rows(trace::SliceKind::kPhase); ++row) {
       for (const uint32_t lane : d.lanes(trace::SliceKind::kPhase, row)) {
         const auto rects = d.lane_index().Query(lane, begin, end, columns).rects;
-        kept.phases.insert(kept.phases.end(), rects.begin(), rects.end());
+        asked.phases.insert(asked.phases.end(), rects.begin(), rects.end());
       }
     }
+    kept = std::move(asked);
     return kept;
   }
 };
