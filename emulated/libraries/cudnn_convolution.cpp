@@ -141,8 +141,9 @@ int cudnnGetConvolutionNdForwardOutputDim(Conv* c, T* x, T* w, int wanted, int* 
   dims[1] = static_cast<int>(w->shape.dims[0]);
   for (int i = 0; i < std::min(c->spatial, wanted - 2); ++i) {
     const int64_t window = (w->shape.dims[i + 2] - 1) * c->dilation[i] + 1;
-    dims[i + 2] = static_cast<int>(
-        (x->shape.dims[i + 2] + 2 * c->padding[i] - window) / std::max(c->stride[i], 1) + 1);
+    dims[i + 2] = static_cast<int>((x->shape.dims[i + 2] + int64_t{2} * c->padding[i] - window) /
+                                       std::max(c->stride[i], 1) +
+                                   1);
   }
   return kSuccess;
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "emulated/core/platform.h"
 #include "emulated/libraries/data_type.h"
@@ -141,8 +142,9 @@ class Answer {
                   static_cast<size_t>(std::min(has, wanted_)) * SizeOf(value.type));
     return kSuccess;
   }
-  // The program brings descriptors of its own; they become what is asked for.
-  int Descriptors(const std::vector<Link>& links) const {
+  // The program brings descriptors of its own; they become what is asked for. A copy of the links:
+  // what is brought may be the descriptor that has them.
+  int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;
     const auto fits =

@@ -63,8 +63,9 @@ int LayerParameter(const RnnDescriptor* rnn, int pseudo_layer, const Tensor* x, 
   const int64_t rows = bias ? parameter.bias : parameter.rows,
                 columns = bias ? 1 : parameter.columns;
   const int dims[] = {1, static_cast<int>(rows), static_cast<int>(columns)};
-  *address = rows ? const_cast<char*>(static_cast<const char*>(weights)) +
-                        Product(offset, TypeBits(type)) / 8
+  // As a number: it may lie in no object, the weights may not be there yet.
+  *address = rows ? reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(weights) +
+                                            Product(offset, TypeBits(type)) / 8)
                   : nullptr;
   return SetDims(out, type, 3, dims, nullptr) ? kSuccess : BadParameter();
 }

@@ -7,19 +7,7 @@
 #include <random>
 #include <string>
 
-#include "tests/fuzz/assembly_entries.h"
-#include "tests/fuzz/device_code_entries.h"
-#include "tests/fuzz/folder_entries.h"
-#include "tests/fuzz/histogram_entries.h"
-#include "tests/fuzz/kineto_entries.h"
-#include "tests/fuzz/marks_entries.h"
-#include "tests/fuzz/requests_entries.h"
-#include "tests/fuzz/run_entries.h"
-#include "tests/fuzz/snapshot_entries.h"
-#include "tests/fuzz/tail_entries.h"
-#include "tests/fuzz/trace_entries.h"
-#include "tests/fuzz/typed_entries.h"
-#include "tests/fuzz/worker_entries.h"
+#include "tests/fuzz/targets.h"
 
 namespace vramscope::fuzz {
 namespace {
@@ -50,30 +38,23 @@ void RunCorpus(Entry entry, const char* name) {
   EXPECT_GT(files, 0);
 }
 
-TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
-TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
-TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }
-TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
-TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
-TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
-TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
-TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
-TEST(FuzzCorpus, DeviceCode) { RunCorpus(&DeviceCode, "device_code"); }
-TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
-TEST(FuzzCorpus, ActivityChunks) { RunCorpus(&ActivityChunks, "activity_chunks"); }
-TEST(FuzzCorpus, ProgramFolder) { RunCorpus(&ProgramFolder, "program_folder"); }
-TEST(FuzzCorpus, FolderStream) { RunCorpus(&FolderStream, "folder_stream"); }
-TEST(FuzzCorpus, ModelConfig) { RunCorpus(&ModelConfig, "model_config"); }
-TEST(FuzzCorpus, RunJson) { RunCorpus(&RunJson, "run_json"); }
-TEST(FuzzCorpus, RunBytes) { RunCorpus(&RunBytes, "run_bytes"); }
-TEST(FuzzCorpus, Settings) { RunCorpus(&Settings, "settings"); }
-TEST(FuzzCorpus, Requests) { RunCorpus(&Requests, "requests"); }
-TEST(FuzzCorpus, Worker) { RunCorpus(&WorkerRequests, "worker"); }
-TEST(FuzzCorpus, Outline) { RunCorpus(&TraceOutline, "outline"); }
-TEST(FuzzCorpus, Typed) { RunCorpus(&Typed, "typed"); }
-TEST(FuzzCorpus, Experiments) { RunCorpus(&Experiments, "experiments"); }
-TEST(FuzzCorpus, Assembly) { RunCorpus(&WorkerAnswers, "assembly"); }
-TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
+class Corpus : public ::testing::Test {
+ public:
+  explicit Corpus(const Target& target) : target_(target) {}
+  void TestBody() override { RunCorpus(target_.entry, target_.name); }
+
+ private:
+  const Target& target_;
+};
 
 }  // namespace
 }  // namespace vramscope::fuzz
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  for (const vramscope::fuzz::Target& target : vramscope::fuzz::Targets())
+    ::testing::RegisterTest(
+        "FuzzCorpus", target.name, nullptr, nullptr, __FILE__, __LINE__,
+        [&target]() -> ::testing::Test* { return new vramscope::fuzz::Corpus(target); });
+  return RUN_ALL_TESTS();
+}

@@ -1,27 +1,62 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers with clang in build/fuzz and runs each for
 # so long. New inputs stay in build/fuzz/corpus; a crash is written beside it and ends with status 1.
+#
+#   $VRAMSCOPE_FUZZ_PRESET  of CMakePresets.json: fuzz, or fuzz-quick (in build/fuzz-quick)
+#   $VRAMSCOPE_FUZZ_JOBS    so many at once
+#   $VRAMSCOPE_FUZZ_ALL     so many seconds for all of them together, instead of SECONDS each
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:?usage: run.sh SECONDS [TARGET...]}
 shift
-build=${VRAMSCOPE_FUZZ_BUILD:-$root/build/fuzz}
+preset=${VRAMSCOPE_FUZZ_PRESET:-fuzz}
+jobs=${VRAMSCOPE_FUZZ_JOBS:-1}
+build=${VRAMSCOPE_FUZZ_BUILD:-$root/build/$preset}
+began=$SECONDS
+mkdir -p "$(dirname "$build")"
+cmake -S "$root" --preset "$preset" -B "$build" > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 4; }
+cmake --build "$build" --target vramscope_fuzzer || exit 4
+fuzzer=$build/bin/vramscope_fuzzer
 targets=("$@")
-((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch fuzz_activities fuzz_pickle fuzz_snapshot_json fuzz_kineto fuzz_marks fuzz_history_tail
-  fuzz_activity_tail fuzz_histogram fuzz_activity_chunks fuzz_program_folder fuzz_folder_stream fuzz_model_config fuzz_run_json
-  fuzz_run_bytes fuzz_settings fuzz_requests fuzz_worker fuzz_outline fuzz_typed fuzz_experiments fuzz_assembly fuzz_device_code)
-cmake -S "$root" --preset fuzz -B "$build" > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 4; }
-cmake --build "$build" --target "${targets[@]}"
+((${#targets[@]} > 0)) || mapfile -t targets < <("$fuzzer")
+((${#targets[@]} > 0)) || exit 4
+echo "the fuzzers: built in $((SECONDS - began)) s"
+if [[ -n ${VRAMSCOPE_FUZZ_ALL:-} ]]; then
+  seconds=$((VRAMSCOPE_FUZZ_ALL * jobs / ${#targets[@]}))
+  ((seconds > 0)) || seconds=1
+fi
 # What UBSan finds ends the run, as what ASan finds does.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
-status=0
-for target in "${targets[@]}"; do
-  name=${target#fuzz_}
+
+# A leak check at exit would count libraries' caches; a single input is held to 2 GiB and 20 s.
+# Rare features are not preferred: to count them took nine tenths of the time where a program has many.
+fuzz() {
+  local name=${1#fuzz_} status=0
+  local log=$build/$name.log
   mkdir -p "$build/corpus/$name"
-  echo "== $target for $seconds s"
-  # A leak check at exit would count libraries' caches; a single input is held to 2 GiB and 10 s.
-  # Rare features are not preferred: to count them took nine tenths of the time where a program has many.
-  (cd "$build" && "./bin/$target" -max_total_time="$seconds" -entropic=0 -rss_limit_mb=2048 -timeout=10 -max_len=16384 \
-    -print_final_stats=1 "corpus/$name" "$root/tests/fuzz/corpus/$name") || status=1
+  (cd "$build" && VRAMSCOPE_FUZZ_TARGET=$name "$fuzzer" -max_total_time="$seconds" -entropic=0 -rss_limit_mb=2048 -timeout=20 \
+    -max_len=16384 -detect_leaks=0 -print_final_stats=1 -artifact_prefix="$name-" "corpus/$name" "$root/tests/fuzz/corpus/$name") \
+    > "$log" 2>&1 || status=$?
+  if ((status != 0)); then
+    tail -n 100 "$log"
+    echo "fuzzing $name: FAILED with status $status, $log"
+    return 1
+  fi
+  echo "fuzzing $name: $seconds s, $(sed -nE 's/^stat::number_of_executed_units: *//p' "$log") executions"
+}
+
+status=0
+running=0
+for target in "${targets[@]}"; do
+  if ((running >= jobs)); then
+    wait -n || status=1
+    running=$((running - 1))
+  fi
+  fuzz "$target" &
+  running=$((running + 1))
+done
+while ((running > 0)); do
+  wait -n || status=1
+  running=$((running - 1))
 done
 exit $status

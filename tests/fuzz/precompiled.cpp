@@ -1,0 +1,1 @@
+// Of which CMake makes a precompiled header (precompiled.h).

@@ -1,0 +1,51 @@
+#include "tests/fuzz/targets.h"
+
+#include "tests/fuzz/assembly_entries.h"
+#include "tests/fuzz/cudnn_entries.h"
+#include "tests/fuzz/device_code_entries.h"
+#include "tests/fuzz/folder_entries.h"
+#include "tests/fuzz/histogram_entries.h"
+#include "tests/fuzz/kineto_entries.h"
+#include "tests/fuzz/marks_entries.h"
+#include "tests/fuzz/requests_entries.h"
+#include "tests/fuzz/run_entries.h"
+#include "tests/fuzz/snapshot_entries.h"
+#include "tests/fuzz/tail_entries.h"
+#include "tests/fuzz/trace_entries.h"
+#include "tests/fuzz/typed_entries.h"
+#include "tests/fuzz/worker_entries.h"
+
+namespace vramscope::fuzz {
+
+std::span<const Target> Targets() {
+  static constexpr Target kTargets[] = {
+      {"activities", &Activities},
+      {"activity_chunks", &ActivityChunks},
+      {"activity_tail", &ActivityTail},
+      {"assembly", &WorkerAnswers},
+      {"batch", &Batch},
+      {"cudnn", &CudnnDescriptors},
+      {"device_code", &DeviceCode},
+      {"experiments", &Experiments},
+      {"folder_stream", &FolderStream},
+      {"histogram", &Histogram},
+      {"history_tail", &HistoryTail},
+      {"kineto", &Kineto},
+      {"marks", &ProgramMarks},
+      {"model_config", &ModelConfig},
+      {"outline", &TraceOutline},
+      {"pickle", &Pickle},
+      {"program_folder", &ProgramFolder},
+      {"requests", &Requests},
+      {"run_bytes", &RunBytes},
+      {"run_json", &RunJson},
+      {"settings", &Settings},
+      {"snapshot_json", &SnapshotJson},
+      {"trace", &Trace},
+      {"typed", &Typed},
+      {"worker", &WorkerRequests},
+  };
+  return kTargets;
+}
+
+}  // namespace vramscope::fuzz
