@@ -6,10 +6,13 @@
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th request (from 1) of malloc and its kin, operator new among them
 //   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate or rename fails so, and
-//   all after it EINTR            the N-th alone is interrupted EINTR-always     the N-th and all
-//   after it are
+//                    all after it
+//   EINTR            the N-th alone is interrupted
+//   EINTR-always     the N-th and all after it are
 // Writes to standard output and error, to pipes and sockets are left alone.
 // VRAMSCOPE_FAULT_COUNT=FILE: how many such calls the process made is written there when it ends.
+// VRAMSCOPE_FAULT_SITES=FILE: the number of each request of memory that is the first with its
+// stack, a line each: who fails those has failed at every place that asks.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <cstddef>
@@ -64,8 +68,54 @@ Kind KindOfFault() {
   return kind;
 }
 
+// The numbers of the first requests with a stack. A table of hashes, so that it needs no memory.
+constexpr size_t kMostSites = size_t{1} << 20;
+std::atomic<uint64_t> g_known[kMostSites];
+std::atomic<int> g_sites_fd{-2};  // -2: not looked at yet, -1: not wanted
+__thread bool t_looking = false;
+
+struct Walk {
+  uint64_t hash = 0;
+  int depth = 0;
+};
+_Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
+  auto* walk = static_cast<Walk*>(to);
+  walk->hash = (walk->hash ^ _Unwind_GetIP(context)) * 0x9e3779b97f4a7c15;
+  walk->hash ^= walk->hash >> 29;
+  constexpr int kDeepest = 40;
+  return ++walk->depth < kDeepest ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+void NoteSite(uint64_t number) {
+  if (g_sites_fd == -1 || t_looking || environ == nullptr) return;
+  t_looking = true;
+  if (g_sites_fd == -2) {
+    const char* path = getenv("VRAMSCOPE_FAULT_SITES");
+    g_sites_fd = path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  }
+  if (g_sites_fd >= 0) {
+    Walk walk;
+    _Unwind_Backtrace(&OfFrame, &walk);
+    const uint64_t key = walk.hash | 1;
+    for (size_t i = walk.hash >> 20 & (kMostSites - 1), left = kMostSites; left > 0;
+         i = (i + 1) & (kMostSites - 1), --left) {
+      uint64_t there = 0;
+      if (g_known[i].compare_exchange_strong(there, key)) {
+        char text[32];
+        const int size =
+            snprintf(text, sizeof text, "%llu\n", static_cast<unsigned long long>(number));
+        syscall(SYS_write, g_sites_fd.load(), text, static_cast<size_t>(size));
+        break;
+      }
+      if (there == key) break;
+    }
+  }
+  t_looking = false;
+}
+
 bool AllocationFails() {
   const uint64_t number = ++g_allocations;
+  NoteSite(number);
   if (KindOfFault() != Kind::kAllocation || number != g_at) return false;
   errno = ENOMEM;
   return true;
