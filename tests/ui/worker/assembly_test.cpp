@@ -210,9 +210,12 @@ TEST(Assembly, FindsDamageOnItsThread) {
       trace::RawFrame sent = Sent(frame);
       if (frame.type == FrameType::kEvents) {
         compressed += sent.compressed ? 1 : 0;
-        sent.stored[sent.stored.size() / 2] =
-            static_cast<char>(~sent.stored[sent.stored.size() / 2]);
-        sent.verified = !checksum;  // so that the decompression finds it
+        if (checksum) {
+          sent.checksum ^= 1;
+        } else {  // so that the decompression finds it
+          sent.verified = true;
+          ++sent.payload_size;
+        }
       }
       assembly.Add(std::move(sent));
     }
