@@ -23,5 +23,9 @@ constexpr int64_t ToInt64(double value) {
   if (value < -0x1p63) return INT64_MIN;
   return value == value ? static_cast<int64_t>(value) : 0;
 }
+constexpr uint64_t ToUint64(double value) {
+  if (value >= 0x1p64) return UINT64_MAX;
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
 
 }  // namespace vramscope::run

@@ -213,8 +213,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   if (hover_ >= 0) {
     painter.setPen(ToQColor(theme_.text.WithAlpha(0.5)));
     painter.drawLine(QPointF(hover_ + 0.5, box.top()), QPointF(hover_ + 0.5, box.bottom()));
-    const qint64 t =
-        begin + static_cast<qint64>(static_cast<double>(end - begin) * hover_ / columns);
+    const qint64 t = run::AddSaturating(
+        begin, run::ToInt64(static_cast<double>(end - begin) * hover_ / columns));
     painter.setPen(ToQColor(theme_.dim));
     painter.drawText(QRectF(std::clamp(hover_ - 60.0, 60.0, std::max(width() - 180.0, 60.0)),
                             height() - kFoot, 120, kFoot),

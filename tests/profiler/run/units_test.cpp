@@ -50,6 +50,10 @@ TEST(Saturating, WhatDoesNotFitStaysAtTheMostThatDoes) {
   EXPECT_EQ(ToInt64(-INFINITY), INT64_MIN);
   EXPECT_EQ(ToInt64(INFINITY), INT64_MAX);
   EXPECT_EQ(ToInt64(NAN), 0);
+  EXPECT_EQ(ToUint64(0x1p63), uint64_t{1} << 63);
+  EXPECT_EQ(ToUint64(0x1p64), UINT64_MAX);
+  EXPECT_EQ(ToUint64(-1), 0u);
+  EXPECT_EQ(ToUint64(NAN), 0u);
 }
 
 TEST(Nearest, FindsTypingErrorsAndParts) {
