@@ -13,7 +13,8 @@ int MemoryClockKhz(const Card& card) {
   if (card.bus_bits <= 0) {
     return 0;
   }
-  return static_cast<int>(card.bandwidth_bytes_per_s / (2.0 * card.bus_bits / 8) / 1000);
+  const double khz = card.bandwidth_bytes_per_s / (2.0 * card.bus_bits / 8) / 1000;
+  return static_cast<int>(std::min(khz, 2147483647.0));  // a card may be told to be anything
 }
 
 int Limited(uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes, 0x7fffffff)); }
@@ -55,7 +56,7 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kRegistersPerMultiprocessor:
       return architecture.registers_per_sm;
     case Attribute::kClockKhz:
-      return card.boost_mhz * 1000;
+      return Limited(static_cast<uint64_t>(card.boost_mhz) * 1000);
     case Attribute::kMemoryClockKhz:
       return MemoryClockKhz(card);
     case Attribute::kTextureAlignment:

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/run/saturating.h"
+
 namespace vramscope::estimate {
 
 struct Term {
@@ -32,7 +34,7 @@ struct Formula {
   std::string source;  // where it is from, or how it is derived
   std::vector<Term> terms;
   double value = 0;
-  uint64_t bytes() const { return value > 0 ? static_cast<uint64_t>(value + 0.5) : 0; }
+  uint64_t bytes() const { return run::ToUint64(value + 0.5); }
 };
 
 // A formula of the table, by id; `values` gives every term that its text names, and no other.

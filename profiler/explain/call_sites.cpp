@@ -182,7 +182,7 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
     SiteUse& use = uses[site];
     if (use.count == 0) continue;
     use.site = site;
-    use.mean_life_ns = static_cast<int64_t>(life_sum[site] / static_cast<double>(use.count));
+    use.mean_life_ns = run::ToInt64(life_sum[site] / static_cast<double>(use.count));
     const auto most = std::max_element(categories[site].begin(), categories[site].end());
     use.category = static_cast<trace::Category>(std::distance(categories[site].begin(), most));
     out.push_back(use);

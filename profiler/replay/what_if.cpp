@@ -43,8 +43,12 @@ class WhatIf final : public allocator::SegmentObserver {
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_card_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
-      settings_.device_total_bytes =
-          static_cast<uint64_t>(static_cast<double>(card.bytes) / fraction);
+      const double total = static_cast<double>(card.bytes) / fraction;
+      if (total < 0x1p63) {
+        settings_.device_total_bytes = static_cast<uint64_t>(total);
+      } else {
+        fraction = 0;  // of no memory that there is; the card's own limit holds
+      }
     }
     settings_.grant_over_limit = true;
   }

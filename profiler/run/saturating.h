@@ -1,5 +1,5 @@
-// Sums of sizes that a file states: what would not fit 64 bits stays at the most that does, so that
-// a hostile file's totals are not small again.
+// Sums of sizes and times that a file states: what would not fit 64 bits stays at the most that
+// does, so that a hostile file's totals are not small again.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,24 @@ namespace vramscope::run {
 
 constexpr uint64_t AddSaturating(uint64_t a, uint64_t b) {
   return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+constexpr int64_t AddSaturating(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+// Without what is behind the point. Not a number: 0. A trace may be as long as an int64_t reaches,
+// and that is no double: the nearest one is beyond it.
+constexpr int64_t ToInt64(double value) {
+  if (value >= 0x1p63) return INT64_MAX;
+  if (value < -0x1p63) return INT64_MIN;
+  return value == value ? static_cast<int64_t>(value) : 0;
+}
+constexpr uint64_t ToUint64(double value) {
+  if (value >= 0x1p64) return UINT64_MAX;
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
 }
 
 }  // namespace vramscope::run

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <climits>
+
+#include "emulated/core/attributes.h"
+#include "emulated/core/platform.h"
+
 namespace vramscope::emulated {
 namespace {
 
@@ -44,6 +49,16 @@ TEST(Card, WhatIsWrongIsNamed) {
 TEST(Card, KeysOfALaterVersionAreSkipped) {
   std::string problem;
   EXPECT_TRUE(ParseCard(std::string(kCard) + ";nvlinks=18", &problem)) << problem;
+}
+
+TEST(Card, ClocksThatNoIntHoldsAreTheLargest) {
+  std::string problem;
+  const auto card = ParseCard(
+      std::string(kCard) + ";boost_mhz=1e9;bandwidth_bytes_per_s=1e18;bus_bits=1", &problem);
+  ASSERT_TRUE(card) << problem;
+  ThePlatform().cards = {*card};
+  EXPECT_EQ(AttributeOf(0, Attribute::kClockKhz), INT_MAX);
+  EXPECT_EQ(AttributeOf(0, Attribute::kMemoryClockKhz), INT_MAX);
 }
 
 TEST(Cards, ALineACardAndTheLastOneAgain) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/run/saturating.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
@@ -38,7 +39,7 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   }
   uint64_t holds = at == 0 ? 0 : bytes_of(at - 1);
   for (int i = 0; i < columns; ++i) {
-    const int64_t end = begin_ns + static_cast<int64_t>(width * (i + 1));
+    const int64_t end = run::AddSaturating(begin_ns, run::ToInt64(width * (i + 1)));
     uint64_t most = holds;
     for (; at < size && time_of(at) < end; ++at) {
       holds = bytes_of(at);
@@ -212,8 +213,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   if (hover_ >= 0) {
     painter.setPen(ToQColor(theme_.text.WithAlpha(0.5)));
     painter.drawLine(QPointF(hover_ + 0.5, box.top()), QPointF(hover_ + 0.5, box.bottom()));
-    const qint64 t =
-        begin + static_cast<qint64>(static_cast<double>(end - begin) * hover_ / columns);
+    const qint64 t = run::AddSaturating(
+        begin, run::ToInt64(static_cast<double>(end - begin) * hover_ / columns));
     painter.setPen(ToQColor(theme_.dim));
     painter.drawText(QRectF(std::clamp(hover_ - 60.0, 60.0, std::max(width() - 180.0, 60.0)),
                             height() - kFoot, 120, kFoot),

@@ -83,6 +83,12 @@ TEST(Formulas, TermsAreChecked) {
 }
 
 // A closed-form memory estimate of BERT and mT5 that was published with its worked numbers.
+// What is more than 64 bits hold is not nothing.
+TEST(Formulas, WhatDoesNotFitIsTheMostThatDoes) {
+  EXPECT_EQ(Evaluate("weights", {{"P", 1e19}, {"e_w", 4}}).value().bytes(), UINT64_MAX);
+  EXPECT_EQ(Evaluate("weights", {{"P", 0x1p61}, {"e_w", 4}}).value().bytes(), uint64_t{1} << 63);
+}
+
 TEST(Formulas, PublishedWorkedNumbers) {
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / kGiB, 0.40978, 5e-6);
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / 1048576, 419.62, 0.005);

@@ -145,6 +145,21 @@ TEST(CallSites, UseCountsChurnAndTimeHeld) {
   EXPECT_FALSE(ParseSiteOrder("colour").ok());
 }
 
+// The mean of the longest life that a file can state is no number of nanoseconds as a double.
+TEST(CallSites, TheMeanOfTheLongestLifeIsThatLife) {
+  TraceMaker m;
+  m.NextAt(0);
+  const uint64_t id = m.Alloc({.bytes = 512, .op = "forever"});
+  m.FreeRequested(id);
+  m.NextAt(INT64_MAX);
+  m.Add({.kind = trace::EventKind::kFreeCompleted, .id = id});
+  const auto t = m.Finish();
+  const std::vector<SiteUse> uses = UseOfSites(*t, FindCallSites(*t), {});
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].longest_life_ns, INT64_MAX);
+  EXPECT_EQ(uses[0].mean_life_ns, INT64_MAX);
+}
+
 // Four steps. Every one: an activation that comes and goes, a gradient that replaces the last
 // one, and what `extra` adds.
 std::shared_ptr<const trace::Trace> Steps(int steps, bool leak, bool tear_down) {

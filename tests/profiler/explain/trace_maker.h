@@ -43,7 +43,7 @@ class TraceMaker {
   }
 
   trace::EventIndex Add(trace::Event e) {
-    e.time_ns = time_ += 1000;
+    e.time_ns = time_ += kStep;
     Note(builder_.AddEvents({{e}}));
     return event_++;
   }
@@ -96,6 +96,7 @@ class TraceMaker {
     activity.end_ns = activity.begin_ns + takes_ns;
     Note(builder_.AddActivities({{activity}}));
   }
+  void NextAt(int64_t time_ns) { time_ = time_ns - kStep; }
   trace::EventIndex last() const { return event_ - 1; }
 
   std::shared_ptr<const trace::Trace> Finish() {
@@ -105,6 +106,8 @@ class TraceMaker {
   }
 
  private:
+  static constexpr int64_t kStep = 1000;  // ns from event to event
+
   void Note(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
   }

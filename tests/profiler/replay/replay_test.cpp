@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/replay/exact.h"
 #include "profiler/replay/recorded_state.h"
 #include "recorded_run.h"
 
@@ -317,6 +318,21 @@ TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
   const Replayed more = Replay(*run.trace, {.device_memory_bytes = 64 * kGiB}).value();
   EXPECT_EQ(more.out_of_memory, 0);
   EXPECT_EQ(more.retries, 0);
+}
+
+// A file's settings may say any fraction above 0: of no memory of that many bytes what failed is
+// one.
+TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
+  const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
+                                     {.device_memory_bytes = kGiB / 2, .first_action = 500});
+  ASSERT_GT(run.stats.out_of_memory, 0);
+  const Replayed without = ReplayWhatIf(*run.trace, {}, {}).value();
+  for (const double fraction : {1e-300, 1e-12}) {
+    const run::AllocConf conf{.memory_fraction = fraction};
+    const Replayed with = ReplayWhatIf(*run.trace, {}, conf).value();
+    EXPECT_EQ(with.peak_reserved, without.peak_reserved) << fraction;
+    EXPECT_EQ(with.out_of_memory, without.out_of_memory) << fraction;
+  }
 }
 
 TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <iterator>
+
+#include "profiler/run/saturating.h"
 
 namespace vramscope::run {
 namespace {
@@ -34,6 +37,23 @@ TEST(ParseNumbers, WantsTheWholeText) {
   for (const char* text : {"", "nan", "inf", "1.0.0", "0x"}) {
     EXPECT_FALSE(ParseNumber(text).ok()) << text;
   }
+}
+
+TEST(Saturating, WhatDoesNotFitStaysAtTheMostThatDoes) {
+  EXPECT_EQ(AddSaturating(uint64_t{UINT64_MAX}, uint64_t{1}), UINT64_MAX);
+  EXPECT_EQ(AddSaturating(int64_t{INT64_MAX}, int64_t{1}), INT64_MAX);
+  EXPECT_EQ(AddSaturating(int64_t{-2}, int64_t{INT64_MIN}), INT64_MIN);
+  EXPECT_EQ(AddSaturating(int64_t{INT64_MIN}, int64_t{INT64_MAX}), -1);
+  EXPECT_EQ(ToInt64(-1.9), -1);
+  EXPECT_EQ(ToInt64(static_cast<double>(INT64_MAX)), INT64_MAX);  // 2^63
+  EXPECT_EQ(ToInt64(-0x1p63), INT64_MIN);
+  EXPECT_EQ(ToInt64(-INFINITY), INT64_MIN);
+  EXPECT_EQ(ToInt64(INFINITY), INT64_MAX);
+  EXPECT_EQ(ToInt64(NAN), 0);
+  EXPECT_EQ(ToUint64(0x1p63), uint64_t{1} << 63);
+  EXPECT_EQ(ToUint64(0x1p64), UINT64_MAX);
+  EXPECT_EQ(ToUint64(-1), 0u);
+  EXPECT_EQ(ToUint64(NAN), 0u);
 }
 
 TEST(Nearest, FindsTypingErrorsAndParts) {

@@ -104,6 +104,25 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   }
 }
 
+// A view of 20 ns in a run of seconds: the columns up to the run's end are more than an int holds.
+TEST_F(CanvasTest, TheStackIsThereHoweverNearOneLooks) {
+  const auto run =
+      TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));
+  ASSERT_GT(run->duration_ns(), 1e9);
+  model_.SetData(run, false, 0);
+  double before = 0;
+  while (before != state().viewport.view().width()) {
+    before = state().viewport.view().width();
+    Draw();
+    ASSERT_EQ(list_.stacks().size(), 2u);
+    const StackPrim& s = list_.stacks()[1];
+    const auto edges = list_.edges(s);
+    EXPECT_GT(edges[0] - edges[s.layers * s.columns], 10) << before << " ns";
+    model_.ZoomBy(20, 0);
+  }
+  EXPECT_NEAR(before, Viewport::kMinSpanNs, 1);
+}
+
 TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTopOrLiesOnAnother) {
   int labels = 0, under = 0;
   for (int height = 300; height < 1000; height += 7) {

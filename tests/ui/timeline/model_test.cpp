@@ -11,6 +11,7 @@
 #include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/ticks.h"
+#include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/model/viewport.h"
 
 namespace vramscope::ui::timeline {
@@ -153,6 +154,45 @@ TEST(TicksTest, AreRoundAndApart) {
         ASSERT_NE(ticks[i].label, ticks[i - 1].label) << "labels tell ticks apart";
       }
     }
+  }
+}
+
+// The longest trace that a file can state: as a double its end is beyond an int64_t.
+TEST(TicksTest, OfTheLongestTraceLieInIt) {
+  for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
+    for (const double width : {20.0, 300.0, 1000.0}) {
+      SCOPED_TRACE(std::to_string(begin) + " " + std::to_string(width));
+      const std::vector<TimeTick> ticks = TimeTicks(begin, 0x1p63, width, 60);
+      if (width > 100) {
+        EXPECT_FALSE(ticks.empty());
+      }
+      EXPECT_LE(ticks.size(), width / 60 + 2);
+      int64_t before = -1;
+      for (const TimeTick& tick : ticks) {
+        EXPECT_GT(tick.time_ns, before);
+        EXPECT_GE(static_cast<double>(tick.time_ns), begin);
+        before = tick.time_ns;
+      }
+    }
+  }
+}
+
+TEST(TimelineDataTest, TheEndOfTheLongestTraceIsItsEnd) {
+  for (const int64_t origin : {int64_t{0}, int64_t{-5}}) {
+    trace::TraceBuilder builder;
+    trace::Event alloc, end;
+    alloc.kind = trace::EventKind::kAlloc;
+    alloc.bytes = alloc.bytes_rounded = 512;
+    alloc.address = 1 << 20;
+    alloc.time_ns = origin;
+    end.kind = trace::EventKind::kFreeRequested;
+    end.time_ns = INT64_MAX + std::min(origin, int64_t{0});
+    ASSERT_TRUE(builder.AddEvents({{alloc, end}}).ok());
+    const std::shared_ptr<const trace::Trace> t = builder.Finish(true, "");
+    const auto data = TimelineData::Build(t);
+    EXPECT_EQ(data->ToTrace(0), origin);
+    EXPECT_GE(data->ToTrace(data->duration_ns()), t->end_ns());
+    EXPECT_EQ(data->ToTrace(0x1p62), origin + (int64_t{1} << 62));
   }
 }
 

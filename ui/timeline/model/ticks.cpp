@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/run/saturating.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui::timeline {
@@ -21,7 +22,7 @@ int64_t RoundStep(double at_least) {
     if (step * 5 >= at_least) return static_cast<int64_t>(step * 5);
     step *= 10;
   }
-  return static_cast<int64_t>(step);
+  return static_cast<int64_t>(std::min(step, 5e18));
 }
 
 template <class Label>
@@ -34,15 +35,20 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   int64_t step = 1;
   for (int i = 0; i < 4; ++i) {  // a finer step may need longer labels, and so on; settles at once
     step = RoundStep(std::max(1.0, gap * per_px));
-    const std::string longest = label(static_cast<int64_t>(end), step);
+    const std::string longest = label(run::ToInt64(end), step);
     const double need = static_cast<double>(longest.size()) * kDigitPx + kLabelGapPx;
     if (static_cast<double>(step) / per_px >= need) break;
     gap = need;
   }
-  const auto first = static_cast<int64_t>(std::ceil(begin / static_cast<double>(step)));
-  const auto last = static_cast<int64_t>(std::floor(end / static_cast<double>(step)));
-  for (int64_t i = first; i <= last && ticks.size() < 1000; ++i)
-    ticks.push_back({i * step, label(i * step, step)});
+  const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
+  // Within int64_t, too, where the picture's end is beyond it.
+  const int64_t last =
+      std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
+  for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {
+    ticks.push_back({at * step, label(at * step, step)});
+    if (at == INT64_MAX) break;
+    ++at;
+  }
   return ticks;
 }
 
@@ -50,7 +56,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
 
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px,
                                 double min_gap_px) {
-  const auto far_end = static_cast<int64_t>(end_ns);
+  const auto far_end = run::ToInt64(end_ns);
   return Ticks(begin_ns, end_ns, width_px, min_gap_px,
                [far_end](int64_t at, int64_t step) { return FormatTime(at, step, far_end); });
 }

@@ -46,8 +46,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
   // What is in memory at the end is in it up to the picture's end, in every view alike.
-  d->address_axis_ =
-      std::make_unique<query::AddressAxis>(trace, d->origin_ + static_cast<int64_t>(d->duration_));
+  d->address_axis_ = std::make_unique<query::AddressAxis>(trace, d->ToTrace(d->duration_));
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();

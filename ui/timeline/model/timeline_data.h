@@ -22,6 +22,7 @@
 #include "profiler/query/idle_gaps.h"
 #include "profiler/query/lane_index.h"
 #include "profiler/query/level_of_detail.h"
+#include "profiler/run/saturating.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/model/series.h"
 
@@ -70,7 +71,7 @@ class TimelineData {
   // Between the canvas' times (from the trace's begin) and the trace's.
   double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
   int64_t ToTrace(double t) const {
-    return origin_ + static_cast<int64_t>(t < 0 ? t - 0.5 : t + 0.5);
+    return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
   // Numbers of LaneIndex::lanes(), which hold slices of that kind at that depth (one a thread).

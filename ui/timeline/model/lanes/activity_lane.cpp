@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/run/saturating.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/activity_names.h"
@@ -152,9 +153,8 @@ class ActivityLane : public Lane {
     }
     about_ = of_ == Of::kStream ? KindsOf(d) : fmt::format("{} {}", FormatCount(count_), Noun());
     if (of_ != Of::kDriverMemory)
-      about_ +=
-          fmt::format(" · {}, {:.0f} % of the time", FormatDuration(static_cast<int64_t>(busy_ns_)),
-                      100 * static_cast<double>(busy_ns_) / d.duration_ns());
+      about_ += fmt::format(" · {}, {:.0f} % of the time", FormatDuration(run::ToInt64(busy_ns_)),
+                            100 * static_cast<double>(busy_ns_) / d.duration_ns());
   }
 
   std::string_view key() const override { return key_; }

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/run/saturating.h"
+
 namespace vramscope::ui::timeline {
+namespace {
+
+// Of a trace of 43 ms in a view of 20 ns the last column is beyond an int.
+int ColumnsUpTo(double last, int columns) {
+  return static_cast<int>(std::clamp(std::ceil(last), 0.0, static_cast<double>(columns)));
+}
+
+}  // namespace
 
 void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
                    float right) {
@@ -56,7 +66,7 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
 
 std::pair<int64_t, int64_t> TraceView(const CanvasState& s) {
   const Span& v = s.viewport.view();
-  const int64_t begin = s.data->ToTrace(v.begin);
+  const int64_t begin = std::min(s.data->ToTrace(v.begin), INT64_MAX - 1);
   return {begin, std::max(s.data->ToTrace(v.end), begin + 1)};
 }
 
@@ -67,10 +77,11 @@ int DeviceColumns(const CanvasState& s, const Rect& box) {
 query::TimeGrid GridOfView(const CanvasState& s, const Rect& box) {
   const int columns = DeviceColumns(s, box);
   const double width = s.viewport.steady_width() / columns;
-  return {.origin_ns = s.data->origin_ns(),
-          .width_ns = width,
-          .first = std::max(static_cast<int64_t>(s.viewport.view().begin / width), int64_t{0}),
-          .columns = columns + 1};
+  return {
+      .origin_ns = s.data->origin_ns(),
+      .width_ns = width,
+      .first = std::clamp(run::ToInt64(s.viewport.view().begin / width), int64_t{0}, INT64_MAX / 2),
+      .columns = columns + 1};
 }
 
 Rect AreaOf(const CanvasState& s, const query::TimeGrid& grid, const Rect& box) {
@@ -83,13 +94,13 @@ Rect AreaOf(const CanvasState& s, const query::TimeGrid& grid, const Rect& box) 
 
 int ColumnsWithData(const CanvasState& s, const query::TimeGrid& grid) {
   const double last = s.data->duration_ns() / grid.width_ns - static_cast<double>(grid.first);
-  return std::clamp(static_cast<int>(std::ceil(last)), 0, grid.columns);
+  return ColumnsUpTo(last, grid.columns);
 }
 
 int ColumnsWithData(const CanvasState& s, int columns) {
   const Span& v = s.viewport.view();
   double last = (s.data->duration_ns() - v.begin) / v.width() * columns;
-  return std::clamp(static_cast<int>(std::ceil(last)), 0, columns);
+  return ColumnsUpTo(last, columns);
 }
 
 std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
