@@ -29,21 +29,22 @@ ONLY = {
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).
 PROFILER = {
-    "run": set(),
-    "trace": {"run"},
-    "allocator": {"run", "trace"},
-    "analysis": {"run", "trace", "allocator"},
-    "query": {"run", "trace", "analysis"},
-    "recording": {"run", "trace", "allocator"},
-    "inference": {"run", "trace", "allocator", "recording"},
-    "importers": {"run", "trace", "allocator", "recording", "inference"},
-    "program": {"run", "trace", "allocator", "recording", "inference", "importers"},
-    "replay": {"run", "trace", "allocator", "analysis"},
-    "explain": {"run", "trace", "allocator", "analysis", "replay"},
-    "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},
-    "estimate": {"run", "trace", "allocator", "analysis"},
-    "fit": {"run", "trace", "analysis"},
-    "reproduce": {"run", "trace", "allocator", "analysis", "explain", "exporters", "estimate"},
+    "base": set(),
+    "run": {"base"},
+    "trace": {"base", "run"},
+    "allocator": {"base", "run", "trace"},
+    "analysis": {"base", "run", "trace", "allocator"},
+    "query": {"base", "run", "trace", "analysis"},
+    "recording": {"base", "run", "trace", "allocator"},
+    "inference": {"base", "run", "trace", "allocator", "recording"},
+    "importers": {"base", "run", "trace", "allocator", "recording", "inference"},
+    "program": {"base", "run", "trace", "allocator", "recording", "inference", "importers"},
+    "replay": {"base", "run", "trace", "allocator", "analysis"},
+    "explain": {"base", "run", "trace", "allocator", "analysis", "replay"},
+    "exporters": {"base", "run", "trace", "allocator", "analysis", "replay", "explain"},
+    "estimate": {"base", "run", "trace", "allocator", "analysis"},
+    "fit": {"base", "run", "trace", "analysis"},
+    "reproduce": {"base", "run", "trace", "allocator", "analysis", "explain", "exporters", "estimate"},
 }
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
