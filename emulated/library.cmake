@@ -33,7 +33,7 @@ function(vramscope_emulated_library soname)
   add_library(${target} SHARED ${objects} "${stubs}.o")
   set_source_files_properties("${stubs}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   # The standard library is linked in: the program's own may be older than this compiler's.
-  target_link_libraries(${target} PRIVATE vramscope_emulated ${ARG_LIBRARIES})
+  target_link_libraries(${target} PRIVATE vramscope_emulated vramscope_old_glibc ${ARG_LIBRARIES})
   target_link_options(${target} PRIVATE "-Wl,--version-script=${stubs}.map" -Wl,-z,defs -static-libstdc++
                       -static-libgcc)
   set_target_properties(${target} PROPERTIES

@@ -16,6 +16,7 @@
 #include "app/cli/format.h"
 #include "app/cli/worker_run.h"
 #include "nvml/gpu_probe.h"
+#include "profiler/base/install_paths.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/run/card.h"
@@ -154,9 +155,8 @@ ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::str
   if (!card.ok()) return ReportError(card.status());
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
   if (!platform.ok()) return ReportError(platform.status());
-  std::error_code none;
   program::LaunchOptions options;
-  options.command = {std::filesystem::read_symlink("/proc/self/exe", none), "doctor", "--gpu"};
+  options.command = {base::OwnPaths().vramscope.string(), "doctor", "--gpu"};
   if (as_json) options.command.emplace_back("--json");
   if (!python.empty()) options.command.insert(options.command.end(), {"--python", python});
   options.device = *card;

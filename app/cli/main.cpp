@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "app/cli/command.h"
+#include "app/cli/completion.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/output.h"
+#include "app/cli/version_text.h"
 #include "app/cli/window.h"
+#include "profiler/base/install_paths.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/terminate.h"
 
@@ -74,7 +77,8 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
   if (files.empty() || std::filesystem::exists(files[0])) return "";
   if (files[0].find_first_of("./") != std::string::npos) return "";
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    if (!command->get_group().empty()) names.push_back(command->get_name());
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view near = run::Nearest(files[0], views.data(), views.data() + views.size());
   return fmt::format("\"{}\" is neither a file nor a command{}", files[0],
@@ -102,7 +106,7 @@ int Main(int argc, char** argv) {
       "vramscope: what is in GPU memory while a neural network trains.\n"
       "Without a command: the window, with the FILEs opened in it.");
   app.name("vramscope");
-  app.set_version_flag("--version", VRAMSCOPE_VERSION);
+  app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
   RegisterPlan(app, context);
@@ -127,6 +131,7 @@ int Main(int argc, char** argv) {
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
   RegisterDoctor(app, context);
+  RegisterDescribe(app, context);
   AddExamples(app);
   app.footer(
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
@@ -165,6 +170,7 @@ VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
+    vramscope::base::RestoreLibraryPath();
     // What the catalogue takes while it is read, and more. Where that is not there it is said here:
     // the JSON parser's destructors allocate, and one that cannot ends the program.
     void* volatile room = ::operator new (size_t{16} << 20);

@@ -23,6 +23,7 @@
 #include "app/cli/output.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/install_paths.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
 #include "profiler/program/scratch_folder.h"
@@ -236,11 +237,13 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
 // Should this process be killed: what had come is written where it was to go.
 std::vector<std::string> IfKilled(const std::string& folder, const ProgramOptions& options,
                                   const RunOutput& output, bool planned) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (output.trace_path.empty() || output.trace_path == "-" || error) return {};
-  std::vector<std::string> command = {
-      self.string(), planned ? "plan" : "record", "--from", folder, "-o", output.trace_path};
+  if (output.trace_path.empty() || output.trace_path == "-") return {};
+  std::vector<std::string> command = {base::OwnPaths().vramscope.string(),
+                                      planned ? "plan" : "record",
+                                      "--from",
+                                      folder,
+                                      "-o",
+                                      output.trace_path};
   if (planned) command.insert(command.end(), {"--device", options.device});
   return command;
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "app/worker/worker.h"
+#include "profiler/base/version.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/check_catalogue.h"
 #include "profiler/trace/terminate.h"
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
   std::string folders;
   app.add_option("--cuda-libraries", folders, "Folders of CUDA's libraries (vramscope-worker's)");
-  app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
+  app.set_version_flag("--version", std::string("vramscope-worker ") + vramscope::base::Version());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   vramscope::worker::WorkerOptions options;
   options.input = STDIN_FILENO;
   options.output = output;
-  options.version = VRAMSCOPE_VERSION;
+  options.version = vramscope::base::Version();
   // The planned card and a real one want the same libraries: a process has one or the other.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);

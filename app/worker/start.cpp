@@ -7,30 +7,20 @@
 //   --stdio --backend cuda [--cuda-libraries DIR:DIR]
 //                              libtorch_cuda on the real libraries, of those folders first, and a
 //                              GPU
-#include <limits.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/install_paths.h"
 #include "trainer/backends/cuda/emulated_process.h"
 
 namespace {
-
-namespace fs = std::filesystem;
-
-fs::path OwnFolder() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  return length > 0 ? fs::path(std::string(path, static_cast<size_t>(length))).parent_path()
-                    : fs::path();
-}
 
 // What follows `name`, as "--name value" or "--name=value"; "" where it is not given.
 std::string_view Option(int argc, char** argv, std::string_view name) {
@@ -48,7 +38,6 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const fs::path folder = OwnFolder();
   if (Option(argc, argv, "--backend") == "cuda") {
     if (std::string folders(Option(argc, argv, "--cuda-libraries")); !folders.empty()) {
       if (const char* before = getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0')
@@ -57,13 +46,13 @@ int main(int argc, char** argv) {
     }
   } else {
     const absl::Status status =
-        vramscope::trainer::SetEmulatedEnvironment(folder.parent_path() / "emulated");
+        vramscope::trainer::SetEmulatedEnvironment(vramscope::base::OwnPaths().emulated);
     if (!status.ok()) {
       std::fprintf(stderr, "vramscope-worker: %s\n", std::string(status.message()).c_str());
       return 4;
     }
   }
-  const std::string program = folder / "vramscope-worker-loop";
+  const std::string program = vramscope::base::OwnPaths().worker_loop;
   std::vector<char*> arguments(argv, argv + argc + 1);  // with the null at the end
   execv(program.c_str(), arguments.data());
   std::fprintf(stderr, "vramscope-worker: can't start %s: %s\n", program.c_str(),

@@ -15,27 +15,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emulated/redirect/loader.h"
-
 #define VRAMSCOPE_EXPORTED __attribute__((visibility("default")))
 
 namespace {
 
 constexpr unsigned long kLongest = 4096;
-char folder[kLongest];  // with a slash at its end; empty until the first question
+char folder[kLongest];  // with a slash at its end
 
+const char* ValueOf(const char* entry, const char* name) {
+  const unsigned long length = strlen(name);
+  return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
+}
+
+// From LD_AUDIT, which this library is loaded by. dladdr() would know it, too, but before
+// glibc 2.34 it ends the process when it is called this early.
 void FindFolder() {
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void*>(&FindFolder), &here) == 0 ||
-      strlen(here.dli_fname) >= sizeof folder) {
-    return;
-  }
-  strcpy(folder, here.dli_fname);
-  char* slash = strrchr(folder, '/');
-  if (slash == nullptr) {
-    folder[0] = 0;
-  } else {
-    slash[1] = 0;
+  constexpr char kOwnName[] = "/libvramscope-audit.so";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    for (const char* at = ValueOf(*entry, "LD_AUDIT"); at != nullptr;) {
+      const char* end = strchr(at, ':');
+      const unsigned long length =
+          end != nullptr ? static_cast<unsigned long>(end - at) : strlen(at);
+      constexpr unsigned long kNameLength = sizeof kOwnName - 1;
+      if (length >= kNameLength && length < sizeof folder &&
+          strncmp(at + length - kNameLength, kOwnName, kNameLength) == 0) {
+        const unsigned long kept = length - kNameLength + 1;  // with the slash
+        memcpy(folder, at, kept);
+        folder[kept] = 0;
+        return;
+      }
+      at = end != nullptr ? end + 1 : nullptr;
+    }
   }
 }
 
@@ -55,11 +65,6 @@ bool IsCuda(const char* name) {
   return false;
 }
 
-const char* ValueOf(const char* entry, const char* name) {
-  const unsigned long length = strlen(name);
-  return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
-}
-
 bool HasFolder(const char* path, const char* wanted) {
   const unsigned long length = strlen(wanted);
   for (const char* at = path; at != nullptr; at = strchr(at, ':')) {
@@ -74,7 +79,6 @@ bool HasFolder(const char* path, const char* wanted) {
 // The hooks lie beside this file; a process whose variable became PYTHONPATH does not know it.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
-  if (folder[0] == 0) FindFolder();
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
   strcpy(hooks, folder);
   strcat(hooks, "python/inject");
@@ -174,14 +178,12 @@ const char* Ours(const char* name, bool also_vendored) {
 extern "C" {
 
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
+  FindFolder();  // now: a program may write over its environment (setproctitle)
   RestorePythonPath();
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
-  if (folder[0] == 0) {
-    FindFolder();
-  }
   const char* slash = strrchr(name, '/');
   // A wheel's copy only where a program opens it by its path. A library that is linked to the copy
   // has that name in its table of versions, and the loader ends the process when what it got has

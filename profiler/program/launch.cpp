@@ -23,6 +23,7 @@
 #include <random>
 #include <thread>
 
+#include "profiler/base/install_paths.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
@@ -356,9 +357,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
   if (const char* set = std::getenv("VRAMSCOPE_EMULATED"); set != nullptr && *set != '\0') {
     places.emplace_back(set);
   } else {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-    places = {program / "../emulated", program / "../lib/vramscope/emulated"};
+    places = {base::OwnPaths().emulated};
   }
   std::string looked;
   for (const fs::path& place : places) {

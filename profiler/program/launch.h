@@ -21,8 +21,8 @@
 
 namespace vramscope::program {
 
-// Where the emulated platform's libraries and the hooks are: in $VRAMSCOPE_EMULATED, beside this
-// program (../emulated, ../lib/vramscope/emulated).
+// Where the emulated platform's libraries and the hooks are: in $VRAMSCOPE_EMULATED, else
+// where profiler/base/install_paths.h says.
 struct Platform {
   std::string libraries;        // folder of libvramscope-audit.so and of what it redirects to
   std::string hooks;            // folder of sitecustomize.py

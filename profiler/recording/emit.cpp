@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "profiler/base/version.h"
 #include "profiler/recording/recording.h"
 
 namespace vramscope::recording {
@@ -118,7 +119,7 @@ class Emitter {
  private:
   void Head() {
     trace::TraceInfo info;
-    info.producer = "vramscope 0.1.0";
+    info.producer = base::Producer();
     info.backend = trace::Backend::kImported;
     info.measured = true;
     info.source = recording_.source;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/base/version.h"
 #include "profiler/run/allocator_settings.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/cuda_backend.h"
@@ -143,7 +144,7 @@ struct Trainer::Impl {
 
   absl::Status Run(const run::RunConfig& config, trace::EventSink& sink, const RunHooks& hooks) {
     trace::TraceInfo info;
-    info.producer = "vramscope 0.1.0";
+    info.producer = base::Producer();
     info.title = config.model;
     info.backend = TraceBackend(config.backend);
     info.has_config = true;

@@ -1,18 +1,15 @@
-#include <QCoreApplication>
-#include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include "profiler/base/install_paths.h"
 #include "ui/program/program_runner.h"
 
 namespace vramscope::ui {
 
 QString FindVramscope() {
   const QString name = QStringLiteral("vramscope");
-  if (QCoreApplication::instance() != nullptr) {
-    const QFileInfo beside(QDir(QCoreApplication::applicationDirPath()).filePath(name));
-    if (beside.isExecutable()) return beside.absoluteFilePath();
-  }
+  const QFileInfo own(QString::fromStdString(base::OwnPaths().vramscope.string()));
+  if (own.isExecutable()) return own.absoluteFilePath();
   return QStandardPaths::findExecutable(name);
 }
 

@@ -24,7 +24,8 @@
 
 namespace vramscope::ui {
 
-// The `vramscope` beside this program, else on PATH; empty when there is none.
+// This tree's `vramscope` (profiler/base/install_paths.h), else the one on PATH; empty when there
+// is none.
 QString FindVramscope();
 
 struct ProgramState {

@@ -2,15 +2,18 @@
 
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFontDatabase>
 #include <QJsonDocument>
 #include <QSaveFile>
 #include <QScreen>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "profiler/base/install_paths.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/shell/application.h"
 #include "ui/shell/main_window.h"
@@ -18,6 +21,8 @@
 
 namespace vramscope::ui {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
 // A picture waits so long for the first run or file, and then so long for the savings.
@@ -142,6 +147,37 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
+// The fonts that an installed tree brings; where this computer has no configuration of fonts at all
+// (no desktop), that of the tree. Made before the application, which reads the configuration;
+// Load() after it. The programs that are started from here don't hear of it.
+class Fonts {
+ public:
+  Fonts() {
+    std::error_code none;
+    if (base::OwnPaths().share.empty() || !fs::is_directory(own_ / "fonts", none)) return;
+    const bool configured = qEnvironmentVariableIsSet("FONTCONFIG_FILE") ||
+                            qEnvironmentVariableIsSet("FONTCONFIG_PATH") ||
+                            fs::exists("/etc/fonts/fonts.conf", none);
+    there_ = true;
+    if (configured) return;
+    configures_ =
+        qputenv("FONTCONFIG_FILE",
+                QFile::encodeName(QString::fromStdString((own_ / "fonts.conf").string())));
+  }
+  void Load() const {
+    if (!there_) return;
+    QFontDatabase::families();  // the configuration is read by now
+    if (configures_) qunsetenv("FONTCONFIG_FILE");
+    std::error_code none;
+    for (const fs::directory_entry& font : fs::directory_iterator(own_ / "fonts", none))
+      QFontDatabase::addApplicationFont(QString::fromStdString(font.path().string()));
+  }
+
+ private:
+  fs::path own_ = base::OwnPaths().share / "vramscope";
+  bool there_ = false, configures_ = false;
+};
+
 }  // namespace
 
 int RunWindow(int& argc, char** argv, const WindowOptions& options) {
@@ -170,7 +206,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   }
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
 
+  const Fonts fonts;
   Application app(argc, argv);
+  fonts.Load();
   QApplication::setApplicationName(QStringLiteral("vramscope"));
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));

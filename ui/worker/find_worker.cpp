@@ -1,8 +1,7 @@
-#include <QCoreApplication>
-#include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include "profiler/base/install_paths.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
@@ -11,10 +10,8 @@ QString FindWorker() {
   const QString from_environment = qEnvironmentVariable("VRAMSCOPE_WORKER");
   if (!from_environment.isEmpty()) return from_environment;
   const QString name = QStringLiteral("vramscope-worker");
-  if (QCoreApplication::instance() != nullptr) {
-    const QFileInfo beside(QDir(QCoreApplication::applicationDirPath()).filePath(name));
-    if (beside.isExecutable()) return beside.absoluteFilePath();
-  }
+  const QFileInfo own(QString::fromStdString(base::OwnPaths().worker.string()));
+  if (own.isExecutable()) return own.absoluteFilePath();
   return QStandardPaths::findExecutable(name);
 }
 

@@ -24,8 +24,8 @@
 
 namespace vramscope::ui {
 
-// The worker beside this program, else on PATH; empty when there is none. $VRAMSCOPE_WORKER wins;
-// it may be a command with arguments ("ssh host vramscope-worker").
+// This tree's worker (profiler/base/install_paths.h), else the one on PATH; empty when there is
+// none. $VRAMSCOPE_WORKER wins; it may be a command with arguments ("ssh host vramscope-worker").
 QString FindWorker();
 
 class WorkerClient : public QObject {

@@ -4,7 +4,7 @@ doing. Nothing here computes on the GPU, allocates on it, or keeps a tensor aliv
     python -m vramscope train.py --batch 8       # as `vramscope plan -- python train.py --batch 8`
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"  # as CMakeLists.txt says (tests/packaging)
 
 
 def start(torch):

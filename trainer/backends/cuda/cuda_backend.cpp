@@ -12,6 +12,7 @@
 
 #include "cupti/library.h"
 #include "nvml/gpu_probe.h"
+#include "profiler/base/install_paths.h"
 #include "profiler/run/card.h"
 #include "profiler/run/emulated_card.h"
 #include "trainer/backends/cuda/card_activities.h"
@@ -79,19 +80,8 @@ std::string Settings(const run::AllocConf& conf) {
   return all;
 }
 
-// Where the module and what it loads are looked for.
-std::string ModulePath() {
-  Dl_info self;
-  if (dladdr(reinterpret_cast<void*>(&ModulePath), &self) == 0) return {};
-  const std::string path = self.dli_fname;
-  const size_t slash = path.rfind('/');
-  return (slash == std::string::npos ? std::string(".") : path.substr(0, slash)) +
-         "/libvramscope_torch_cuda.so";
-}
-
 absl::StatusOr<const CudaLibrary*> LoadLibrary() {
-  void* module = dlopen(VRAMSCOPE_TORCH_CUDA_MODULE, RTLD_NOW | RTLD_GLOBAL);
-  if (module == nullptr) module = dlopen(ModulePath().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* module = dlopen(base::OwnPaths().torch_cuda.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) {
     return absl::FailedPreconditionError(
         fmt::format("LibTorch's CUDA library can't be loaded: {}", dlerror()));

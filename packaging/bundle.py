@@ -1,0 +1,276 @@
+"""A tree that runs on other computers: what `cmake --install` laid out, and with it Qt and the libraries that both need.
+
+    python3 bundle.py BUILD TREE        makes TREE (an empty or missing folder) of a build folder
+
+    bin/vramscope              app/starter: finds out what this computer lacks, becomes lib/vramscope/vramscope
+    lib/vramscope/             the programs, Qt, its plugins, libraries that are used in any case
+    lib/vramscope/fallback/    NAME/NAME: libraries that are used where the computer has none of its own
+    share/                     fonts, licences, vramscope.spdx.json, ...
+
+Libraries stay files of their own under their own names: who wants another Qt (LGPL) puts it there.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from elf import Elf, is_elf
+
+MOST_GLIBC = (2, 35)
+MOST_GLIBCXX = (3, 4, 30)
+
+PLUGINS = """platforms/libqxcb.so platforms/libqwayland-egl.so platforms/libqwayland-generic.so platforms/libqoffscreen.so
+platforms/libqminimal.so xcbglintegrations/libqxcb-glx-integration.so xcbglintegrations/libqxcb-egl-integration.so
+wayland-shell-integration/libxdg-shell.so wayland-decoration-client/libbradient.so
+wayland-graphics-integration-client/libqt-plugin-wayland-egl.so
+platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
+iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so""".split()
+
+# Parts of every Linux that has a C library at all, and what the user's PyTorch brings.
+NEVER = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libtorch.*|libc10.*)\.so(\..*)?$")
+
+# Used where the computer has none of its own. What manylinux takes for granted (PEP 600: libX11, libGL, libglib-2.0, libICE, libSM,
+# libz, libexpat, ...) and AppImage's excludelist leaves to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist):
+# the graphics driver in the same process was built with those, and fonts are configured for that fontconfig. With what those
+# need in turn. Qt for Python's wheels leave them to the system without a copy, and need libEGL, libGL, libxkbcommon, ... installed first.
+FALLBACK = re.compile(
+    r"(libEGL|libGLX|libGLdispatch|libOpenGL|libGL|libX11|libX11-xcb|libXau|libXdmcp|libICE|libSM|libuuid|libbsd|libmd"
+    r"|libxcb|libxcb-(glx|randr|render|shape|shm|sync|xfixes|xkb)|libwayland-(client|cursor|egl)|libffi"
+    r"|libfontconfig|libfreetype|libexpat|libpng16|libbrotli(dec|common)|libz|libglib-2\.0|libpcre2-8"
+    r"|libdbus-1|libsystemd|libcap|libgcrypt|libgpg-error|liblz4|liblzma|libgcc_s|libgomp)\.so\.[0-9]+$")
+
+FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("Regular", "Medium", "SemiBold", "Bold")] + [
+    "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"]
+
+# Where fontconfig has no configuration (no desktop), it finds these fonts.
+FONTS_CONF = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <dir prefix="xdg">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+"""
+
+# Linked in, or embedded; the compiler's libraries are linked into the emulated ones.
+LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def library_folders():
+    folders = ["/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"]
+    return [pathlib.Path(folder) for folder in folders if os.path.isdir(folder)]
+
+
+# What libvramscope-newer.so (app/starter) has in place of a C library that is too old.
+NEWER = {"arc4random_buf": "GLIBC_2.36"}
+
+
+def use_newer(target, up):
+    """A library of the tree that asks for one of those names takes it from there where the C library has none."""
+    asked = run("objdump", "-T", str(target))
+    names = [name for name, version in NEWER.items() if re.search(r"%s\)?\s+%s$" % (re.escape(version), name), asked, re.M)]
+    if not names:
+        return
+    for name in names:
+        run("patchelf", "--clear-symbol-version", name, str(target))
+    run("patchelf", "--add-needed", "libvramscope-newer.so", str(target))
+    run("patchelf", "--set-rpath", "$ORIGIN" + up, str(target))
+    elf = Elf(target)
+    for name in names:
+        elf.make_weak(target, "libc.so.6", NEWER[name])
+
+
+def find_library(name):
+    for folder in library_folders():
+        if (folder / name).exists():
+            return folder / name
+    raise SystemExit("bundle: %s is needed and was not found" % name)
+
+
+def qt_plugins():
+    for tool in ("qtpaths6", "qmake6"):
+        path = shutil.which(tool)
+        if path:
+            return pathlib.Path(run(path, "-query", "QT_INSTALL_PLUGINS").strip())
+    return find_library("libQt6Core.so.6").parent / "qt6/plugins"
+
+
+class Packages:
+    """The Debian package that a file is from."""
+
+    def __init__(self):
+        self.sources = {}  # file in the tree -> (package, file on this computer)
+
+    def of(self, path):
+        # /lib is a link to /usr/lib, and dpkg may know a file by either name.
+        path = str(path)
+        for name in (path, os.path.realpath(path), path.removeprefix("/usr"), os.path.realpath(path).removeprefix("/usr")):
+            found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
+            if found.returncode == 0:
+                return found.stdout.split(":")[0].split(",")[0]
+        raise SystemExit("bundle: no package of this computer has %s: nobody could say what it is" % path)
+
+
+def version_of(package):
+    return run("dpkg-query", "-W", "-f=${Version}\t${source:Package}\t${source:Version}\t${Homepage}\n", package).splitlines()[0].split("\t")
+
+
+def install(build, tree):
+    if tree.exists() and any(tree.iterdir()):
+        raise SystemExit("bundle: %s is not empty" % tree)
+    subprocess.run(["cmake", "--install", str(build), "--prefix", str(tree), "--strip"], check=True, stdout=subprocess.DEVNULL)
+    own = tree / "lib/vramscope"
+    (tree / "bin/vramscope").rename(own / "vramscope")
+    shutil.copy(build / "bin/vramscope_start", tree / "bin/vramscope")
+    shutil.copy(build / "lib/libvramscope-newer.so", own)
+    run("strip", str(tree / "bin/vramscope"), str(own / "libvramscope-newer.so"))
+
+
+def copy_library(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(os.path.realpath(source), target)
+    target.chmod(0o644)
+
+
+def add_libraries(tree, packages):
+    own = tree / "lib/vramscope"
+    plugins = qt_plugins()
+    waiting = [own / "vramscope", own / "vramscope-worker", own / "vramscope-worker-loop", own / "libvramscope_torch_cuda.so"]
+    for name in PLUGINS:
+        target = own / "plugins" / name
+        copy_library(plugins / name, target)
+        run("patchelf", "--set-rpath", "$ORIGIN/../..", str(target))
+        packages.sources[target] = (packages.of(plugins / name), plugins / name)
+        waiting.append(target)
+    seen = set()
+    while waiting:
+        path = waiting.pop()
+        for name in Elf(path).needed:
+            if name in seen or NEVER.match(name) or (own / name).exists() or name.startswith("libcuda"):
+                continue
+            seen.add(name)
+            source = find_library(name)
+            target = own / "fallback" / name / name if FALLBACK.match(name) else own / name
+            copy_library(source, target)
+            if target.parent == own:
+                run("patchelf", "--set-rpath", "$ORIGIN", str(target))
+            use_newer(target, "" if target.parent == own else "/../..")
+            packages.sources[target] = (packages.of(source), source)
+            waiting.append(target)
+    (own / "qt.conf").write_text("[Paths]\nPrefix = .\nPlugins = plugins\n")
+
+
+def add_fonts(tree, packages):
+    share = tree / "share/vramscope"
+    (share / "fonts").mkdir(parents=True)
+    for path in FONTS:
+        target = share / "fonts" / os.path.basename(path)
+        shutil.copyfile(path, target)
+        packages.sources[target] = (packages.of(path), path)
+    (share / "fonts.conf").write_text(FONTS_CONF)
+
+
+def check(tree):
+    """Every file finds what it needs in the tree or by the rules above, and is old enough."""
+    wrong = []
+    own = tree / "lib/vramscope"
+    for path in sorted(tree.rglob("*")):
+        if path.is_symlink() or not path.is_file() or not is_elf(path):
+            continue
+        elf = Elf(path)
+        if elf.newest("GLIBC") > MOST_GLIBC:
+            wrong.append("%s needs glibc %s" % (path, elf.newest("GLIBC")))
+        if elf.newest("GLIBCXX") > MOST_GLIBCXX:
+            wrong.append("%s needs GLIBCXX %s" % (path, elf.newest("GLIBCXX")))
+        if any(not entry.startswith("$ORIGIN") for entry in elf.runpath):
+            wrong.append("%s looks for libraries in %s" % (path, elf.runpath))
+        for name in elf.needed:
+            if not (NEVER.match(name) or (own / name).exists() or (own / "fallback" / name / name).exists()
+                    or (path.parent / name).exists() or (path.parent.parent / name).exists()):
+                wrong.append("%s needs %s, which is nowhere" % (path, name))
+    if wrong:
+        raise SystemExit("bundle: " + "\nbundle: ".join(wrong))
+
+
+def sha256(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def describe(tree, packages, version, epoch):
+    """share/doc/vramscope: copyright of every package, and an SPDX 2.3 document of all files."""
+    doc = tree / "share/doc/vramscope"
+    (doc / "licenses").mkdir(parents=True, exist_ok=True)
+    names = sorted({package for package, _ in packages.sources.values()} | set(LINKED))
+    identity = lambda name: "SPDXRef-Package-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
+    entries = [{"SPDXID": "SPDXRef-Package-vramscope", "name": "vramscope", "versionInfo": version,
+                "downloadLocation": "NOASSERTION", "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
+                "copyrightText": "NOASSERTION", "filesAnalyzed": False}]
+    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+                  "relatedSpdxElement": "SPDXRef-Package-vramscope"}]
+    for name in names:
+        found, source, source_version, homepage = version_of(name)
+        text = pathlib.Path("/usr/share/doc", name, "copyright")
+        if not text.exists():
+            raise SystemExit("bundle: %s has no copyright file" % name)
+        shutil.copyfile(text, doc / "licenses" / (name + ".txt"))
+        entry = {"SPDXID": identity(name), "name": name, "versionInfo": found, "downloadLocation": "NOASSERTION",
+                 "sourceInfo": "Debian source package %s %s" % (source, source_version), "licenseConcluded": "NOASSERTION",
+                 "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "filesAnalyzed": False,
+                 "licenseComments": "share/doc/vramscope/licenses/%s.txt" % name,
+                 "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                   "referenceLocator": "pkg:deb/debian/%s@%s?arch=amd64" % (name, found)}]}
+        if homepage:
+            entry["homepage"] = homepage
+        entries.append(entry)
+        relations.append({"spdxElementId": "SPDXRef-Package-vramscope", "relatedSpdxElement": identity(name),
+                          "relationshipType": "STATIC_LINK" if name in LINKED else "CONTAINS"})
+    commons = pathlib.Path("/usr/share/common-licenses")
+    used = set()
+    for text in (doc / "licenses").iterdir():
+        used |= set(re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", text.read_text(errors="replace")))
+    for name in sorted(used):
+        if (commons / name).exists():
+            shutil.copyfile(commons / name, doc / "licenses" / ("common-" + name))
+    files = []
+    for path in sorted(tree.rglob("*")):
+        if not path.is_file() or path.is_symlink():
+            continue
+        name = str(path.relative_to(tree))
+        reference = "SPDXRef-File-" + hashlib.sha256(name.encode()).hexdigest()[:16]
+        owner = packages.sources.get(path)
+        file = {"SPDXID": reference, "fileName": "./" + name, "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION",
+                "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(path)}]}
+        if owner and sha256(os.path.realpath(owner[1])) != sha256(path):
+            file["comment"] = "of the package, with another search path for libraries, or libvramscope-newer.so for a name of glibc 2.36 (patchelf)"
+        files.append(file)
+        relations.append({"spdxElementId": identity(owner[0]) if owner else "SPDXRef-Package-vramscope",
+                          "relationshipType": "CONTAINS", "relatedSpdxElement": reference})
+    document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "vramscope-" + version,
+                "documentNamespace": "https://spdx.org/spdxdocs/vramscope-%s-%s" % (version, hashlib.sha256(
+                    json.dumps(files, sort_keys=True).encode()).hexdigest()[:32]),
+                "creationInfo": {"created": epoch, "creators": ["Tool: vramscope-packaging-" + version]},
+                "packages": entries, "files": files, "relationships": relations}
+    (doc / "vramscope.spdx.json").write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+
+
+def make(build, tree, version, epoch):
+    packages = Packages()
+    install(build, tree)
+    add_libraries(tree, packages)
+    add_fonts(tree, packages)
+    check(tree)
+    describe(tree, packages, version, epoch)
+
+
+if __name__ == "__main__":
+    make(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), "0", "1970-01-01T00:00:00Z")

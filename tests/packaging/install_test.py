@@ -1,0 +1,243 @@
+"""The wheel, the archive and the Debian package in bare systems: Debian's base with python3-venv, a user without root, no compiler,
+no desktop. Run by hand, as root:
+
+    python3 install_test.py DIST [--suites bookworm,trixie] [--roots FOLDER] [--torch FOLDER]
+
+--roots keeps the systems for the next time; --torch: a folder with torch for the suite's Python, put on PYTHONPATH.
+Prints PASS and FAIL lines with seconds and megabytes; exit status 1 on a FAIL, 77 where it cannot be tried here.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+MIRROR = "http://deb.debian.org/debian"
+PACKAGES = "python3-venv,ca-certificates"
+USER = 1000
+
+PROGRAM = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(3):
+    model(torch.randn(32, 256, device="cuda")).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def skip(why):
+    print("skipped: " + why)
+    sys.exit(77)
+
+
+class Root:
+    """One bare system; commands run in it as the user."""
+
+    def __init__(self, folder, suite):
+        self.path, self.suite = pathlib.Path(folder), suite
+        self.mounts = []
+
+    def make(self):
+        if not (self.path / "usr/bin/python3").exists():
+            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, self.suite, str(self.path), MIRROR],
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                skip("debootstrap of %s: %s" % (self.suite, done.stdout[-300:] + done.stderr[-300:]))
+        home = self.path / "home/u"
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        os.chown(home, USER, USER)
+        for name in ("proc", "dev", "tmp"):
+            (self.path / name).mkdir(exist_ok=True)
+        os.chmod(self.path / "tmp", 0o1777)
+        # A name for the user; the rest of the system stays as it was.
+        passwd = self.path / "etc/passwd"
+        if "\nu:" not in passwd.read_text():
+            with open(passwd, "a") as file:
+                file.write("u:x:%d:%d::/home/u:/bin/bash\n" % (USER, USER))
+
+    def mount(self, source, target, *options):
+        target = self.path / target
+        target.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["mount", *options, str(source), str(target)], check=True)
+        self.mounts.append(target)
+
+    def unmount(self):
+        for target in reversed(self.mounts):
+            subprocess.run(["umount", str(target)])
+        self.mounts = []
+
+    def run(self, command, root=False, **environment):
+        """(status, output, seconds)"""
+        start = time.monotonic()
+        user = [] if root else ["--userspec=%d:%d" % (USER, USER)]
+        done = subprocess.run(["chroot", *user, str(self.path), "/usr/bin/env", "-i", "HOME=/home/u", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+                               "LANG=C.UTF-8", *("%s=%s" % pair for pair in environment.items()), "bash", "-c", "cd /home/u && " + command],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout, time.monotonic() - start
+
+    def files(self, folder):
+        return {str(path.relative_to(self.path / folder)) for path in (self.path / folder).rglob("*")}
+
+
+class Report:
+    def __init__(self):
+        self.failed = 0
+
+    def check(self, suite, what, good, detail=""):
+        self.failed += not good
+        print("%s  %-9s %-52s %s" % ("PASS" if good else "FAIL", suite, what, detail), flush=True)
+        return good
+
+
+def other_version(wheel, folder):
+    """The same wheel as another version, for two side by side."""
+    old = re.match(r"vramscope-([^-]+)-", wheel.name)[1]
+    new = old + ".post1"
+    target = pathlib.Path(folder, wheel.name.replace(old, new))
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as out:
+        for entry in source.infolist():
+            data = source.read(entry)
+            name = entry.filename.replace("vramscope-" + old, "vramscope-" + new)
+            if name.endswith("RECORD"):
+                data = re.sub(rb",sha256=[^,]*,\d*", b",,", data.replace(b"vramscope-" + old.encode(), b"vramscope-" + new.encode()))
+            elif name.endswith("METADATA") or name.endswith("scripts/vramscope"):
+                data = data.replace(old.encode(), new.encode())
+            copy = zipfile.ZipInfo(name, entry.date_time)
+            copy.external_attr, copy.create_system = entry.external_attr, 3
+            out.writestr(copy, data)
+    return target, old, new
+
+
+def with_wheel(root, report, torch):
+    suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
+    status, _, seconds = root.run("python3 -m venv v && python3 -m venv w")
+    report.check(suite, "two virtual environments", status == 0, "%.1f s" % seconds)
+    before = root.files("home/u/v")
+    status, out, seconds = root.run("v/bin/pip install --no-index /dist/%s" % wheel)
+    report.check(suite, "pip install of the wheel", status == 0, "%.1f s %s" % (seconds, out[-200:] if status else ""))
+    size = sum(path.stat().st_size for path in (root.path / "home/u/v").rglob("*") if path.is_file() and not path.is_symlink()
+               and str(path.relative_to(root.path / "home/u/v")) not in before)
+    report.check(suite, "what it takes on disk", size > 0, "%.0f MB" % (size / 1e6))
+    status, out, _ = root.run("v/bin/vramscope --version")
+    times = sorted(root.run("v/bin/vramscope --version")[2] for _ in range(9))
+    report.check(suite, "vramscope --version", status == 0 and out.startswith("vramscope "), "%.0f ms of 9, chroot and bash in it%s" % (
+        times[4] * 1e3, "" if status == 0 else ": " + out[-300:]))
+    status, out, seconds = root.run("v/bin/vramscope info /data/snapshot.pickle.zst")
+    report.check(suite, "info of a snapshot", status == 0, "%.2f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, seconds = root.run("v/bin/vramscope /data/sample.trace --screenshot p.png && stat -c %s p.png")
+    report.check(suite, "a picture of the window, without a desktop", status == 0, "%.2f s, %s" % (seconds, out.strip()[-300:]))
+    if torch:
+        status, out, seconds = root.run("v/bin/vramscope plan --json -o run.trace -- v/bin/python /data/train.py", PYTHONPATH="/torch:/torch-packages")
+        report.check(suite, "plan of a PyTorch program", status == 0 and '"peak"' in out, "%.1f s %s" % (seconds, out[-400:] if status else ""))
+        if status == 0:
+            status, out, seconds = root.run("v/bin/vramscope run.trace --screenshot q.png")
+            report.check(suite, "a picture of that", status == 0, "%.2f s %s" % (seconds, out[-300:]))
+            status, out, seconds = root.run("PATH=/home/u/v/bin:$PATH v/bin/python -m vramscope --json /data/train.py", PYTHONPATH="/torch:/torch-packages")
+            report.check(suite, "python -m vramscope", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    root.run("chmod -R a-w v/lib")
+    status, out, _ = root.run("v/bin/vramscope --version && v/bin/vramscope info /data/sample.trace")
+    report.check(suite, "site-packages that can't be written", status == 0, out[-300:] if status else "")
+    root.run("chmod -R u+w v/lib")
+    with tempfile.TemporaryDirectory() as folder:
+        other, old, new = other_version(root.path / "dist" / wheel, folder)
+        shutil.copy(other, root.path / "data" / other.name)
+        status, out, _ = root.run("w/bin/pip install --no-index /data/%s && v/bin/pip list | grep vramscope && w/bin/pip list | grep vramscope "
+                                  "&& v/bin/vramscope --version && w/bin/vramscope --version" % other.name)
+        report.check(suite, "two versions side by side", status == 0 and old + "\n" in out and new + "\n" in out, out[-300:] if status else "%s, %s" % (old, new))
+    status, out, _ = root.run("mkdir -p bin && ln -sf ../v/bin/vramscope bin/vramscope && bin/vramscope --version && PATH=/home/u/bin:$PATH vramscope --version")
+    report.check(suite, "by a link, as pipx and uv make them", status == 0, out[-300:] if status else "")
+    status, out, _ = root.run("v/bin/pip uninstall -y vramscope")
+    left = {name for name in root.files("home/u/v") - before if "/__pycache__" not in name or "vramscope" in name}
+    report.check(suite, "pip uninstall leaves nothing", status == 0 and not left, " ".join(sorted(left)[:5]))
+    status, out, seconds = root.run("python3 -m venv --system-site-packages s && s/bin/pip --version >/dev/null; s/bin/python -m pip install --no-index --target t /dist/%s "
+                                    "&& t/bin/vramscope --version" % wheel)
+    report.check(suite, "pip install --target", status == 0, out[-200:] if status else "")
+
+
+def with_archive(root, report):
+    archive = next((root.path / "dist").glob("*.tar"), None)
+    if archive is None:
+        return
+    top = archive.name.removesuffix(".tar")
+    status, out, seconds = root.run("tar xf /dist/%s && mv %s 'any where' && 'any where/bin/vramscope' --version && 'any where/bin/vramscope' "
+                                    "/data/sample.trace --screenshot a.png" % (archive.name, top))
+    report.check(root.suite, "the archive, moved", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+
+
+def with_package(root, report):
+    package = next((root.path / "dist").glob("*.deb"), None)
+    if package is None:
+        return
+    status, out, seconds = root.run("dpkg -i /dist/%s" % package.name, root=True)
+    if status != 0 and "libstdc++6" in out:
+        report.check(root.suite, "dpkg -i", False, out[-300:])
+        return
+    report.check(root.suite, "dpkg -i", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, _ = root.run("vramscope --version && vramscope /data/sample.trace --screenshot d.png")
+    report.check(root.suite, "the Debian package", status == 0, out[-300:] if status else "")
+    status, out, _ = root.run("dpkg -P vramscope && ! ls /opt/vramscope", root=True)
+    report.check(root.suite, "dpkg -P leaves nothing", status == 0, out[-300:] if status else "")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dist", type=pathlib.Path)
+    parser.add_argument("--suites", default="bookworm,trixie")
+    parser.add_argument("--roots", type=pathlib.Path)
+    parser.add_argument("--torch", type=pathlib.Path)
+    parser.add_argument("--torch-packages", type=pathlib.Path)
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        skip("chroot and debootstrap need root")
+    if not shutil.which("debootstrap"):
+        skip("debootstrap is missing")
+    report = Report()
+    scratch = tempfile.TemporaryDirectory()
+    for suite in options.suites.split(","):
+        root = Root((options.roots or pathlib.Path(scratch.name)) / suite, suite)
+        root.make()
+        for name in ("dist", "data"):
+            shutil.rmtree(root.path / name, ignore_errors=True)
+            (root.path / name).mkdir()
+        for path in options.dist.iterdir():
+            if path.suffix in (".whl", ".deb"):
+                shutil.copy(path, root.path / "dist")
+            elif path.name.endswith(".tar.zst"):  # bare systems have no zstd
+                subprocess.run(["zstd", "-qdf", str(path), "-o", str(root.path / "dist" / path.name.removesuffix(".zst"))], check=True)
+        shutil.copy(SOURCE / "tests/golden/recordings/cs336_five_forwards.pickle.zst", root.path / "data/snapshot.pickle.zst")
+        shutil.copy(SOURCE / "tests/golden/inference/gpt2-adamw.trace", root.path / "data/sample.trace")
+        (root.path / "data/train.py").write_text(PROGRAM)
+        torch = options.torch if options.torch and suite == "bookworm" else None
+        try:
+            root.mount("proc", "proc", "-t", "proc")
+            root.mount("tmpfs", "dev", "-t", "tmpfs")
+            for name in ("null", "zero", "full", "random", "urandom"):
+                (root.path / "dev" / name).touch()
+                subprocess.run(["mount", "--bind", "/dev/" + name, str(root.path / "dev" / name)], check=True)
+                root.mounts.append(root.path / "dev" / name)
+            root.mount("tmpfs", "dev/shm", "-t", "tmpfs")
+            os.symlink("/proc/self/fd", root.path / "dev/fd")
+            if torch:
+                root.mount(torch, "torch", "--bind")
+                root.mount(options.torch_packages, "torch-packages", "--bind")
+            with_wheel(root, report, torch)
+            with_archive(root, report)
+            with_package(root, report)
+        finally:
+            root.unmount()
+    scratch.cleanup()
+    sys.exit(1 if report.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
