@@ -1,4 +1,4 @@
-# vramscope_emulated_library(SONAME [SOURCES ...] [DEFINES ...] [LIBRARIES ...])
+# vramscope_emulated_library(SONAME [SOURCES ...] [APART ...] [DEFINES ...] [LIBRARIES ...])
 #
 # Builds ${CMAKE_BINARY_DIR}/emulated/SONAME: the functions written by hand in SOURCES and, for every
 # other name of names/SONAME.txt, a stub that tells the core its name and answers "not supported" (generate_stubs.py). The version
@@ -6,7 +6,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(vramscope_emulated_library soname)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEFINES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;APART;DEFINES;LIBRARIES" ${ARGN})
   string(MAKE_C_IDENTIFIER "${soname}" id)
   set(target emulated_${id})
   set(names "${PROJECT_SOURCE_DIR}/emulated/names/${soname}.txt")
@@ -19,6 +19,7 @@ function(vramscope_emulated_library soname)
     target_include_directories(${target}_objects PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${target}_objects PRIVATE
       VRAMSCOPE_EMULATED_SONAME="${soname}" ${ARG_DEFINES})
+    vramscope_unity(${target}_objects APART ${ARG_APART})
     set(objects $<TARGET_OBJECTS:${target}_objects>)
   endif()
   add_custom_command(
