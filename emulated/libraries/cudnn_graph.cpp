@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -80,6 +81,22 @@ std::shared_ptr<Descriptor> Find(void* handle) {
   return found == registry.all.end() ? nullptr : found->second;
 }
 
+// Whether one keeps the other, itself or through others. Two that keep each other would never go.
+bool Keeps(const Descriptor* one, const Descriptor* other) {
+  std::vector<const Descriptor*> left = {one};
+  std::set<const Descriptor*> seen;
+  while (!left.empty()) {
+    const Descriptor* const next = left.back();
+    left.pop_back();
+    if (next == other) return true;
+    if (!seen.insert(next).second) continue;
+    for (const auto& [attribute, links] : next->links)
+      for (const Link& link : links)
+        if (link) left.push_back(link.get());
+  }
+  return false;
+}
+
 const Descriptor* GraphOfEngine(const Descriptor* engine) {
   return engine ? engine->Linked(kEngineGraph) : nullptr;
 }
@@ -137,9 +154,10 @@ class Answer {
   int Bytes(const Value& value) const {
     const auto has = static_cast<int64_t>(value.bytes.size() / SizeOf(value.type));
     if (count_) *count_ = has;
-    if (out_ && wanted_ > 0)
+    // Where it was set as another type, no more than what there is room for as this one.
+    if (out_ && wanted_ > 0 && has > 0)
       std::memcpy(out_, value.bytes.data(),
-                  static_cast<size_t>(std::min(has, wanted_)) * SizeOf(value.type));
+                  std::min(value.bytes.size(), static_cast<size_t>(wanted_) * SizeOf(type_)));
     return kSuccess;
   }
   // The program brings descriptors of its own; they become what is asked for. A copy of the links:
@@ -147,13 +165,16 @@ class Answer {
   int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;
+    if (type_ != kDescriptorValue) return BadParameter();
     const auto fits =
         std::min<size_t>(links.size(), static_cast<size_t>(std::max<int64_t>(wanted_, 0)));
     if (count_) *count_ = static_cast<int64_t>(fits);  // programs make room for that many
     for (size_t i = 0; i < fits; ++i) {
       const std::shared_ptr<Descriptor> target = Find(static_cast<void**>(out_)[i]);
       if (!target) return BadParameter();
-      if (links[i] && target != links[i]) *target = *links[i];
+      if (!links[i] || target == links[i]) continue;
+      if (Keeps(links[i].get(), target.get())) return BadParameter();
+      *target = *links[i];
     }
     return kSuccess;
   }
@@ -265,7 +286,7 @@ int cudnnBackendSetAttribute(void* handle, int attribute, int type, int64_t coun
     std::vector<Link> links;
     for (int64_t i = 0; i < count; ++i) {
       std::shared_ptr<Descriptor> linked = Find(static_cast<void* const*>(values)[i]);
-      if (!linked) return BadParameter();
+      if (!linked || Keeps(linked.get(), descriptor.get())) return BadParameter();
       links.push_back(std::move(linked));
     }
     descriptor->links[attribute] = std::move(links);

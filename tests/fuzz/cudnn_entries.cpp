@@ -151,6 +151,11 @@ class Calls {
       if (size_ > 0) number = Number<int>();
     return all;
   }
+  // Bytes of a value of a type (cudnnBackendAttributeType_t).
+  static size_t SizeOf(int type) {
+    if (type == 2 || type == 24) return 1;  // boolean, char
+    return type == 0 || type == 3 || type == 5 || type == 6 || type == 15 || type == 26 ? 8 : 4;
+  }
   void* AHandle() { return graph_[Byte() % graph_.size()]; }
   Tensor& ATensor() { return tensors_[Byte() % tensors_.size()]; }
 
@@ -184,10 +189,10 @@ class Calls {
     const int type = Byte() % 32;
     const int64_t wanted = Byte() % (kMost + 1);
     // What is behind it belongs to somebody else.
-    std::vector<int64_t> out(static_cast<size_t>(wanted));
-    for (int64_t& place : out) {
+    std::vector<unsigned char> out(static_cast<size_t>(wanted) * SizeOf(type));
+    for (size_t at = 0; at + sizeof(void*) <= out.size(); at += sizeof(void*)) {
       void* const own = AHandle();
-      std::memcpy(&place, &own, sizeof own);
+      std::memcpy(&out[at], &own, sizeof own);
     }
     int64_t count = 0;
     cudnnBackendGetAttribute(handle, attribute, type, wanted, Byte() % 8 == 0 ? nullptr : &count,

@@ -28,14 +28,14 @@ fi
 # What UBSan finds ends the run, as what ASan finds does.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
-# A leak check at exit would count libraries' caches; a single input is held to 2 GiB and 20 s.
+# A single input is held to 2 GiB and 20 s.
 # Rare features are not preferred: to count them took nine tenths of the time where a program has many.
 fuzz() {
   local name=${1#fuzz_} status=0
   local log=$build/$name.log
   mkdir -p "$build/corpus/$name"
   (cd "$build" && VRAMSCOPE_FUZZ_TARGET=$name "$fuzzer" -max_total_time="$seconds" -entropic=0 -rss_limit_mb=2048 -timeout=20 \
-    -max_len=16384 -detect_leaks=0 -print_final_stats=1 -artifact_prefix="$name-" "corpus/$name" "$root/tests/fuzz/corpus/$name") \
+    -max_len=16384 -print_final_stats=1 -artifact_prefix="$name-" "corpus/$name" "$root/tests/fuzz/corpus/$name") \
     > "$log" 2>&1 || status=$?
   if ((status != 0)); then
     tail -n 100 "$log"
