@@ -227,9 +227,17 @@ check "test builds everything" has "$CALLS" "--target all"
 check "arguments of test go to ctest" has "$CALLS" "-R something"
 check "ctest's closing line is seen" has "$work/out" "0 tests failed out of 3"
 launch test --sanitize
+status=$?
 check "test --sanitize configures the sanitizers" has "$CALLS" "cmake --preset asan"
 check "and builds a few programs with them" has "$CALLS" "--target trace_builder_test"
-check "which fail where they are not there" has "$work/err" "trace_builder_test: failed"
+check "which fail where they are not there" has "$work/err" "sanitizers: failed: trace_builder_test"
+check "with status 1" test "$status" -eq 1
+launch test --sanitize=thread some_test
+check "another sanitizer has a build of its own" has "$CALLS" "cmake --preset tsan"
+check "of the programs that were named" has "$CALLS" "--target some_test"
+CTEST_STATUS=8 launch test --sanitize all
+check "all of them are run by ctest, whose status stays" test $? -eq 8
+check "in the sanitizers' build" has "$CALLS" "ctest --test-dir $project/build/asan"
 CTEST_STATUS=8 launch test
 check "test fails when ctest does" test $? -eq 8
 touch "$project/app/other.cpp"
