@@ -87,7 +87,7 @@ def use_newer(target, up):
     run("patchelf", "--set-rpath", "$ORIGIN" + up, str(target))
     elf = Elf(target)
     for name in names:
-        elf.make_weak(target, "libc.so.6", NEWER[name])
+        elf.drop_version(target, "libc.so.6", NEWER[name])
 
 
 def find_library(name):

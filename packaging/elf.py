@@ -2,9 +2,6 @@
 import struct
 
 
-WEAK = 2  # VER_FLG_WEAK: the loader does without the version
-
-
 def is_elf(path):
     with open(path, "rb") as file:
         return file.read(5) == b"\x7fELF\x02"
@@ -60,21 +57,27 @@ class Elf:
                 _, number, file, aux, following = struct.unpack_from("<HHIII", data, at)
                 aux += at
                 for _ in range(number):
-                    _, flags, _, name, step = struct.unpack_from("<IHHII", data, aux)
+                    _, _, _, name, step = struct.unpack_from("<IHHII", data, aux)
                     self.version_entries[text(file), text(name)] = aux
-                    if not flags & WEAK:
-                        self.versions.setdefault(text(file), set()).add(text(name))
+                    self.versions.setdefault(text(file), set()).add(text(name))
                     aux += step
                 if not following:
                     break
                 at += following
         del self._data
 
-    def make_weak(self, path, file, version):
-        """The loader starts `path`, which this was read of, without that version."""
+    def drop_version(self, path, file, version):
+        """`path`, which this was read of, no longer asks for that version: its entry, which no symbol uses any more, becomes
+        that of the oldest version that the file asks of the same library."""
+        oldest = min((name for library, name in self.version_entries if library == file and name != version),
+                     key=lambda name: [int(part) for part in name.split("_")[-1].split(".")])
         with open(path, "r+b") as out:
-            out.seek(self.version_entries[file, version] + 4)
-            out.write(struct.pack("<H", WEAK))
+            out.seek(self.version_entries[file, oldest])
+            kept = struct.unpack("<IHHII", out.read(16))
+            out.seek(self.version_entries[file, version])
+            _, flags, index, _, step = struct.unpack("<IHHII", out.read(16))
+            out.seek(self.version_entries[file, version])
+            out.write(struct.pack("<IHHII", kept[0], flags, index, kept[3], step))
 
     def newest(self, prefix):
         """(2, 35): the newest version of those with a name such as GLIBC_2.35; () where there is none."""

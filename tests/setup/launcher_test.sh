@@ -164,6 +164,14 @@ touch "$project/tests/new_test.cpp"
 launch plan
 check "tests do not delay the program" test ! -s "$CALLS"
 
+mkdir -p "$project/packaging"
+echo 'import sys; print("packed", *sys.argv[1:])' >"$project/packaging/package.py"
+launch package wheel
+check "package builds what it packs" has "$CALLS" "--target vramscope vramscope-worker vramscope_start vramscope_descriptions"
+check "and packs it into dist/" test "$(cat "$work/out")" = "packed $project/build/release $project/dist wheel"
+launch package wheel
+check "a second time it builds nothing" test ! -s "$CALLS"
+
 touch "$project/app/other.cpp"
 FAIL_BUILD=1 launch plan
 check "a failed build ends with 4" test $? -eq 4
