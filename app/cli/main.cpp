@@ -56,7 +56,7 @@ void AddExamples(CLI::App& app) {
       {"waterfall",
        "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
       {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
-      {"check", "check run.trace --budget 24GiB"},
+      {"check", "check --budget 24GiB -- python train.py"},
       {"selfcheck", "selfcheck run.trace"},
       {"devices", "devices --json"},
       {"presets", "presets"},
@@ -81,11 +81,12 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                      near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
 }
 
-// `plan` and `record` hand what stands behind "--" on as it is. Returns what is left of argc.
+// `plan`, `record` and `check` hand what stands behind "--" on as it is. Returns what is left of
+// argc.
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
   const std::string_view command(argv[1]);
-  if (command != "plan" && command != "record") return argc;
+  if (command != "plan" && command != "record" && command != "check") return argc;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;
     context.has_program = true;
