@@ -20,6 +20,8 @@ namespace {
 
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
+  app.add_flag("--in-open-window", window.in_open_window,
+               "in the window that is open, where there is one");
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
@@ -62,6 +64,7 @@ void AddExamples(CLI::App& app) {
       {"presets", "presets"},
       {"techniques", "techniques --json"},
       {"doctor", "doctor"},
+      {"mcp", "mcp --folder /data/traces"},
   };
   for (const auto& [name, example] : kExamples) {
     CLI::App* command = app.get_subcommand(name);
@@ -97,7 +100,7 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
-  Context context{.program = argv[0]};
+  Context context{.program = argv[0], .version = VRAMSCOPE_VERSION};
   WindowArguments window;
   CLI::App app(
       "vramscope: what is in GPU memory while a neural network trains.\n"
@@ -128,6 +131,7 @@ int Main(int argc, char** argv) {
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
   RegisterDoctor(app, context);
+  RegisterMcp(app, context);
   AddExamples(app);
   app.footer(
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"

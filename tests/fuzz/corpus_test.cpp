@@ -13,6 +13,7 @@
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/marks_entries.h"
+#include "tests/fuzz/mcp_entries.h"
 #include "tests/fuzz/requests_entries.h"
 #include "tests/fuzz/run_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
@@ -55,6 +56,7 @@ TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
 TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
 TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
+TEST(FuzzCorpus, Mcp) { RunCorpus(&Mcp, "mcp"); }
 TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
 TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
 TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
