@@ -35,7 +35,6 @@ Json Words(const char* about) {
           {"minItems", 1},
           {"maxItems", kMostWords}};
 }
-Json Flag(const char* about) { return {{"type", "boolean"}, {"description", about}}; }
 Json Settings() {
   return {{"type", "object"},
           {"description",
