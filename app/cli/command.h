@@ -26,6 +26,7 @@ enum ExitCode : int {
 
 struct Context {
   std::string program;  // argv[0]
+  std::string version = {};
   int exit_code = kDone;
   // What stands behind the first "--" of `plan` and `record`: a program and its arguments.
   bool has_program = false;
@@ -86,5 +87,6 @@ void RegisterDevices(CLI::App& app, Context& context);
 void RegisterPresets(CLI::App& app, Context& context);
 void RegisterTechniques(CLI::App& app, Context& context);
 void RegisterDoctor(CLI::App& app, Context& context);
+void RegisterMcp(CLI::App& app, Context& context);
 
 }  // namespace vramscope::cli

@@ -1,6 +1,7 @@
 // `export FILE --to FORMAT -o OUT`.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,22 +13,36 @@
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/csv.h"
 #include "profiler/exporters/memory_snapshot.h"
+#include "profiler/exporters/memory_svg.h"
 #include "profiler/exporters/memory_timeline.h"
+#include "profiler/program/verdict.h"
 
 namespace vramscope::cli {
 namespace {
 
 struct Options {
-  std::string file, format, output;
+  std::string file, format, output, title;
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 };
+
+// What ran, else the file's name.
+std::string TitleOf(const trace::Trace& trace, const std::string& file) {
+  if (!trace.info.title.empty()) return program::ShortCommand(trace.info.title);
+  if (!trace.info.model.name.empty()) return trace.info.model.name;
+  return std::filesystem::path(DisplayName(file)).filename().string();
+}
 
 absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
                    std::ostream& out) {
   const trace::Trace& trace = *whole;
   if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
   if (options.format == "csv") return exporters::WriteCsv(trace, out);
+  if (options.format == "svg") {
+    const std::string& title = options.title.empty() ? TitleOf(trace, options.file) : options.title;
+    out << exporters::MemorySvg(*DeviceToShow(whole).trace, {.title = title}) << "\n";
+    return absl::OkStatus();
+  }
   ProgressBar bar(true);
   const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
   if (options.format == "snapshot")
@@ -41,10 +56,10 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Optio
 
 ExitCode Execute(const Options& options) {
   // Of the command line's contract, and not there yet.
-  if (options.format == "png" || options.format == "svg" || options.format == "html") {
+  if (options.format == "png" || options.format == "html") {
     return ReportError(absl::UnimplementedError(
         fmt::format("export: \"{}\" is not available in this version; choose from chrome, csv, "
-                    "snapshot, memory-timeline{}",
+                    "snapshot, memory-timeline, svg, trace{}",
                     options.format,
                     options.format == "png"
                         ? fmt::format("; `vramscope {} --screenshot {}` saves the window's picture",
@@ -56,9 +71,18 @@ ExitCode Execute(const Options& options) {
         "--no-categories and --no-annotations are for --to snapshot only"));
     return kUsage;
   }
+  if (!options.title.empty() && options.format != "svg") {
+    Note("error: --title is for --to svg only");
+    return kUsage;
+  }
   if (WouldReplaceInput(options.output, {options.file})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
+  // A part, or one device, as a file of its own.
+  if (options.format == "trace") {
+    const absl::Status status = WriteTrace(**trace, options.output);
+    return status.ok() ? kDone : ReportError(status);
+  }
   const absl::Status status =
       WriteStream(options.output, [&](std::ostream& out) { return Write(*trace, options, out); });
   return status.ok() ? kDone : ReportError(status);
@@ -73,12 +97,15 @@ void RegisterExport(CLI::App& app, Context& context) {
   command
       ->add_option("--to", options->format,
                    "chrome (Perfetto, HolisticTraceAnalysis), csv, snapshot (a CUDA memory "
-                   "snapshot's pickle: PyTorch's memory_viz) or memory-timeline (torch.profiler's "
-                   "raw.json.gz: HolisticTraceAnalysis)")
+                   "snapshot's pickle: PyTorch's memory_viz), memory-timeline (torch.profiler's "
+                   "raw.json.gz: HolisticTraceAnalysis), svg (a picture of the memory over time) "
+                   "or trace (with --time "
+                   "A:B or --device: a part)")
       ->required()
-      ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "png", "svg", "html"})
+      ->check(CLI::IsMember(
+                  {"chrome", "csv", "snapshot", "memory-timeline", "png", "svg", "html", "trace"})
                   .description(""))
-      ->type_name("chrome|csv|snapshot|memory-timeline");
+      ->type_name("chrome|csv|snapshot|memory-timeline|svg|trace");
   command->add_option("-o,--output", options->output, "file to write ('-': stdout)")
       ->required()
       ->type_name("OUT");
@@ -87,6 +114,8 @@ void RegisterExport(CLI::App& app, Context& context) {
                     "of a snapshot: leave out what each block is");
   command->add_flag("--no-annotations", options->no_annotations,
                     "of a snapshot: leave out steps, phases and named ranges");
+  command->add_option("--title", options->title, "of a picture: what stands above it")
+      ->type_name("TEXT");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 

@@ -156,7 +156,7 @@ CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
       ->type_name("N");
 }
 
-void AddRangeOptions(CLI::App& command, RangeOptions& options) {
+void AddPart(CLI::App& command, RangeOptions& options) {
   // CLI11 shows what a check returns and ends with the usage status.
   const auto check = [](absl::Status (*set)(std::string_view, importers::OpenOptions&)) {
     return [set](const std::string& text) {
@@ -164,7 +164,6 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
       return std::string(set(text, unused).message());
     };
   };
-  AddDevice(command, options);
   command
       .add_option("--entries", options.entries,
                   "of a recording: these entries alone, counted from 0; what comes before is the "
@@ -174,6 +173,11 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
   command.add_option("--time", options.time, "likewise, by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
+}
+
+void AddRangeOptions(CLI::App& command, RangeOptions& options) {
+  AddDevice(command, options);
+  AddPart(command, options);
 }
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
@@ -275,6 +279,11 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
                    trace::DevicesOf(*trace).size(), cuda,
                    name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};
+}
+
+std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace) {
+  const std::optional<uint8_t> device = analysis::DeviceToShow(trace);
+  return device ? trace::OfDevice(trace, *device) : trace;
 }
 
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range) {

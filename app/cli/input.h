@@ -44,6 +44,7 @@ struct RangeOptions {
 };
 void AddRangeOptions(CLI::App& command, RangeOptions& options);
 void AddDevice(CLI::App& command, RangeOptions& options);  // --device N alone
+void AddPart(CLI::App& command, RangeOptions& options);    // --entries and --time alone
 
 // Anything that can be looked at: a `.trace`, a CUDA memory snapshot, Kineto's Chrome JSON; with a
 // progress bar for a long one. For another kind the error says what it looks like. Warnings go to
@@ -83,6 +84,8 @@ struct ShownDevice {
   std::optional<uint8_t> of_several;
 };
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
+// The same without a note.
+std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 
 // The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a

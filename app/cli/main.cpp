@@ -23,6 +23,8 @@ namespace {
 
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
+  app.add_flag("--in-open-window", window.in_open_window,
+               "in the window that is open, where there is one");
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
@@ -59,12 +61,13 @@ void AddExamples(CLI::App& app) {
       {"waterfall",
        "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
       {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
-      {"check", "check run.trace --budget 24GiB"},
+      {"check", "check --budget 24GiB -- python train.py"},
       {"selfcheck", "selfcheck run.trace"},
       {"devices", "devices --json"},
       {"presets", "presets"},
       {"techniques", "techniques --json"},
       {"doctor", "doctor"},
+      {"mcp", "mcp --folder /data/traces"},
   };
   for (const auto& [name, example] : kExamples) {
     CLI::App* command = app.get_subcommand(name);
@@ -85,11 +88,12 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                      near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
 }
 
-// `plan` and `record` hand what stands behind "--" on as it is. Returns what is left of argc.
+// `plan`, `record` and `check` hand what stands behind "--" on as it is. Returns what is left of
+// argc.
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
   const std::string_view command(argv[1]);
-  if (command != "plan" && command != "record") return argc;
+  if (command != "plan" && command != "record" && command != "check") return argc;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;
     context.has_program = true;
@@ -100,7 +104,7 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
-  Context context{.program = argv[0]};
+  Context context{.program = argv[0], .version = VRAMSCOPE_VERSION};
   WindowArguments window;
   CLI::App app(
       "vramscope: what is in GPU memory while a neural network trains.\n"
@@ -131,6 +135,7 @@ int Main(int argc, char** argv) {
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
   RegisterDoctor(app, context);
+  RegisterMcp(app, context);
   RegisterDescribe(app, context);
   AddExamples(app);
   app.footer(

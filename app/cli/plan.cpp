@@ -85,8 +85,7 @@ void RegisterPlan(CLI::App& app, Context& context) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
       // These say nothing of a run of the built-in loop, which has keys for the same things.
-      for (const char* name : {"--device", "--ranks", "--as-rank", "--devices", "--steps", "--keep",
-                               "--isolation", "--no-isolation", "--no-network", "--writable"}) {
+      for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         Note(
             fmt::format("error: {} goes with a program (vramscope plan {} ... -- python "

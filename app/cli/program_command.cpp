@@ -123,26 +123,6 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"python", about.python}};
 }
 
-ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
-  if (!outcome.write_error.empty()) {
-    Note("error: the program's history could not be written whole: " + outcome.write_error);
-    return kInternalFailure;
-  }
-  if (outcome.interrupted) {
-    Note("cancelled");
-    return kInterrupted;
-  }
-  if (program::EndedWell(seen, outcome)) {
-    if (const std::string warning = program::WarningOf(seen, outcome); !warning.empty())
-      Note("warning: " + warning);
-    return kDone;
-  }
-  const About* const failed = program::FirstFailure(seen);
-  const std::string why = failed == nullptr ? "" : ": " + program::WhyOf(*failed);
-  Note("error: " + program::EndText(outcome) + why);
-  return out_of_memory ? kNo : kBadInput;
-}
-
 ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput& output) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
   if (!output.trace_path.empty())
@@ -263,9 +243,19 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(const ProgramOpt
   return program::Isolation::Make(isolation);
 }
 
+// The emulated card's context takes what it takes: another one that was said makes its memory
+// smaller or larger, so that the allocator finds the room that it would.
+uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
+  // A card that is full of its context is none; such a memory is exceeded on any.
+  constexpr uint64_t kLeast = uint64_t{64} << 20;
+  const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
+  const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
+  return device.context_bytes + std::max(room, kLeast);
+}
+
 ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
-                      const RunOutput& output, bool planned) {
+                      const RunOutput& output, bool planned, const SeenProgram& use) {
   // What had come when a connection broke is as good as what a killed program had written.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
@@ -287,11 +277,31 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                                              outcome.write_error));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
-  const ExitCode reported = Report(*seen, outcome, output);
+  const ExitCode reported = use ? use(*seen, outcome) : Report(*seen, outcome, output);
   return broken.ok() ? reported : ReportError(broken);
 }
 
 }  // namespace
+
+ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
+  if (!outcome.write_error.empty()) {
+    Note("error: the program's history could not be written whole: " + outcome.write_error);
+    return kInternalFailure;
+  }
+  if (outcome.interrupted) {
+    Note("cancelled");
+    return kInterrupted;
+  }
+  if (program::EndedWell(seen, outcome)) {
+    if (const std::string warning = program::WarningOf(seen, outcome); !warning.empty())
+      Note("warning: " + warning);
+    return kDone;
+  }
+  const About* const failed = program::FirstFailure(seen);
+  const std::string why = failed == nullptr ? "" : ": " + program::WhyOf(*failed);
+  Note("error: " + program::EndText(outcome) + why);
+  return out_of_memory ? kNo : kBadInput;
+}
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
@@ -377,7 +387,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
 }
 
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
-                    const RunOutput& output, bool planned) {
+                    const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
     Note("error: nothing stands behind --; as in: vramscope plan -- python train.py");
     return kUsage;
@@ -401,13 +411,14 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     absl::StatusOr<run::DeviceProfile> found = run::FindDevice(options.device);
     if (!found.ok()) return ReportError(found.status());
     device = *std::move(found);
+    if (options.memory_bytes > 0) device.memory_bytes = MemoryOf(device, options);
   }
   if (!options.from.empty()) {
     if (!command.empty()) {
       Note("error: --from reads what is there: no program stands behind --");
       return kUsage;
     }
-    return ReportFolder(options.from, options.from, device, {}, output, planned);
+    return ReportFolder(options.from, options.from, device, {}, output, planned, use);
   }
   absl::StatusOr<program::Platform> platform = program::Platform{};
   if (options.remote.host.empty()) platform = program::FindPlatform(planned);
@@ -468,7 +479,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     return kDone;
   }
   return ReportFolder((*folder)->path(), fmt::format("{}", fmt::join(command, " ")).substr(0, 200),
-                      device, std::move(outcome), output, planned);
+                      device, std::move(outcome), output, planned, use);
 }
 
 }  // namespace vramscope::cli

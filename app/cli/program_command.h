@@ -1,11 +1,15 @@
 // `plan` and `record` of anybody's program: what stands behind "--" on the command line.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "app/cli/command.h"
 #include "app/cli/plan.h"
 #include "profiler/program/isolation.h"
+#include "profiler/program/launch.h"
+#include "profiler/program/program.h"
 #include "profiler/program/remote.h"
 
 namespace vramscope::cli {
@@ -30,12 +34,25 @@ struct ProgramOptions {
   std::string from;                   // folder that has it: nothing is started
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
   std::string outcome;
+  uint64_t memory_bytes = 0;  // of the card that is planned for; 0: what the device table says
+  std::optional<uint64_t>
+      context_bytes;  // of that memory, beside the allocator; what the table says
 };
+// Those that say nothing where there is no program.
+inline constexpr const char* kProgramOptionNames[] = {
+    "--device", "--ranks",     "--as-rank",      "--devices",    "--steps",
+    "--keep",   "--isolation", "--no-isolation", "--no-network", "--writable"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
+// What follows from a program that has ended: done, the answer is no, or why it failed.
+ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
+
+// In place of writing its trace and saying what was seen; there is at least one run.
+using SeenProgram = std::function<ExitCode(program::Program& seen, const program::Outcome&)>;
+
 // Runs `program`, writes its trace, says what was seen.
 ExitCode RunProgram(const std::vector<std::string>& program, const ProgramOptions& options,
-                    const RunOutput& output, bool planned);
+                    const RunOutput& output, bool planned, const SeenProgram& use = {});
 
 }  // namespace vramscope::cli

@@ -1,6 +1,7 @@
 #include "app/cli/window.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "app/cli/card_libraries.h"
 #include "app/cli/info.h"
@@ -8,6 +9,7 @@
 #include "app/cli/run_options.h"
 
 #ifdef VRAMSCOPE_WITH_WINDOW
+#include "ui/shell/open_requests.h"
 #include "ui/shell/window_main.h"
 #endif
 
@@ -22,6 +24,18 @@ bool IsSet(const char* name) {
 bool HaveDisplay() {
   return IsSet("WAYLAND_DISPLAY") || IsSet("DISPLAY") || IsSet("QT_QPA_PLATFORM");
 }
+
+#ifdef VRAMSCOPE_WITH_WINDOW
+bool SentToOpenWindow(const std::vector<std::string>& files) {
+  std::vector<std::string> paths;
+  for (const std::string& file : files) {
+    std::error_code error;
+    paths.push_back(std::filesystem::absolute(file, error).string());
+    if (file == "-" || error) return false;
+  }
+  return ui::SendToOpenWindow(paths);
+}
+#endif
 
 // What the window would show first, in text.
 ExitCode WithoutDisplay(const WindowArguments& arguments) {
@@ -44,6 +58,7 @@ ExitCode WithoutDisplay(const WindowArguments& arguments) {
 ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                     const WindowArguments& arguments) {
 #ifdef VRAMSCOPE_WITH_WINDOW
+  if (arguments.in_open_window && SentToOpenWindow(arguments.files)) return kDone;
   const bool picture = !arguments.screenshot.empty() || !arguments.dump_state.empty();
   if (picture && !HaveDisplay()) setenv("QT_QPA_PLATFORM", "offscreen", 1);
   if (picture || HaveDisplay()) {

@@ -12,6 +12,7 @@ struct WindowArguments {
   std::vector<std::string> files;
   std::string screenshot, size, theme, dump_state, page;
   double scale = 1.0;
+  bool in_open_window = false;
 };
 ExitCode OpenWindow(int argc, char** argv, const WindowArguments& arguments);
 

@@ -69,6 +69,29 @@ std::string ValidUtf8(std::string_view text) {
   return valid;
 }
 
+std::string XmlText(std::string_view text) {
+  std::string out;
+  for (const char c : ValidUtf8(text)) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
 std::string Microseconds(int64_t ns) {
   const bool negative = ns < 0;
   const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(ns) : ns;

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/exporters/json_text.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::exporters {
 namespace {
@@ -16,18 +20,25 @@ using trace::Category;
 
 struct Band {
   Category category;
-  std::string_view colour;
+  std::string_view light, dark;  // colours
 };
-// torch.profiler's order from the bottom and its colours; what it does not have comes on top.
-constexpr Band kBands[] = {
-    {Category::kParameter, "#006400"},      {Category::kBuffer, "#3cb371"},
-    {Category::kOptimizerState, "#daa520"}, {Category::kInput, "#000000"},
-    {Category::kTemporary, "#9370db"},      {Category::kActivation, "#ff0000"},
-    {Category::kGradient, "#0000cd"},       {Category::kAutogradDetail, "#4169e1"},
-    {Category::kWorkspace, "#8b7355"},      {Category::kCommunication, "#008b8b"},
-    {Category::kKvCache, "#c71585"},        {Category::kUnknown, "#808080"}};
+// torch.profiler's order from the bottom and its colours; what it does not have comes on top. On a
+// dark ground those that would not be seen are lighter.
+constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
+                           {Category::kBuffer, "#3cb371", "#3cb371"},
+                           {Category::kOptimizerState, "#daa520", "#daa520"},
+                           {Category::kInput, "#000000", "#e0e0e0"},
+                           {Category::kTemporary, "#9370db", "#9370db"},
+                           {Category::kActivation, "#ff0000", "#ff5050"},
+                           {Category::kGradient, "#0000cd", "#6495ed"},
+                           {Category::kAutogradDetail, "#4169e1", "#87a5ff"},
+                           {Category::kWorkspace, "#8b7355", "#a88f6c"},
+                           {Category::kCommunication, "#008b8b", "#20b2aa"},
+                           {Category::kKvCache, "#c71585", "#e55fb0"},
+                           {Category::kUnknown, "#808080", "#808080"}};
 
-constexpr int kLeft = 64, kRight = 8, kTop = 8, kBottom = 40;
+constexpr int kLeft = 76, kRight = 14, kTop = 14, kTitle = 20, kAxis = 34, kLegendRow = 17;
+constexpr double kLetter = 6.2;  // the mean width of one of this size
 
 struct Column {
   uint64_t allocated = 0, reserved = 0;
@@ -85,68 +96,248 @@ std::string Back(const std::vector<double>& level, const X& x) {
   return path + fmt::format("H{:.1f}", x(0));
 }
 
+// A length that is 1, 2 or 5 times a power of ten.
+double RoundStep(double about) {
+  const double ten = std::pow(10.0, std::floor(std::log10(about)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * ten >= about) return factor * ten;
+  return 10 * ten;
+}
+
+struct Axis {
+  std::vector<double> ticks;
+  double unit = 1;
+  std::string_view name;
+  int decimals = 0;
+  std::string Label(double value) const {
+    return fmt::format("{:.{}f} {}", value / unit, decimals, name);
+  }
+};
+
+// Round values of the largest of the units of which there is at least one.
+template <size_t N>
+Axis RoundAxis(double from, double to, int about,
+               const std::array<std::pair<double, std::string_view>, N>& units) {
+  Axis axis;
+  const double most = std::max(std::abs(from), std::abs(to));
+  for (const auto& [unit, name] : units)
+    if (axis.name.empty() || most >= unit) axis.unit = unit, axis.name = name;
+  const double span = std::max(to - from, axis.unit * 1e-6);
+  const double step = RoundStep(span / axis.unit / about);
+  axis.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))));
+  // Counted in steps, so that a tick is a whole number of them; not so many that a number of steps
+  // is no longer exact, as with a clock far from its beginning.
+  const double first = std::ceil(from / axis.unit / step);
+  for (int n = 0; n <= 2 * about && (first + n) * step * axis.unit <= to; ++n)
+    axis.ticks.push_back((first + n) * step * axis.unit);
+  return axis;
+}
+
+constexpr std::array<std::pair<double, std::string_view>, 3> kBytes = {
+    {{1024.0, "KiB"}, {1048576.0, "MiB"}, {1073741824.0, "GiB"}}};
+constexpr std::array<std::pair<double, std::string_view>, 4> kTimes = {
+    {{1.0, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+
+std::string Style() {
+  std::string light, dark;
+  for (size_t b = 0; b < std::size(kBands); ++b) {
+    light += fmt::format(".vramscope .c{}{{fill:{}}}", b, kBands[b].light);
+    dark += fmt::format(".vramscope .c{}{{fill:{}}}", b, kBands[b].dark);
+  }
+  return ".vramscope{font:11px sans-serif}.vramscope text{fill:#222}.vramscope .ground{fill:#fff}"
+         ".vramscope .grid{stroke:#888;stroke-opacity:.3}"
+         ".vramscope .reserved{fill:none;stroke:#555;stroke-dasharray:4 2}"
+         ".vramscope .card{fill:none;stroke:#c00;stroke-dasharray:8 3}"
+         ".vramscope .peak{fill:none;stroke:#222}.vramscope .title{font-weight:bold;font-size:13px}"
+         ".vramscope .band{fill-opacity:.7}" +
+         light +
+         "@media(prefers-color-scheme:dark){.vramscope text{fill:#ddd}"
+         ".vramscope .ground{fill:#1e1e1e}.vramscope .reserved{stroke:#aaa}"
+         ".vramscope .card{stroke:#ff6b6b}.vramscope .peak{stroke:#fff}" +
+         dark + "}";
+}
+
+// What is drawn, and where.
+class Picture {
+ public:
+  Picture(const trace::Trace& trace, const MemorySvgOptions& options)
+      : trace_(trace), options_(options), curves_(analysis::ComputeCurves(trace)) {}
+
+  std::string Draw() {
+    const std::string title = options_.title.empty() ? "GPU memory" : options_.title;
+    std::string head = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vramscope\" role=\"img\" viewBox=\"0 0 "
+        "{0} {1}\" width=\"{0}\" height=\"{1}\"><title>{2}</title><style>{3}</style><rect "
+        "class=\"ground\" width=\"{0}\" height=\"{1}\"/>",
+        options_.width, options_.height, XmlText(title), Style());
+    if (!options_.title.empty())
+      head += fmt::format("<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>", kLeft, kTop + 8,
+                          XmlText(Shortened(options_.title)));
+    if (curves_.size() == 0)
+      return head + fmt::format("<text x=\"{}\" y=\"{}\">no GPU memory was recorded</text></svg>",
+                                kLeft, kTop + kTitle + 20);
+    Place();
+    return head + Grid() + Bands() + ReservedAndCard() + PeakMark() + Legend() + "</svg>";
+  }
+
+ private:
+  std::string Shortened(const std::string& text) const {
+    const auto most = static_cast<size_t>((options_.width - kLeft - kRight) / (kLetter * 1.25));
+    if (text.size() <= most) return text;
+    return text.substr(0, most) + "...";  // a letter that is cut in two becomes U+FFFD
+  }
+
+  void Place() {
+    columns_ = Columns(curves_, std::max(1, (options_.width - kLeft - kRight) / 2));
+    peak_ = analysis::FindPeak(trace_, curves_);
+    uint64_t top = 1;
+    for (const Column& column : columns_) top = std::max({top, column.allocated, column.reserved});
+    // A limit that is far above says nothing, and would press everything else down.
+    const uint64_t card = trace_.info.device.memory_bytes;
+    constexpr uint64_t kNear = 2;
+    shows_card_ = card > 0 && !trace::IsOfHostMemory(trace_) && card / kNear <= top;
+    if (shows_card_) top = std::max(top, card);
+    highest_ = static_cast<double>(top) * 1.04;
+    begin_ = static_cast<double>(curves_.time_ns.front());
+    end_ = std::max(begin_ + 1, static_cast<double>(curves_.time_ns.back()));
+    for (size_t b = 0; b < std::size(kBands); ++b)
+      if (std::ranges::any_of(columns_, [&](const Column& c) { return c.bands[b] > 0; }))
+        shown_.push_back(b);
+    double row = kLeft;
+    const auto place = [&](std::string_view name) {
+      const double wide = 28 + static_cast<double>(name.size()) * kLetter;
+      if (row > kLeft && row + wide > options_.width - kRight) row = kLeft, ++legend_rows_;
+      legend_.emplace_back(row, legend_rows_);
+      row += wide;
+    };
+    for (const size_t b : shown_) place(trace::Name(kBands[b].category));
+    shows_reserved_ = trace::SegmentRecordOf(trace_) != trace::SegmentRecord::kNone;
+    if (shows_reserved_) place("reserved");
+    high_ = std::max(20, options_.height - Top() - kAxis - kLegendRow * (legend_rows_ + 1) - 6);
+    wide_ = std::max(20, options_.width - kLeft - kRight);
+  }
+
+  int Top() const { return kTop + kTitle; }
+  double Y(double bytes) const { return Top() + high_ - bytes / highest_ * high_; }
+  double X(size_t column) const {
+    return kLeft + static_cast<double>(column) * wide_ / static_cast<double>(columns_.size());
+  }
+  double XOf(double time) const { return kLeft + (time - begin_) / (end_ - begin_) * wide_; }
+
+  std::string Grid() const {
+    std::string svg;
+    const Axis bytes = RoundAxis(0, highest_, 5, kBytes);
+    for (const double tick : bytes.ticks)
+      svg += fmt::format(
+          "<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" "
+          "text-anchor=\"end\">{}</text>",
+          kLeft, Y(tick), wide_, kLeft - 6, Y(tick) + 4, tick == 0 ? "0" : bytes.Label(tick));
+    const double bottom = Top() + high_;
+    svg += fmt::format(
+        "<text transform=\"translate(12 {:.1f}) rotate(-90)\" "
+        "text-anchor=\"middle\">memory</text>",
+        Top() + high_ / 2.0);
+    const bool timed = trace_.info.has_times;
+    Axis times = timed ? RoundAxis(begin_, end_, 6, kTimes) : Axis();
+    for (const double tick : times.ticks)
+      svg += fmt::format(
+          "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}v4\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
+          "text-anchor=\"middle\">{3}</text>",
+          XOf(tick), bottom, bottom + 15, times.Label(tick));
+    std::string_view axis = "time, modelled";
+    if (trace_.info.measured) axis = "time, as recorded";
+    if (!timed) axis = "entries of the recording, in their order";
+    return svg + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                             kLeft + wide_ / 2.0, bottom + 29, axis);
+  }
+
+  std::string Bands() const {
+    std::string svg;
+    std::vector<uint64_t> below(columns_.size());
+    for (const size_t b : shown_) {
+      std::vector<double> bottom(columns_.size()), level(columns_.size());
+      for (size_t c = 0; c < columns_.size(); ++c) {
+        bottom[c] = Y(static_cast<double>(below[c]));
+        below[c] += columns_[c].bands[b];
+        level[c] = Y(static_cast<double>(below[c]));
+      }
+      const auto x = [this](size_t column) { return X(column); };
+      svg += fmt::format("<path class=\"band c{}\" d=\"{}{}Z\"/>", b, Steps(level, x),
+                         Back(bottom, x));
+    }
+    return svg;
+  }
+
+  std::string ReservedAndCard() const {
+    std::vector<double> reserved(columns_.size());
+    for (size_t c = 0; c < columns_.size(); ++c)
+      reserved[c] = Y(static_cast<double>(columns_[c].reserved));
+    std::string svg;
+    if (shows_reserved_)
+      svg += fmt::format("<path class=\"reserved\" d=\"{}\"/>",
+                         Steps(reserved, [this](size_t column) { return X(column); }));
+    if (!shows_card_) return svg;
+    const double y = Y(static_cast<double>(trace_.info.device.memory_bytes));
+    return svg + fmt::format(
+                     "<path class=\"card\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" "
+                     "text-anchor=\"end\">{}: {}</text>",
+                     kLeft, y, wide_, kLeft + wide_ - 4, y + 12, XmlText(trace_.info.device.name),
+                     run::FormatBytes(trace_.info.device.memory_bytes));
+  }
+
+  std::string PeakMark() const {
+    const double x = std::clamp(XOf(static_cast<double>(peak_.context.time_ns)),
+                                static_cast<double>(kLeft), static_cast<double>(kLeft + wide_));
+    const double y = Y(static_cast<double>(peak_.allocated));
+    std::string text = fmt::format("peak {}", run::FormatBytes(peak_.allocated));
+    if (peak_.context.step >= 0) text += fmt::format(", step {}", peak_.context.step);
+    if (peak_.context.phase != trace::Phase::kNone)
+      text += fmt::format(", {}", trace::Name(peak_.context.phase));
+    const bool left = x > kLeft + wide_ / 2.0;
+    return fmt::format(
+        "<path class=\"peak\" d=\"M{0:.1f} {1:.1f}V{2}\" stroke-dasharray=\"1 3\"/><circle "
+        "class=\"peak\" cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"3.5\"/><text x=\"{3:.1f}\" y=\"{4:.1f}\" "
+        "text-anchor=\"{5}\">{6}</text>",
+        x, y, Top() + high_, left ? x - 7 : x + 7, std::max(y - 4, Top() - 3.0),
+        left ? "end" : "start", text);
+  }
+
+  std::string Legend() const {
+    const int first = Top() + high_ + kAxis + kLegendRow;
+    std::string svg;
+    for (size_t i = 0; i < shown_.size(); ++i) {
+      const auto [x, row] = legend_[i];
+      const int y = first + row * kLegendRow;
+      svg += fmt::format(
+          "<rect class=\"band c{}\" x=\"{:.0f}\" y=\"{}\" width=\"9\" height=\"9\"/><text "
+          "x=\"{:.0f}\" y=\"{}\">{}</text>",
+          shown_[i], x, y - 9, x + 13, y, trace::Name(kBands[shown_[i]].category));
+    }
+    if (!shows_reserved_) return svg;
+    const auto [x, row] = legend_.back();
+    const int y = first + row * kLegendRow;
+    return svg + fmt::format(
+                     "<path class=\"reserved\" d=\"M{:.0f} {}h10\"/><text x=\"{:.0f}\" "
+                     "y=\"{}\">reserved</text>",
+                     x, y - 4, x + 13, y);
+  }
+
+  const trace::Trace& trace_;
+  const MemorySvgOptions& options_;
+  const analysis::MemoryCurves curves_;
+  std::vector<Column> columns_;
+  analysis::Peak peak_;
+  std::vector<size_t> shown_;                   // rows of kBands
+  std::vector<std::pair<double, int>> legend_;  // of each, and of "reserved": x, row
+  int legend_rows_ = 0, high_ = 0, wide_ = 0;
+  double highest_ = 1, begin_ = 0, end_ = 1;
+  bool shows_card_ = false, shows_reserved_ = false;
+};
+
 }  // namespace
 
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options) {
-  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" font-family=\"sans-serif\" font-size=\"11\">",
-      options.width, options.height);
-  const int plot = std::max(1, options.width - kLeft - kRight);
-  const int high = std::max(1, options.height - kTop - kBottom);
-  if (curves.size() == 0) return svg + "</svg>";
-  // Two pixels a column: as fine as a screen shows, half the text.
-  const std::vector<Column> columns = Columns(curves, std::max(1, plot / 2));
-  uint64_t top = 1;
-  for (const Column& column : columns) top = std::max({top, column.allocated, column.reserved});
-  const auto y = [&](uint64_t bytes) {
-    return kTop + high - static_cast<double>(bytes) / static_cast<double>(top) * high;
-  };
-  const auto x = [&](size_t column) {
-    return kLeft + static_cast<double>(column) * plot / static_cast<double>(columns.size());
-  };
-  std::vector<uint64_t> below(columns.size());
-  std::string legend;
-  int legend_x = kLeft;
-  for (size_t b = 0; b < std::size(kBands); ++b) {
-    if (std::ranges::all_of(columns, [&](const Column& c) { return c.bands[b] == 0; })) continue;
-    std::vector<double> bottom(columns.size()), level(columns.size());
-    for (size_t c = 0; c < columns.size(); ++c) {
-      bottom[c] = y(below[c]);
-      below[c] += columns[c].bands[b];
-      level[c] = y(below[c]);
-    }
-    const std::string path = Steps(level, x) + Back(bottom, x);
-    svg +=
-        fmt::format("<path d=\"{}Z\" fill=\"{}\" fill-opacity=\"0.7\"/>", path, kBands[b].colour);
-    const std::string_view name = trace::Name(kBands[b].category);
-    legend += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"9\" height=\"9\" fill=\"{}\" fill-opacity=\"0.7\"/>"
-        "<text x=\"{}\" y=\"{}\">{}</text>",
-        legend_x, options.height - 14, kBands[b].colour, legend_x + 12, options.height - 6, name);
-    legend_x += 24 + static_cast<int>(name.size()) * 6;
-  }
-  std::vector<double> reserved(columns.size());
-  for (size_t c = 0; c < columns.size(); ++c) reserved[c] = y(columns[c].reserved);
-  const std::string line = Steps(reserved, x);
-  svg +=
-      fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"#555\" stroke-dasharray=\"4 2\"/>", line);
-  for (int tick = 0; tick <= 4; ++tick) {
-    const uint64_t bytes = top / 4 * static_cast<uint64_t>(tick);
-    svg += fmt::format(
-        "<path d=\"M{} {:.1f}H{}\" stroke=\"#888\" stroke-opacity=\"0.3\"/>"
-        "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
-        kLeft, y(bytes), kLeft + plot, kLeft - 4, y(bytes) + 4, run::FormatBytes(bytes));
-  }
-  if (trace.info.has_times) {
-    const double ms = static_cast<double>(curves.time_ns.back() - curves.time_ns.front()) / 1e6;
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{:.1f} ms</text>", kLeft + plot,
-                       kTop + high + 12, ms);
-  }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">allocated by category; dashed: reserved</text>",
-                     kLeft, kTop + high + 12);
-  return svg + legend + "</svg>";
+  return Picture(trace, options).Draw();
 }
 
 }  // namespace vramscope::exporters

@@ -1,9 +1,11 @@
 // The memory of a trace over time as a picture: categories stacked, in the colours of PyTorch's
-// memory timeline, with the reserved memory as a line over them.
+// memory timeline, with the reserved memory as a line over them and a mark at the peak.
 //
-//   out << MemorySvg(trace);
+//   out << MemorySvg(trace, {.title = "train.py"});
 //
-// Pure function; thread-safe. A few tens of KiB, however long the trace.
+// Self-contained (no script, nothing is fetched), light or dark as the reader's browser prefers.
+// One device: of several, a slice (trace/one_device.h). Pure function; thread-safe. A few tens of
+// KiB, however long the trace.
 #pragma once
 
 #include <string>
@@ -13,8 +15,9 @@
 namespace vramscope::exporters {
 
 struct MemorySvgOptions {
-  int width = 720;
-  int height = 220;
+  int width = 760;
+  int height = 320;
+  std::string title = {};  // any text; "": none
 };
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options = {});
 

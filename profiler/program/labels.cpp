@@ -108,6 +108,9 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
+    // Of a recording that begins in the middle of a program; what they are may be seen yet.
+    for (uint32_t row = 0; row < history.older; ++row)
+      live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
     if (virtual_clock) VirtualTimes();
   }

@@ -77,6 +77,10 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   Prepend(e, "PYTHONPATH", platform.hooks);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = o.output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
+  std::error_code unknown;
+  // What its Python asks for figures of what has been recorded so far.
+  e["VRAMSCOPE_PROGRAM_SELF"] = fs::read_symlink("/proc/self/exe", unknown).string();
+  e["VRAMSCOPE_PROGRAM_DEVICE"] = o.planned ? o.device.key : "";
   e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
   if (o.activities && !platform.activities.empty()) {

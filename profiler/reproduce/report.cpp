@@ -4,31 +4,12 @@
 
 #include <cmath>
 
+#include "profiler/exporters/json_text.h"
+
 namespace vramscope::reproduce {
 namespace {
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string Escaped(std::string_view text) { return exporters::XmlText(text); }
 
 constexpr std::string_view kHead =
     "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>vramscope reproduce</title>"

@@ -51,6 +51,28 @@ TEST_F(CliRecording, AMemoryTimelineIsGzippedJson) {
             0);
 }
 
+TEST_F(CliRecording, APictureIsSvg) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out.svg";
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "svg", "--title", "a < b", "-o", out}).status, 0);
+  const std::string svg = ReadFile(out);
+  EXPECT_THAT(svg, AllOf(HasSubstr("</svg>"), HasSubstr("a &lt; b"), HasSubstr("peak 6.00 MiB")));
+  EXPECT_THAT(RunVramscope({"export", file, "--to", "svg", "-o", "-"}).out, HasSubstr("s.json"));
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--title", "a", "-o", "-"}).status, 2);
+}
+
+TEST_F(CliRecording, APartIsATraceOfItsOwn) {
+  const std::string file = Write("s.json", {}), out = folder_ / "part.trace";
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "trace", "--entries", "2:4", "-o", out}).status,
+            0);
+  const json part = Json({"info", out, "--json"});
+  const json expected = Json({"info", file, "--entries", "2:4", "--json"});
+  EXPECT_EQ(part["kind"], "trace");
+  for (const char* key : {"peak", "allocations", "segments", "events"})
+    EXPECT_EQ(part[key], expected[key]) << key;
+  EXPECT_EQ(Json({"peak", out, "--json"})["by_category"],
+            Json({"peak", file, "--entries", "2:4", "--json"})["by_category"]);
+}
+
 TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.pickle";
   WriteFile(out, "old");

@@ -7,6 +7,7 @@
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/marks_entries.h"
+#include "tests/fuzz/mcp_entries.h"
 #include "tests/fuzz/requests_entries.h"
 #include "tests/fuzz/run_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
@@ -32,6 +33,7 @@ std::span<const Target> Targets() {
       {"history_tail", &HistoryTail},
       {"kineto", &Kineto},
       {"marks", &ProgramMarks},
+      {"mcp", &Mcp},
       {"model_config", &ModelConfig},
       {"outline", &TraceOutline},
       {"pickle", &Pickle},

@@ -17,6 +17,7 @@
 #include "ui/explain/explain_panel.h"
 #include "ui/shell/application.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/open_requests.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
@@ -255,6 +256,16 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
+  // Not for a picture, which is of what it was asked for.
+  std::optional<OpenRequests> requests;
+  if (!picture)
+    requests.emplace([&window](const std::vector<std::string>& asked) {
+      QStringList names;
+      for (const std::string& file : asked) names << QFile::decodeName(file.c_str());
+      window.openFiles(names);
+      window.raise();
+      window.activateWindow();
+    });
   if (!picture) return QApplication::exec();
   const int code = QApplication::exec();
   return code != kOk ? code : photographer->code();

@@ -24,9 +24,10 @@ Answer Commands::Run(std::vector<std::string> arguments) {
   Context context;
   CLI::App app("vramscope");
   app.require_subcommand(1);
-  for (const auto add : {RegisterInfo, RegisterPeak, RegisterPhases, RegisterKernels,
-                         RegisterReplay, RegisterRequests, RegisterExport, RegisterDiff,
-                         RegisterExplain, RegisterCheck, RegisterPlan})
+  for (const auto add :
+       {RegisterInfo, RegisterPeak, RegisterPhases, RegisterKernels, RegisterReplay,
+        RegisterRequests, RegisterExport, RegisterDiff, RegisterExplain, RegisterCheck,
+        RegisterPlan, RegisterEstimate, RegisterDevices})
     add(app, context);
   CapturedOutput output;
   Answer answer;

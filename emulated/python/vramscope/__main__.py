@@ -1,7 +1,8 @@
 """python -m vramscope [OPTIONS OF vramscope plan] train.py ARGS...: the program `vramscope` does the work."""
 import os
-import shutil
 import sys
+
+from vramscope.program import VramscopeError, find
 
 
 def main():
@@ -15,9 +16,10 @@ def main():
         options.pop()
     if not arguments:
         sys.exit("usage: python -m vramscope [--device NAME] [--steps N] [-o F.trace] [--json] train.py ARGS...")
-    program = os.environ.get("VRAMSCOPE") or shutil.which("vramscope")
-    if not program:
-        sys.exit("vramscope: the program vramscope is not on PATH; name it in $VRAMSCOPE")
+    try:
+        program = find()
+    except VramscopeError as error:
+        sys.exit("vramscope: %s" % error)
     os.execv(program, [program, "plan", *options, "--", sys.executable, *arguments])
 
 

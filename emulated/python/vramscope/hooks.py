@@ -47,6 +47,14 @@ class Hooks:
         self.updates = updates.Updates(self)
         self.recorder.on_begin.append(self.saved.begin)
 
+    def again(self):
+        """Another recording of this process begins: names and steps are counted anew."""
+        self.roots.clear()
+        self.module_names.clear()
+        self.calls.modules.clear()
+        self.stepped, self.steps, self.first_step = False, 0, True
+        self.updates.left = None
+
     # --- steps ---
 
     def something_begins(self):

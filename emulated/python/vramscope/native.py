@@ -12,8 +12,8 @@ class Native:
     """Its functions as attributes: mark, mark_at, text, requests, enter, leave, pack, unpack, tag, tag_gradients, tag_module.
     OSError, AttributeError: there is no such library."""
 
-    def __init__(self):
-        self.library = ctypes.PyDLL(os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))  # its functions use objects: the interpreter stays locked
+    def __init__(self, path=""):
+        self.library = ctypes.PyDLL(path or os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))  # its functions use objects: the interpreter stays locked
         methods = self._function("methods", ctypes.c_void_p)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3

@@ -33,6 +33,7 @@ class Settings:
         # Where the program's own files go: "overlay" and "copy" are layers that are removed, "none" is the user's disk.
         self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
         self.real = [os.path.realpath(path) for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep) if path]  # --writable
+        self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")  # that is loaded into this process (native.py)
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
         self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
         self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": the history alone, for tests

@@ -135,7 +135,7 @@ class Recorder:
         self.now = self._clock()
         try:
             os.makedirs(self.folder, exist_ok=True)
-            self.native = native.Native()
+            self.native = native.Native(process.settings.library)
         except (OSError, AttributeError) as error:
             complain(error)
             return
@@ -310,6 +310,10 @@ class Recorder:
 
     # --- a program that records its own history ---
 
+    def idle(self):
+        """Whether nothing is recorded, and nothing will be until somebody begins anew: the program's calls are then PyTorch's own."""
+        return False
+
     def wrap_the_programs_own(self):
         """From the import on: a program may ask for its history before it uses CUDA."""
         memory = self.memory
@@ -320,6 +324,8 @@ class Recorder:
         old = "record_context" in parameters
 
         def _record_memory_history(*args, **kwargs):
+            if self.idle():
+                return record(*args, **kwargs)
             enabled = args[0] if args else kwargs.get("enabled", "all")
             self.flush()
             before, self.users = self.users, None
@@ -345,6 +351,8 @@ class Recorder:
                 self._begin_anew()
 
         def _snapshot(*args, **kwargs):
+            if self.idle():
+                return snapshot(*args, **kwargs)
             self.flush()
             taken = snapshot(*args, **kwargs)
             now = taken["device_traces"]

@@ -23,7 +23,7 @@ class SavedTensors:
         self.push, self.pop = push, pop
         push()
         self.active = True
-        disable, enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
+        disable, enable = self.disable, self.enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
 
         def _saved_tensors_hooks_disable(*args, **kwargs):
             if self.active:  # such regions (torch.func) refuse to begin under any hooks
@@ -40,6 +40,13 @@ class SavedTensors:
 
         self.autograd._saved_tensors_hooks_disable = _saved_tensors_hooks_disable
         self.autograd._saved_tensors_hooks_enable = _saved_tensors_hooks_enable
+
+    def end(self):
+        """Of a recording that ends before the program does."""
+        if self.active:
+            self.active = False
+            self.pop()
+        self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable = self.disable, self.enable
 
     def without(self, traces):
         """Of torch.jit.trace, which would write down what hooks are handed, and find that it has not done the same twice."""

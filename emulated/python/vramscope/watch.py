@@ -54,9 +54,13 @@ def _finalized(process):
         process.failed(kind, value)
 
 
+current = None  # the Process of this process, where a plan or a recording watches all of it
+
+
 def start(torch):
+    global current
     settings = Settings()
-    process = Process(torch, settings)
+    process = current = Process(torch, settings)
     uploads.record.attach(process)
     _watch_the_end(process)
     if int(str(torch.__version__).split(".")[0]) < 2:

@@ -98,6 +98,27 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
+// A recording that begins in the middle of a program: the model was there before it.
+TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
+  recording::Recording r;
+  r.has_segments = true;
+  Add(r, Action::kAlloc, At(kSaved), 2 * kMiB, 1000);
+  r.segments.push_back(recording::LargeSegment(
+      kBase, 64 * kMiB,
+      {recording::Live(At(0), 16 * kMiB, 2 * kMiB), recording::Live(At(1), 16 * kMiB, 2 * kMiB),
+       recording::Live(At(2), 32 * kMiB, 2 * kMiB)}));
+  const Marks marks = ParseMarks(fmt::format("[\"X\",0,0,0,0]\n[\"t\",0,0,500,0,1,{}]\n"
+                                             "[\"E\",0,1,2000,0]\n",
+                                             At(kParameter) + 512))
+                          .value();
+  About about;
+  about.ended = "end";
+  const auto t = BuildTrace(r, marks, about, ReadOptions()).value();
+  ASSERT_EQ(t->allocations.size(), 3u);
+  EXPECT_EQ(t->allocations.birth_category[Row(*t, kParameter)], Category::kParameter);
+  EXPECT_EQ(t->allocations.birth_category[Row(*t, kGradient)], Category::kUnknown);
+}
+
 // Of a recording it is the card that ran it that says how large a workspace is.
 TEST(Labels, ARecordedProgramTellsItsCard) {
   const About about = ParseAbout(

@@ -1,0 +1,234 @@
+#include "app/cli/check_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/cli/format.h"
+#include "app/cli/summary.h"
+#include "profiler/explain/device_memory.h"
+#include "profiler/explain/explain.h"
+#include "profiler/exporters/json_text.h"
+#include "profiler/run/run_config.h"
+#include "profiler/run/saturating.h"
+#include "profiler/run/units.h"
+#include "profiler/trace/assumptions.h"
+#include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/segment_record.h"
+
+namespace vramscope::cli {
+namespace {
+
+using run::FormatBytes;
+
+constexpr size_t kSites = 10;  // of the peak, in a table
+
+// The CUDA context beside the allocator's memory: what NVML said in the recording; else of the GPU
+// that it states, from the device table. A recording that states neither is taken to have run on
+// the device that plans are made for.
+run::Assumption ContextOf(const trace::Trace& trace) {
+  const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
+  const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
+  if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
+    return {"CUDA context and libraries take what NVML said in the recording", "recording: NVML",
+            static_cast<uint64_t>(measured->bytes)};
+  if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
+  run::Assumption assumed =
+      run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
+  assumed.what += ", as for a plan; a recording does not say (--context does)";
+  return assumed;
+}
+
+// Why the trace can't be compared with a budget; OK where it can.
+absl::Status Comparable(const trace::Trace& trace) {
+  if (trace.segments.size() == 0 && (trace.allocations.size() == 0 || trace::IsOfHostMemory(trace)))
+    return absl::FailedPreconditionError(
+        "GPU memory was not recorded, so that there is nothing to compare with a budget. Record a "
+        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
+  return absl::OkStatus();
+}
+
+std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t context) {
+  const auto& kinds = trace.events.kind;
+  const auto at = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
+  if (at == kinds.end()) return std::nullopt;
+  const auto event = static_cast<trace::EventIndex>(at - kinds.begin());
+  const uint64_t reserved = trace::MemoryCursor::Behind(trace, event).sums().reserved;
+  return Judged::RanOut{
+      reserved, trace.events.bytes[event],
+      run::AddSaturating(explain::SegmentNeededAt(trace, event), reserved + context)};
+}
+
+std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
+  return fmt::format(
+      "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
+      "context",
+      run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
+      run::FormatBytes(context));
+}
+
+// Bytes and names, the most bytes first.
+std::vector<std::pair<uint64_t, std::string>> CategoriesOf(const analysis::Summary& summary) {
+  std::vector<std::pair<uint64_t, std::string>> rows;
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    if (const uint64_t bytes = summary.peak.by_category[static_cast<size_t>(c)]; bytes > 0)
+      rows.emplace_back(bytes, trace::Name(static_cast<trace::Category>(c)));
+  std::ranges::stable_sort(rows, std::greater{}, &std::pair<uint64_t, std::string>::first);
+  return rows;
+}
+
+std::string Share(uint64_t bytes, const analysis::Summary& summary) {
+  const uint64_t all = std::max<uint64_t>(summary.peak.allocated, 1);
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) / static_cast<double>(all));
+}
+
+// A cell of a Markdown table: names come from files.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : exporters::XmlText(Printable(text))) {
+    if (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']' || c == '\\')
+      out += '\\';
+    out += c == '\n' || c == '\t' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string PartsText(const Judged& judged) {
+  return fmt::format("{} + {} CUDA context", UseText(judged.summary.most_used),
+                     FormatBytes(judged.context.bytes));
+}
+
+}  // namespace
+
+absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
+                             const std::optional<run::Assumption>& context) {
+  if (absl::Status status = Comparable(*trace); !status.ok()) return status;
+  Judged judged;
+  judged.trace = std::move(trace);
+  const trace::Trace& t = *judged.trace;
+  judged.budget = budget;
+  judged.context = context ? *context : ContextOf(t);
+  judged.summary = analysis::Summarize(t, analysis::ComputeCurves(t));
+  const analysis::Summary& summary = judged.summary;
+  const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone;
+  judged.needed =
+      (reserved_known ? summary.most_used.sum() : summary.peak.allocated) + judged.context.bytes;
+  // A run that ran out of memory is known up to the request that failed, and no further.
+  if (summary.out_of_memory && !summary.went_on)
+    judged.ran_out = FirstRanOut(t, judged.context.bytes);
+  if (judged.ran_out) judged.needed = std::max(judged.needed, judged.ran_out->needed);
+  if (judged.needed > budget)
+    judged.verdict = Judged::Verdict::kOver;
+  else if (judged.ran_out)
+    judged.verdict = Judged::Verdict::kUnknown;
+  else if (!reserved_known)
+    return absl::FailedPreconditionError(fmt::format(
+        "how much was reserved is not recorded: {} allocated and {} CUDA context are within the "
+        "budget, but more was reserved than that",
+        FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
+  judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
+  return judged;
+}
+
+std::string VerdictText(const Judged& judged) {
+  switch (judged.verdict) {
+    case Judged::Verdict::kWithin:
+      return fmt::format("within the budget: needs {} ({}), budget {}: {} to spare\n",
+                         FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
+                         FormatBytes(judged.budget - judged.needed));
+    case Judged::Verdict::kOver:
+      return fmt::format("over the budget: needs {}{} ({}), budget {}: {} too much{}\n",
+                         judged.ran_out ? "at least " : "", FormatBytes(judged.needed),
+                         PartsText(judged), FormatBytes(judged.budget), FormatBytes(judged.over()),
+                         judged.ran_out ? "; " + RanOutText(*judged.ran_out, judged.context.bytes)
+                                        : std::string());
+    case Judged::Verdict::kUnknown:
+      break;
+  }
+  return fmt::format(
+      "not known to fit: {}. A budget of {} would have granted that allocation; what follows is "
+      "unknown\n",
+      RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
+}
+
+std::string JudgedText(const Judged& judged) {
+  const analysis::Summary& summary = judged.summary;
+  std::string text = VerdictText(judged);
+  if (summary.peak.allocated == 0) return text;
+  text += fmt::format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
+                      MomentText(*judged.trace, summary.peak.context));
+  Table table({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});
+  for (const auto& [bytes, name] : CategoriesOf(summary))
+    table.Row({name, FormatBytes(bytes), Share(bytes, summary)});
+  Table sites({{"Call site"}, {"Bytes", Table::kRight}, {"Blocks", Table::kRight}});
+  for (size_t i = 0; i < std::min(kSites, judged.sites.size()); ++i)
+    sites.Row(
+        {judged.sites[i].name, FormatBytes(judged.sites[i].bytes), Count(judged.sites[i].count)});
+  return text + table.Text() + "\n" + sites.Text();
+}
+
+Json JudgedJson(const Judged& judged) {
+  const analysis::Summary& summary = judged.summary;
+  Json json;
+  json["within_budget"] = judged.within();
+  json["verdict"] = judged.within()                               ? "within"
+                    : judged.verdict == Judged::Verdict::kUnknown ? "unknown"
+                                                                  : "over";
+  json["budget"] = judged.budget;
+  json["needed"] = judged.needed;
+  json["over"] = judged.over();
+  json["context"] = judged.context.bytes;
+  json["past_allocator"] = summary.most_used.past_allocator;
+  json["out_of_memory"] = summary.out_of_memory;
+  json["went_on"] = summary.went_on;
+  json["ran_out_at"] = Json();
+  if (judged.ran_out)
+    json["ran_out_at"] = {{"reserved", judged.ran_out->reserved},
+                          {"asked", judged.ran_out->asked},
+                          {"needed", judged.ran_out->needed}};
+  json["device"] = judged.trace->info.device.key;
+  json["device_name"] = judged.trace->info.device.name;
+  json["measured"] = judged.trace->info.measured;
+  Json peak{{"allocated", summary.peak.allocated},
+            {"reserved", summary.peak.reserved},
+            {"reserved_then", summary.peak.reserved_then}};
+  peak.update(ContextJson(*judged.trace, summary.peak.context));
+  json["peak"] = std::move(peak);
+  json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
+  json["sites"] = Json::array();
+  for (size_t i = 0; i < std::min(kSites, judged.sites.size()); ++i)
+    json["sites"].push_back({{"name", judged.sites[i].name},
+                             {"bytes", judged.sites[i].bytes},
+                             {"count", judged.sites[i].count}});
+  std::vector<run::Assumption> assumptions = trace::AssumptionsOf(*judged.trace);
+  std::erase_if(assumptions,
+                [&](const run::Assumption& a) { return a.where == judged.context.where; });
+  assumptions.insert(assumptions.begin(), judged.context);
+  json["assumptions"] = AssumptionsJson(assumptions);
+  return json;
+}
+
+std::string JudgedMarkdown(const Judged& judged, const std::string& what) {
+  const analysis::Summary& summary = judged.summary;
+  const std::string_view mark = judged.within() ? "&#x2705;" : "&#x274C;";
+  std::string verdict = VerdictText(judged);
+  verdict.pop_back();  // the line's end
+  std::string text = fmt::format("### {} GPU memory: {}\n\n{} ({}, {}).\n\n", mark, Cell(what),
+                                 Cell(verdict), Cell(judged.trace->info.device.name),
+                                 judged.trace->info.measured ? "measured" : "planned");
+  if (summary.peak.allocated == 0) return text;
+  text += fmt::format(
+      "At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
+      FormatBytes(summary.peak.allocated), Cell(MomentText(*judged.trace, summary.peak.context)));
+  for (const auto& [bytes, name] : CategoriesOf(summary))
+    text +=
+        fmt::format("| {} | {} | {} |\n", Cell(name), FormatBytes(bytes), Share(bytes, summary));
+  text += "\n| Call site | Bytes | Blocks |\n|---|--:|--:|\n";
+  for (size_t i = 0; i < std::min(kSites, judged.sites.size()); ++i)
+    text += fmt::format("| {} | {} | {} |\n", Cell(judged.sites[i].name),
+                        FormatBytes(judged.sites[i].bytes), Count(judged.sites[i].count));
+  return text + "\n";
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,57 @@
+// `mcp`: what this program can, for agents, over the Model Context Protocol.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/mcp/server.h"
+
+namespace vramscope::cli {
+namespace {
+
+ExitCode Execute(const mcp::Access& access, const std::string& version) {
+  for (const std::string& folder : access.folders) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) {
+      Note(fmt::format("error: --folder: '{}' is no folder", folder));
+      return kBadInput;
+    }
+  }
+  if (isatty(STDIN_FILENO) == 1)
+    Note(
+        "this speaks the Model Context Protocol on standard input and output: it is for a client "
+        "that starts it (docs/mcp.md). Ctrl-D ends it");
+  // Whatever writes to standard output from here on, it is no message.
+  const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    return ReportError(
+        absl::InternalError(fmt::format("standard output: {}", std::strerror(errno))));
+  std::signal(SIGPIPE, SIG_IGN);  // a client that has gone is seen by what write() says
+  const ExitCode code = mcp::Server(access, version, STDIN_FILENO, output).Run();
+  close(output);
+  return code;
+}
+
+}  // namespace
+
+void RegisterMcp(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "mcp", "answer agents over the Model Context Protocol, on standard input and output");
+  auto access = std::make_shared<mcp::Access>();
+  command
+      ->add_option("--folder", access->folders,
+                   "files are read and written within this folder alone; repeatable (default: "
+                   "whatever the user may read)")
+      ->type_name("FOLDER");
+  command->add_flag("--programs", access->programs,
+                    "agents may plan programs, which run: isolated from the user's files, which "
+                    "protects from accidents and not from malice");
+  command->callback([access, &context] { context.exit_code = Execute(*access, context.version); });
+}
+
+}  // namespace vramscope::cli

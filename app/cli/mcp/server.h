@@ -1,0 +1,88 @@
+// `vramscope mcp`: the Model Context Protocol over standard input and output.
+//
+//   Server server(access, version, input_fd, output_fd);
+//   return server.Run();          // until the client closes its side
+//
+// Two threads: one reads, answers pings and takes cancellations at once; commands run one after
+// another on the thread that calls Run(). Nothing but messages goes to the output.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/mcp/messages.h"
+#include "app/cli/mcp/tools.h"
+#include "app/cli/selfcheck/commands.h"
+#include "profiler/program/scratch_folder.h"
+
+namespace vramscope::cli::mcp {
+
+class Server {
+ public:
+  Server(Access access, std::string version, int input, int output);
+  ExitCode Run();
+
+ private:
+  // The messages of one line; answers to a batch go out together.
+  struct Answers {
+    bool batch = false;
+    size_t expected = 0;  // answers that are to come
+    Json answers = Json::array();
+  };
+  struct Request {
+    Message message;
+    std::shared_ptr<Answers> answers;
+  };
+
+  // Of the reading thread.
+  void Read();
+  void TakeLine(std::optional<std::string_view> line);
+  void TakeRequest(Message message, const std::shared_ptr<Answers>& answers);
+  void Cancel(const Json& params);
+
+  // Of either. `answer`: null where none is given.
+  void Answer(const std::shared_ptr<Answers>& answers, Json answer);
+  void Send(const Json& message);
+
+  // Of the thread that runs commands.
+  Json Handle(const Request& request);
+  Json Initialize(const Message& message);
+  Json CallTool(const Message& message);
+  Json RunHere(const Call& call);
+  Json RunInChild(Call call, const Message& message);
+  Json Show(const Call& call);
+  Json ToolResult(const Json& json, bool failed, const std::string& text) const;
+  Json Failed(const std::string& why) const { return ToolResult(Json(), true, why); }
+  bool RunningIsCancelled();
+  void ForgetWhatHasChanged(const Call& call);
+
+  const Access access_;
+  const std::string version_;
+  const int input_, output_;
+  LineReader reader_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Request> waiting_;
+  std::optional<Json> running_;  // id of the request that is being worked at
+  bool running_cancelled_ = false, ended_ = false;
+
+  std::mutex output_mutex_;
+  std::atomic<bool> broken_{false};  // the client does not read any more
+
+  bool initialized_ = false;
+  std::string protocol_;
+  selfcheck::Commands commands_;
+  std::map<std::string, std::pair<int64_t, uint64_t>> known_;  // files that are open: time, size
+  std::unique_ptr<program::ScratchFolder> traces_;
+  int next_trace_ = 1;
+};
+
+}  // namespace vramscope::cli::mcp

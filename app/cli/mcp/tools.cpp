@@ -1,0 +1,499 @@
+#include "app/cli/mcp/tools.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace vramscope::cli::mcp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestText = 4096, kMostWords = 256;
+
+// --- schemas ---
+
+Json Text(const char* about) {
+  return {{"type", "string"}, {"description", about}, {"maxLength", kLongestText}};
+}
+Json OneOf(const char* about, std::vector<std::string> names) {
+  return {{"type", "string"}, {"description", about}, {"enum", std::move(names)}};
+}
+Json Number(const char* about, int64_t least, int64_t most) {
+  return {{"type", "integer"}, {"description", about}, {"minimum", least}, {"maximum", most}};
+}
+Json Words(const char* about) {
+  return {{"type", "array"},
+          {"description", about},
+          {"items", {{"type", "string"}, {"maxLength", kLongestText}}},
+          {"minItems", 1},
+          {"maxItems", kMostWords}};
+}
+Json Settings() {
+  return {{"type", "object"},
+          {"description",
+           "settings of the run by their keys, as of `vramscope techniques`: batch, seq, "
+           "precision (amp-bf16), optimizer.name, checkpointing.mode (layer), lora.rank, device, "
+           "..."},
+          {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}};
+}
+Json Object(Json properties, std::vector<std::string> required = {}) {
+  Json schema{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+constexpr char kFile[] =
+    "path of a .trace, a CUDA memory snapshot (pickle) or a Kineto trace; .gz and .zst too";
+constexpr char kTop[] = "rows of a table (20)";
+constexpr char kTime[] = "only this part, by time since the beginning, as 1s:2.5s";
+constexpr char kGpu[] = "of a file with several GPUs: the number of one";
+constexpr char kPreset[] = "a built-in model (gpt2, qwen2-0.5b, llama-3.2-1b, ...)";
+constexpr char kModel[] = "path of a Hugging Face config.json";
+
+// --- arguments ---
+
+std::string TextOf(const Json& arguments, const char* key) {
+  const auto at = arguments.find(key);
+  return at == arguments.end() ? std::string() : at->get<std::string>();
+}
+
+bool Within(const fs::path& path, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end() || (std::next(end) == folder.end() && end->empty());
+}
+
+// Whole, so that no path is taken for an option or for standard input, which is the client's.
+absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access) {
+  if (text.empty() || text.find('\0') != std::string::npos)
+    return absl::InvalidArgumentError("a path is empty or has a zero byte in it");
+  std::error_code error;
+  const fs::path path = fs::absolute(text, error);
+  if (error) return absl::InvalidArgumentError(fmt::format("'{}': {}", text, error.message()));
+  if (access.folders.empty()) return path.string();
+  // Links are followed first.
+  const fs::path real = fs::weakly_canonical(path, error);
+  const bool within = !error && std::ranges::any_of(access.folders, [&](const std::string& folder) {
+    std::error_code none;
+    return Within(real, fs::weakly_canonical(folder, none));
+  });
+  if (within) return real.string();
+  return absl::PermissionDeniedError(
+      fmt::format("'{}' is outside of the folders that this server may read (--folder)", text));
+}
+
+// Takes what tools have in common.
+class Builder {
+ public:
+  Builder(const Json& arguments, const Access& access, std::vector<std::string> words,
+          Call::How how = Call::How::kHere)
+      : arguments_(arguments), access_(access) {
+    call_.how = how;
+    call_.arguments = std::move(words);
+  }
+  Builder& File(const char* key) {
+    if (!arguments_.contains(key)) return *this;
+    if (auto path = Take(PathOf(TextOf(arguments_, key), access_))) {
+      call_.arguments.push_back(*path);
+      call_.files.push_back(*path);
+    }
+    return *this;
+  }
+  // --NAME=VALUE, so that a value is none of another option.
+  Builder& Option(const char* key, const char* name) {
+    const auto at = arguments_.find(key);
+    if (at == arguments_.end()) return *this;
+    call_.arguments.push_back(
+        fmt::format("{}={}", name, at->is_string() ? at->get<std::string>() : at->dump()));
+    return *this;
+  }
+  Builder& OptionFile(const char* key, const char* name) {
+    if (!arguments_.contains(key)) return *this;
+    if (auto path = Take(PathOf(TextOf(arguments_, key), access_))) {
+      call_.arguments.push_back(fmt::format("{}={}", name, *path));
+      call_.files.push_back(*path);
+    }
+    return *this;
+  }
+  Builder& Run() {
+    Option("preset", "--preset").OptionFile("model", "--model");
+    const auto settings = arguments_.find("settings");
+    if (settings == arguments_.end()) return *this;
+    for (const auto& [key, value] : settings->items())
+      call_.arguments.push_back(fmt::format(
+          "--set={}={}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+    return *this;
+  }
+  Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
+  Call& call() { return call_; }
+  template <class T>
+  const T* Take(const absl::StatusOr<T>& value) {
+    if (value.ok()) return &*value;
+    if (status_.ok()) status_ = value.status();
+    return nullptr;
+  }
+  absl::StatusOr<Call> Done() {
+    if (!status_.ok()) return status_;
+    call_.arguments.emplace_back("--json");
+    return std::move(call_);
+  }
+
+ private:
+  const Json& arguments_;
+  const Access& access_;
+  Call call_;
+  absl::Status status_;
+};
+
+Json RunProperties(Json more) {
+  Json properties{{"preset", Text(kPreset)}, {"model", Text(kModel)}, {"settings", Settings()}};
+  properties.update(more);
+  return properties;
+}
+
+// --- the tools ---
+
+Json OpenSchema() {
+  return Object({{"file", Text(kFile)}, {"time", Text(kTime)}, {"device", Number(kGpu, 0, 255)}},
+                {"file"});
+}
+absl::StatusOr<Call> OpenCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"info"}).File("file").Common().Done();
+}
+
+Json PeakSchema() {
+  return Object(
+      {{"file", Text(kFile)},
+       {"by", OneOf("how blocks are grouped (category); stack: by the line of the program that "
+                    "allocated",
+                    {"category", "module", "op", "stack", "phase"})},
+       {"at", Text("a moment in place of the peak: 12.5ms, 1.2s")},
+       {"time", Text(kTime)},
+       {"device", Number(kGpu, 0, 255)},
+       {"top", Number(kTop, 1, 1000)}},
+      {"file"});
+}
+absl::StatusOr<Call> PeakCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"peak"})
+      .File("file")
+      .Option("by", "--by")
+      .Option("at", "--at")
+      .Option("top", "--top")
+      .Common()
+      .Done();
+}
+
+Json ExplainSchema() {
+  return Object({{"file", Text(kFile)},
+                 {"page", OneOf("one question alone: who strands free memory in segments, what "
+                                "settings would give back, leaks, call sites, why it ran out",
+                                {"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
+                 {"at", Text("a moment in place of the peak: 12.5ms, 1.2s")},
+                 {"alloc_conf", Text("settings to try by replay, as of PYTORCH_CUDA_ALLOC_CONF: "
+                                     "expandable_segments:True")},
+                 {"time", Text(kTime)},
+                 {"device", Number(kGpu, 0, 255)},
+                 {"top", Number(kTop, 1, 1000)}},
+                {"file"});
+}
+absl::StatusOr<Call> ExplainCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"explain"})
+      .File("file")
+      .Option("page", "--page")
+      .Option("at", "--at")
+      .Option("alloc_conf", "--alloc-conf")
+      .Option("top", "--top")
+      .Common()
+      .Done();
+}
+
+Json DiffSchema() {
+  return Object({{"a", Text("the file that is compared with")},
+                 {"b", Text("the other one")},
+                 {"by", OneOf("stack: call sites at both peaks, in place of steps and categories",
+                              {"stack"})},
+                 {"top", Number(kTop, 1, 1000)}},
+                {"a", "b"});
+}
+absl::StatusOr<Call> DiffCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"diff"})
+      .File("a")
+      .File("b")
+      .Option("by", "--by")
+      .Option("top", "--top")
+      .Done();
+}
+
+Json CheckSchema() {
+  return Object({{"file", Text(kFile)},
+                 {"budget", Text("what the GPU may hold, as 24GiB")},
+                 {"time", Text(kTime)},
+                 {"device", Number(kGpu, 0, 255)}},
+                {"file", "budget"});
+}
+absl::StatusOr<Call> CheckCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"check"})
+      .File("file")
+      .Option("budget", "--budget")
+      .Common()
+      .Done();
+}
+
+Json PlanSchema() {
+  return Object(RunProperties(
+      {{"program", Words("a program and its arguments, as [\"python\", \"train.py\", \"--batch\", "
+                         "\"8\"]; or preset or model. The program really runs, on GPU libraries "
+                         "that compute nothing; what it changes in files is thrown away")},
+       {"folder", Text("that the program runs in")},
+       {"device", Text("GPU to plan for, a name of the tool devices (rtx-4090)")},
+       {"steps", Number("optimizer steps after which the program is ended (2); 0: to its end", 0,
+                        1'000'000)},
+       {"ranks", Number("processes, as torchrun starts them", 1, 256)},
+       {"writable", Words("folders that the program really writes to")},
+       {"save_as", Text("path of the trace that is kept; without it the trace is there as long as "
+                        "this server runs")}}));
+}
+absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
+  const bool program = arguments.contains("program");
+  const bool built_in = arguments.contains("preset") || arguments.contains("model");
+  if (program == built_in)
+    return absl::InvalidArgumentError("one of program, preset and model is needed");
+  Builder builder(arguments, access, {"plan"}, Call::How::kChild);
+  builder.call().makes_trace = true;
+  if (arguments.contains("save_as")) {
+    if (const auto* path = builder.Take(PathOf(TextOf(arguments, "save_as"), access))) {
+      std::error_code none;
+      if (fs::exists(fs::symlink_status(*path, none)))
+        return absl::InvalidArgumentError(
+            fmt::format("save_as: '{}' exists; choose another name", *path));
+      builder.call().save_as = *path;
+    }
+  }
+  if (built_in) {
+    for (const char* key : {"folder", "steps", "ranks", "writable"})
+      if (arguments.contains(key))
+        return absl::InvalidArgumentError(
+            fmt::format("{} goes with a program; of a built-in model use settings", key));
+    builder.Run();
+    if (const std::string device = TextOf(arguments, "device"); !device.empty())
+      builder.call().arguments.push_back("--set=device=" + device);
+    return builder.Done();
+  }
+  if (!access.programs)
+    return absl::PermissionDeniedError(
+        "this server runs no programs: a plan really runs the program, and protects from accidents "
+        "alone. Whoever configures it may allow that with `vramscope mcp --programs`");
+  if (arguments.contains("settings"))
+    return absl::InvalidArgumentError("settings go with preset or model; a program has its own");
+  builder.Option("device", "--device").Option("steps", "--steps").Option("ranks", "--ranks");
+  const auto writable = arguments.find("writable");
+  if (writable != arguments.end())
+    for (const Json& each : *writable)
+      if (const auto* path = builder.Take(PathOf(each.get<std::string>(), access)))
+        builder.call().arguments.push_back("--writable=" + *path);
+  if (arguments.contains("folder"))
+    if (const auto* path = builder.Take(PathOf(TextOf(arguments, "folder"), access)))
+      builder.call().folder = *path;
+  builder.call().program = arguments["program"].get<std::vector<std::string>>();
+  return builder.Done();
+}
+
+Json FitSchema() {
+  return Object(RunProperties({{"budget", Text("what the GPU may hold, as 24GiB")}}), {"budget"});
+}
+absl::StatusOr<Call> FitCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"fit"}, Call::How::kChild)
+      .Run()
+      .Option("budget", "--budget")
+      .Done();
+}
+
+Json EstimateSchema() { return Object(RunProperties(Json::object())); }
+absl::StatusOr<Call> EstimateCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"estimate"}).Run().Done();
+}
+
+Json DevicesSchema() { return Object(Json::object()); }
+absl::StatusOr<Call> DevicesCall(const Json& arguments, const Access& access) {
+  return Builder(arguments, access, {"devices"}).Done();
+}
+
+Json ShowSchema() {
+  return Object({{"file", Text(kFile)}, {"baseline", Text("a file that it is compared with")}},
+                {"file"});
+}
+absl::StatusOr<Call> ShowCall(const Json& arguments, const Access& access) {
+  Builder builder(arguments, access, {}, Call::How::kShow);
+  absl::StatusOr<Call> call = builder.File("baseline").File("file").Done();
+  if (call.ok()) call->arguments = call->files;  // no --json
+  return call;
+}
+
+constexpr std::array<Tool, 10> kTools = {{
+    {"open", "What is in a file",
+     "Reads a GPU memory trace, PyTorch memory snapshot or Kineto trace: peak of allocated and "
+     "reserved memory, device, steps, model, allocator settings, warnings. Bytes are bytes.",
+     true, &OpenSchema, &OpenCall},
+    {"peak", "What is in GPU memory at the peak",
+     "What was live when most GPU memory was allocated, or at a moment: by category (parameters, "
+     "gradients, activations, optimizer state, ...), module, operator, call site or phase, with "
+     "the largest blocks.",
+     true, &PeakSchema, &PeakCall},
+    {"explain", "Why memory is not available",
+     "Fragmentation and who pins segments, what is reserved and unused and what would give it "
+     "back, leaks from step to step, call sites, and why it ran out of memory with ways that "
+     "would have helped, each computed by replay.",
+     true, &ExplainSchema, &ExplainCall},
+    {"diff", "Compare two files",
+     "Compares two traces or snapshots: peaks, and every step's phases by category; or call sites. "
+     "delta is b minus a.",
+     true, &DiffSchema, &DiffCall},
+    {"check", "Does it fit a budget",
+     "Whether what a file shows fits into so much GPU memory, the CUDA context included, and by "
+     "how much.",
+     true, &CheckSchema, &CheckCall},
+    {"plan", "Plan a training run without a GPU",
+     "Runs the first steps of a training on a GPU that is not there: the peak byte by byte, "
+     "categories, phases, whether it fits. Of a built-in model, or of any PyTorch program where "
+     "the server allows it. Gives the path of its trace for the other tools. Takes seconds to "
+     "minutes.",
+     false, &PlanSchema, &PlanCall},
+    {"fit", "Make it fit",
+     "Plans combinations of techniques (mixed precision, checkpointing, LoRA, another optimizer) "
+     "for a built-in model or a config.json and proposes those that fit the budget, those that "
+     "leave the training as it is first. Takes up to a minute.",
+     true, &FitSchema, &FitCall},
+    {"estimate", "Closed formulas",
+     "Parameters, weights, gradients and optimizer state of a built-in model or a config.json by "
+     "closed formulas, at once.",
+     true, &EstimateSchema, &EstimateCall},
+    {"devices", "Known GPUs", "The GPUs that plans can be made for, with their memory and rates.",
+     true, &DevicesSchema, &DevicesCall},
+    {"show", "Show it in the window",
+     "Opens a file in vramscope's window on the user's screen, in the one that is open or in a new "
+     "one.",
+     false, &ShowSchema, &ShowCall},
+}};
+
+// --- the check ---
+
+bool IsOfType(const Json& value, const Json& type) {
+  if (type.is_array())
+    return std::ranges::any_of(type, [&](const Json& one) { return IsOfType(value, one); });
+  const auto& name = type.get_ref<const std::string&>();
+  return name == "string"    ? value.is_string()
+         : name == "integer" ? value.is_number_integer()
+         : name == "number"  ? value.is_number()
+         : name == "boolean" ? value.is_boolean()
+         : name == "array"   ? value.is_array()
+                             : value.is_object();
+}
+
+absl::Status CheckValue(const std::string& name, const Json& schema, const Json& value) {
+  const auto wrong = [&](const std::string& why) {
+    return absl::InvalidArgumentError(fmt::format("{}: {}", name, why));
+  };
+  if (!IsOfType(value, schema["type"])) return wrong("expected " + schema["type"].dump());
+  if (schema.contains("enum") && std::ranges::find(schema["enum"], value) == schema["enum"].end())
+    return wrong("expected one of " + schema["enum"].dump());
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() > schema.value("maxLength", kLongestText)) return wrong("too long");
+    if (text.find('\0') != std::string::npos) return wrong("a zero byte is in it");
+  }
+  if (value.is_number_integer() && schema.contains("minimum")) {
+    const bool large = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+    if (large || value.get<int64_t>() < schema["minimum"] ||
+        value.get<int64_t>() > schema["maximum"])
+      return wrong(fmt::format("expected a number from {} to {}", schema["minimum"].dump(),
+                               schema["maximum"].dump()));
+  }
+  if (value.is_array()) {
+    if (value.size() < schema["minItems"] || value.size() > schema["maxItems"])
+      return wrong(fmt::format("expected {} to {} elements", schema["minItems"].dump(),
+                               schema["maxItems"].dump()));
+    for (const Json& each : value)
+      if (absl::Status s = CheckValue(name, schema["items"], each); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void Shorten(Json& json, size_t most, const std::string& path, Json& left_out) {
+  if (json.is_array() && json.size() > most) {
+    left_out[path] = json.size() - most;
+    json.erase(json.begin() + static_cast<std::ptrdiff_t>(most), json.end());
+  }
+  if (json.is_array())
+    for (Json& each : json) Shorten(each, most, path + "[]", left_out);
+  if (json.is_object())
+    for (auto& [key, value] : json.items())
+      Shorten(value, most, path.empty() ? key : path + "." + key, left_out);
+}
+
+}  // namespace
+
+std::span<const Tool> Tools() { return kTools; }
+
+const Tool* FindTool(std::string_view name) {
+  const auto at = std::ranges::find_if(kTools, [&](const Tool& tool) { return name == tool.name; });
+  return at == kTools.end() ? nullptr : &*at;
+}
+
+absl::Status CheckArguments(const Json& schema, const Json& arguments) {
+  const Json& properties = schema["properties"];
+  for (const auto& [key, value] : arguments.items()) {
+    const auto known = properties.find(key);
+    if (known == properties.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, unused] : properties.items()) names.push_back(name);
+      return absl::InvalidArgumentError(
+          fmt::format("{}: there is no such argument; there are {}", key.substr(0, 100),
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    if (absl::Status s = CheckValue(key, *known, value); !s.ok()) return s;
+    const auto of_values = known->find("additionalProperties");
+    if (of_values == known->end()) continue;
+    for (const auto& [name, each] : value.items())
+      if (absl::Status s =
+              CheckValue(fmt::format("{}.{}", key, name.substr(0, 100)), *of_values, each);
+          !s.ok())
+        return s;
+  }
+  if (schema.contains("required"))
+    for (const Json& name : schema["required"])
+      if (!arguments.contains(name.get<std::string>()))
+        return absl::InvalidArgumentError(
+            fmt::format("{}: this argument is needed", name.get<std::string>()));
+  return absl::OkStatus();
+}
+
+Json ToolsJson() {
+  Json tools = Json::array();
+  for (const Tool& tool : kTools)
+    tools.push_back({{"name", tool.name},
+                     {"title", tool.title},
+                     {"description", tool.about},
+                     {"inputSchema", tool.schema()},
+                     {"annotations",
+                      {{"title", tool.title},
+                       {"readOnlyHint", tool.read_only},
+                       {"destructiveHint", false},
+                       {"openWorldHint", false}}}});
+  return {{"tools", tools}};
+}
+
+Json Shortened(const Json& json, size_t most) {
+  Json shorter = json, left_out = Json::object();
+  Shorten(shorter, most, "", left_out);
+  if (!left_out.empty() && shorter.is_object()) shorter["left_out"] = std::move(left_out);
+  return shorter;
+}
+
+}  // namespace vramscope::cli::mcp

@@ -1,0 +1,109 @@
+"""What the package offers: plans, files, snapshots."""
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from vramscope import program
+from vramscope.result import Result, write_whole
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def load(path: Path) -> Result:
+    """A trace, a CUDA memory snapshot or a Kineto trace as figures.
+
+        result = vramscope.load("snapshot.pickle")
+        result.peak_allocated, result.categories, result.check("24GiB")
+    """
+    path = os.path.abspath(os.fspath(path))
+    summary, _, said = program.run(["info", path, "--json"])
+    result = Result(path, summary)
+    result.warnings = [line for line in said if "warning: " in line]
+    return result
+
+
+def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = None, steps: Optional[int] = None,
+         ranks: Optional[int] = None, devices: Optional[int] = None, as_rank: Optional[int] = None, writable: Sequence[Path] = (),
+         preset: Optional[str] = None, model: Optional[Path] = None, settings: Optional[Mapping[str, Any]] = None,
+         output: Optional[Path] = None, options: Sequence[str] = (), tell: bool = False, timeout: Optional[float] = None) -> Result:
+    """Runs a program's training on a GPU that is not there, and tells what it needs of it: `vramscope plan -- COMMAND`.
+
+        plan = vramscope.plan(["train.py", "--batch", "8"], device="rtx-4090")
+        print(plan.peak_allocated, plan.categories, plan.fits)
+
+    `command` is a list; a script's name in front is run by this Python. Or a built-in model: `preset="gpt2"` or `model="config.json"`,
+    with `settings={"batch": 8, "precision": "amp-bf16"}`.
+
+    `device`: a name of `vramscope devices`. `steps`: the program is ended after so many optimizer steps (2; 0: it runs to its end).
+    `writable`: folders that it really writes to; whatever else it changes is thrown away. `output`: the trace is kept there.
+    `options`: more options of `vramscope plan`. `tell`: what the program prints goes to this process's stderr as it comes.
+
+    A program that runs out of memory has a result all the same (`out_of_memory`); one that fails in another way raises
+    VramscopeError, whose `result` has what was seen of it.
+    """
+    own = preset is not None or model is not None
+    if isinstance(command, (str, bytes)):
+        raise TypeError("plan() needs a list of arguments, as in [\"train.py\", \"--batch\", \"8\"]")
+    if own == bool(command):
+        raise TypeError("plan() needs a command, or a preset or model")
+    folder = None
+    if output is None:
+        folder = tempfile.mkdtemp(prefix="vramscope-plan-")
+        path = os.path.join(folder, "plan.trace")
+    else:
+        path = os.path.abspath(os.fspath(output))
+    arguments: List[str] = ["plan", "-o", path, "--json"]
+    if own:
+        arguments += ["--preset", preset] if preset is not None else ["--model", os.fspath(model or "")]
+        for key, value in dict(settings or {}, **({"device": device} if device else {})).items():
+            arguments += ["--set", "%s=%s" % (key, str(value).lower() if isinstance(value, bool) else value)]
+    else:
+        for name, value in (("--device", device), ("--steps", steps), ("--ranks", ranks), ("--devices", devices), ("--as-rank", as_rank)):
+            if value is not None:
+                arguments += [name, str(value)]
+        for each in writable:
+            arguments += ["--writable", os.fspath(each)]
+    arguments += list(options)
+    if command:
+        words = [os.fspath(word) for word in command]
+        if words[0].endswith(".py"):
+            words.insert(0, sys.executable)
+        arguments += ["--", *words]
+    try:
+        summary, _, said = program.run(arguments, tell=tell, timeout=timeout)
+    except program.VramscopeError as error:
+        if error.result and "peak" in error.result and os.path.exists(path):
+            error.result = Result(path, error.result, folder=folder)
+        elif folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    result = Result(path if os.path.exists(path) else None, summary, folder=folder)
+    result.warnings = [line for line in said if "warning: " in line]
+    return result
+
+
+def snapshot(path: Optional[Path] = None, *, overwrite: bool = False) -> Any:
+    """The memory snapshot that PyTorch recorded (torch.cuda.memory): the object, or written to `path`, whole or not at all.
+
+        torch.cuda.memory._record_memory_history(max_entries=100_000)
+        ...
+        vramscope.snapshot("snapshot.pickle")      # vramscope snapshot.pickle opens it
+        vramscope.show(vramscope.snapshot())
+
+    Without a recorded history it has what is there now, and not how it came. A file that exists is left alone unless `overwrite`.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise program.VramscopeError("torch.cuda finds no GPU, so there is no memory to take a snapshot of")
+    taken: Dict[str, Any] = torch.cuda.memory._snapshot()
+    if path is None:
+        return taken
+    return write_whole(path, lambda file: pickle.dump(taken, file, protocol=4), overwrite=overwrite)

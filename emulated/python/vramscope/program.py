@@ -1,0 +1,156 @@
+"""Where the program `vramscope` is, and what it answers: `--json` of app/cli/JSON.md, the one place where figures are worked out."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+DONE, NO, USAGE, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PREFIX = "vramscope: "
+_ENDS_WITHIN = 10.0  # seconds that a program has after Ctrl-C
+
+
+class VramscopeError(RuntimeError):
+    """What the program `vramscope` refused or could not do, in its own words.
+
+    `status`: its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure. `result`: what there
+    is all the same, of a planned program that failed after it had begun to train; else None.
+    """
+
+    def __init__(self, message: str, status: int = BAD_INPUT, result: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.result = result
+
+
+def _candidates() -> Iterable[str]:
+    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second: that which watches this process
+        if os.environ.get(name):
+            yield os.environ[name]
+    yield os.path.join(_HERE, "_bundle", "bin", "vramscope")  # of a wheel
+    found = shutil.which("vramscope")
+    if found:
+        yield found
+    folder = _HERE
+    for _ in range(6):  # emulated/python/vramscope of a build or an installation, or of the sources
+        folder = os.path.dirname(folder)
+        yield os.path.join(folder, "bin", "vramscope")
+        yield os.path.join(folder, "build", "release", "bin", "vramscope")
+
+
+def find() -> str:
+    """The path of the program: $VRAMSCOPE, the wheel's own, that on PATH, that of the build tree."""
+    for path in _candidates():
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+        if path == os.environ.get("VRAMSCOPE"):
+            raise VramscopeError("$VRAMSCOPE is '%s', which is no program" % path)
+    raise VramscopeError("the program vramscope was not found: neither in this package, nor on PATH; name it in $VRAMSCOPE")
+
+
+def platform() -> str:
+    """The folder of the emulated platform's libraries, which has the library that listens to the allocator."""
+    places = [os.environ.get("VRAMSCOPE_EMULATED", ""), os.path.dirname(os.path.dirname(_HERE))]
+    beside = os.path.dirname(os.path.realpath(find()))
+    places += [os.path.join(beside, "..", "emulated"), os.path.join(beside, "..", "lib", "vramscope", "emulated")]
+    for place in places:
+        if place and os.path.isfile(os.path.join(place, "libvramscope-activities.so")):
+            return os.path.abspath(place)
+    raise VramscopeError("libvramscope-activities.so was not found beside the program vramscope; name its folder in $VRAMSCOPE_EMULATED")
+
+
+def environment() -> Dict[str, str]:
+    """This process's, without what makes its children part of a plan: the program reads files, and trains nothing."""
+    if "VRAMSCOPE_PROGRAM_OUTPUT" not in os.environ:
+        return dict(os.environ)
+    mine = {name: value for name, value in os.environ.items()
+            if not name.startswith(("VRAMSCOPE_PROGRAM_", "VRAMSCOPE_EMULATED_")) and name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")}
+    for name in ("LD_AUDIT", "LD_PRELOAD", "PYTHONPATH", "PATH"):
+        parts = [part for part in mine.get(name, "").split(os.pathsep) if part]
+        own = os.environ.get("VRAMSCOPE_PROGRAM_EMULATED")
+        hooks = os.environ.get("VRAMSCOPE_PROGRAM_PYTHONPATH")
+        kept = [part for part in parts if not (own and part.startswith(own)) and part != hooks]
+        if name in mine and len(kept) < len(parts):
+            mine[name] = os.pathsep.join(kept)
+            if not mine[name]:
+                del mine[name]
+    return mine
+
+
+def _said(lines: Sequence[str], told: bool = False) -> str:
+    """The message of a command that failed: its own lines, the error first."""
+    own = [line[len(_PREFIX):] for line in lines if line.startswith(_PREFIX)]
+    errors = [line[len("error: "):] for line in own if line.startswith("error: ")]
+    others = [line for line in lines if line.strip() and not line.startswith(_PREFIX)][-8:]  # of a planned program
+    if errors and others and not told:
+        errors.append("The last that the program printed:\n" + "\n".join("    " + line for line in others))
+    return "\n".join(errors or own or others) or "vramscope said nothing"
+
+
+def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell: bool = False,
+        timeout: Optional[float] = None) -> Tuple[Dict[str, Any], int, List[str]]:
+    """Runs `vramscope ARGUMENTS` and gives its JSON object, its exit status and the lines that it wrote to stderr. `tell`: those
+    of a program that runs under it are passed on as they come."""
+    command = [find(), *arguments]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    assert process.stdout is not None and process.stderr is not None
+    said: List[str] = []
+    written: List[bytes] = []
+
+    def listen() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            text = line.decode("utf-8", "replace").rstrip("\n")
+            said.append(text)
+            del said[:-1000]
+            if tell and not text.startswith(_PREFIX):
+                print(text, file=sys.stderr, flush=True)
+
+    def read() -> None:
+        assert process.stdout is not None
+        written.append(process.stdout.read())
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (listen, read)]
+    for thread in threads:
+        thread.start()
+    try:
+        process.wait(timeout)
+    except BaseException as error:  # Ctrl-C, too: the program passes it on and keeps nothing running
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise VramscopeError("vramscope %s did not end within %g seconds" % (arguments[0], timeout or 0), INTERRUPTED) from None
+        raise
+    finally:
+        for thread in threads:
+            thread.join(_ENDS_WITHIN)
+        process.stdout.close()
+        process.stderr.close()
+    answer: Dict[str, Any] = {}
+    if written and written[0].strip():
+        try:
+            answer = json.loads(written[0])
+        except ValueError:
+            raise VramscopeError("vramscope %s did not answer in JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
+    if process.returncode not in accept:
+        status = process.returncode if process.returncode > 0 else 128 - process.returncode
+        error_of = VramscopeError(_said(said, tell), status)
+        error_of.result = answer or None
+        raise error_of
+    return answer, process.returncode, said
+
+
+def text(arguments: Sequence[str]) -> str:
+    """What `vramscope ARGUMENTS` writes to stdout, of commands whose result is a file."""
+    done = subprocess.run([find(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    if done.returncode != DONE:
+        raise VramscopeError(_said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode)
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,271 @@
+"""`vramscope.record`: a part of a running program.
+
+Where a plan or a recording watches the whole program (`vramscope plan -- python ...`), the part is cut out of what it has written so
+far. Else this process's own GPU is recorded from here on, by the same hooks, and the program is read as it was before.
+
+Hooks that were installed stay: outside of a recording each of them returns at once."""
+import os
+import shutil
+import tempfile
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from vramscope import program
+from vramscope.result import Result, write_whole
+
+_NO_GPU = ("torch.cuda finds no GPU to record. Without one, `vramscope plan -- python ...` or vramscope.plan([...]) runs the program on "
+           "a GPU that is not there, and record() works within that")
+
+
+class Recording(Result):
+    """What `with vramscope.record(...) as recording` recorded: a Result once the block is left."""
+
+    def __init__(self, path: Optional[str], overwrite: bool) -> None:
+        self._fill(None, {})
+        self._wanted = path
+        self._overwrite = overwrite
+        self._region: Any = None
+
+    def __enter__(self) -> "Recording":
+        if self._region is not None:
+            raise program.VramscopeError("a recording is made once: call vramscope.record() again")
+        if self._wanted is not None and os.path.lexists(self._wanted) and not self._overwrite:
+            raise FileExistsError("'%s' exists; overwrite=True replaces it" % self._wanted)
+        self._region = _region()
+        self._region.begin()
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        try:
+            folder, cut, summary, said = self._region.end()
+        except program.VramscopeError:
+            if kind is not None:  # what the block raised is what matters
+                return
+            raise
+        path = cut
+        if self._wanted is not None:
+            path = write_whole(self._wanted, lambda file: _copy(cut, file), overwrite=self._overwrite)
+            shutil.rmtree(folder, ignore_errors=True)
+        self._fill(path, summary, folder if self._wanted is None else None)
+        self.warnings = [line for line in said if "warning: " in line]
+
+
+def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: bool = False) -> Recording:
+    """Records what the block does with GPU memory, as `vramscope record -- python ...` does with a whole program: categories, phases,
+    modules, and the Python line of every allocation.
+
+        with vramscope.record("run.trace") as recording:
+            train_one_epoch()
+        print(recording.peak_allocated, recording.categories)
+        recording.show()
+
+    What was in memory before is there, too, as older than the recording. Needs a GPU (VramscopeError says so), or a program that runs
+    under `vramscope plan --`; there, what is written to `path` is thrown away with the program's other files unless `--writable` names
+    its folder. Kernels are in it where the whole program is watched alone. A file that exists is left alone unless `overwrite`.
+    """
+    return Recording(None if path is None else os.path.abspath(os.fspath(path)), overwrite)
+
+
+def _copy(path: str, file: Any) -> None:
+    with open(path, "rb") as source:
+        shutil.copyfileobj(source, file)
+
+
+def _region() -> Any:
+    import torch
+
+    from vramscope import watch
+
+    if watch.current is not None and watch.current.mine() and watch.current.recorder is not None:
+        return _Part(torch, watch.current)
+    if not torch.cuda.is_available():
+        raise program.VramscopeError(_NO_GPU)
+    return _Own.of(torch)
+
+
+_Ended = Tuple[str, str, Dict[str, Any], List[str]]  # a folder, a trace in it, its figures, what was said
+
+
+class _Part:
+    """Of a program that is watched as a whole."""
+
+    def __init__(self, torch: Any, process: Any) -> None:
+        self.torch = torch
+        self.process = process
+
+    def begin(self) -> None:
+        self.torch.cuda.init()  # the history begins then
+        if not self.process.recorder.recording:
+            raise program.VramscopeError("this program's memory is not recorded any more")
+        self.device = self.torch.cuda.current_device()
+        # What came before it lies before the time of the mark, and what comes after it behind. PyTorch's entries have microseconds.
+        began = int(self.process.recorder.now())
+        self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
+        self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))
+
+    def end(self) -> _Ended:
+        recorder = self.process.recorder
+        if not recorder.recording:
+            raise program.VramscopeError("this program's memory is not recorded any more")
+        recorder.mark("a")
+        recorder.flush()
+        self.process.write()
+        folder = tempfile.mkdtemp(prefix="vramscope-record-")
+        try:
+            return (folder, *self._cut(folder))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _cut(self, folder: str) -> Tuple[str, Dict[str, Any], List[str]]:
+        output = self.process.settings.output
+        whole, part = os.path.join(folder, "whole.trace"), os.path.join(folder, "part.trace")
+        planned = bool(self.process.settings.emulated)
+        command = ["plan" if planned else "record", "--from", output, "-o", whole, "--json"]
+        device = os.environ.get("VRAMSCOPE_PROGRAM_DEVICE")
+        if planned and device:
+            command += ["--device", device]
+        # Its last words may be an exception that the program has caught: the trace is what matters.
+        summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
+        if not os.path.exists(whole):
+            raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
+        first, mine = self._origin(whole, summary)
+        cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]  # and all that there is
+        if mine is not None:
+            cut += ["--device", str(mine + self.device)]
+        program.text(cut)
+        os.unlink(whole)
+        figures, _, more = program.run(["info", part, "--json"])
+        return part, figures, more
+
+    def _origin(self, whole: str, summary: Dict[str, Any]) -> Tuple[int, Optional[int]]:
+        """The time 0 of the trace on this process's clock, and of several processes, the first of its devices there."""
+        figures = program.run(["info", whole, "--json"])[0]
+        if self.process.about.get("clock") == "virtual":
+            first = _first_mark(os.path.join(self.process.recorder.folder, "marks.jsonl"))
+        else:
+            first = int(figures["start_unix_ns"])
+        ranks = [rank for rank in summary.get("ranks", []) if rank["process"] == os.getpid()]
+        if len(summary.get("ranks", [])) < 2 or not ranks:
+            return first, None
+        for row in figures.get("processes") or []:
+            if ranks[0]["device"] in row["devices"]:
+                first -= int(row["clock_offset_ns"])
+        return first, int(ranks[0]["device"])
+
+
+def _first_mark(path: str) -> int:
+    import json
+
+    with open(path, "rb") as file:
+        for line in file:
+            mark = json.loads(line)
+            if mark[0] not in ("n", "T"):
+                return int(mark[3])
+    raise program.VramscopeError("the recording has no marks")
+
+
+class _Own:
+    """Of a GPU that nobody watches."""
+
+    _only: "Optional[_Own]" = None
+
+    @classmethod
+    def of(cls, torch: Any) -> "_Own":
+        if cls._only is None:
+            cls._only = _Own(torch)
+        return cls._only
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.process: Any = None
+        self.running = False
+
+    def begin(self) -> None:
+        if self.running:
+            raise program.VramscopeError("a recording is under way already: one at a time")
+        if self.process is not None and not self.process.mine():
+            raise program.VramscopeError("record() was used before this process was forked: use it in the parent or in the child alone")
+        self.torch.cuda.init()  # there is no allocator to ask before
+        enabled = getattr(self.torch._C, "_cuda_isHistoryEnabled", None)
+        if enabled is not None and enabled():
+            raise program.VramscopeError("this program records its own memory history: stop it first, by "
+                                         "torch.cuda.memory._record_memory_history(enabled=None), or vramscope.snapshot() has it")
+        library = os.path.join(program.platform(), "libvramscope-activities.so")
+        self.folder = tempfile.mkdtemp(prefix="vramscope-record-")
+        try:
+            self._watch(library)
+            self.process.recorder.begin()
+            if not self.process.recorder.recording:
+                raise program.VramscopeError("the memory of this program cannot be recorded: its allocator keeps no history")
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self.running = True
+
+    def _watch(self, library: str) -> None:
+        from vramscope import hooks
+        from vramscope.process import Process, Settings
+
+        if self.process is None:
+            settings = Settings({"VRAMSCOPE_PROGRAM_OUTPUT": self.folder, "VRAMSCOPE_PROGRAM_TAIL": library})
+            self.process = Process(self.torch, settings)
+            self.process.recorder = _recorder(self.process)
+            self.process.recorder.wrap_the_programs_own()
+            self.hooks = self.process.part("phases, modules and steps are not told", hooks.install, self.process)
+            return
+        self.process.settings.output = self.folder
+        self.process.about.update(ended="", ended_ns=0, exception="")
+        self.process.about.pop("model", None)
+        self.process.recorder.again()
+        if self.hooks is not None:
+            self.hooks.again()
+
+    def end(self) -> _Ended:
+        self.running = False
+        recorder = self.process.recorder
+        self.process.end("end")
+        recorder.stop_history()
+        if self.hooks is not None:
+            self.hooks.saved.end()
+        trace = os.path.join(self.folder, "recording.trace")
+        try:
+            summary, _, said = program.run(["record", "--from", self.folder, "-o", trace, "--json"])
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        for name in os.listdir(self.folder):
+            if name.startswith("process-"):
+                path = os.path.join(self.folder, name)
+                shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.unlink(path)
+        return self.folder, trace, summary, said
+
+
+def _recorder(process: Any) -> Any:
+    from vramscope import recorder
+
+    class PartRecorder(recorder.Recorder):
+        """One that begins where others have allocated, and may begin again."""
+
+        beginning = False
+
+        def begin(self) -> None:
+            for device in range(self.torch.cuda.device_count()):
+                self.bases[device] = 0
+                self.bases[device] = -self._requests(device)
+            self.beginning = True
+            try:
+                super().begin()
+            finally:
+                self.beginning = False
+
+        def again(self) -> None:
+            self.names.clear()
+            self.chunks, self.users, self.users_chunk = 0, None, 0
+
+        def idle(self) -> bool:
+            return not self.recording and not self.beginning
+
+        def stop_history(self) -> None:
+            self._record(False)
+
+    return PartRecorder(process)
