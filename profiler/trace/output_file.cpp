@@ -36,9 +36,7 @@ void Finished(const std::string& temporary) {
 
 // A new name is on the disk when its folder is. Folders that may not be read and file systems that
 // know no such thing are left as they are.
-int SyncFolderOf(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+int SyncFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;
   const int error = Uninterrupted([fd] { return ::fsync(fd); }) == 0 ? 0 : errno;
@@ -136,10 +134,13 @@ absl::Status OutputFile::Commit() {
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno, "write");
   if (temporary_.empty()) return absl::OkStatus();
+  // Behind the rename nothing may fail that is not said by Error: the file is in its place.
+  const size_t slash = target_.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
   Finished(temporary_);
   temporary_.clear();
-  if (const int error = SyncFolderOf(target_); error != 0) return status_ = Error(error, "keep");
+  if (const int error = SyncFolder(folder); error != 0) return status_ = Error(error, "keep");
   return absl::OkStatus();
 }
 

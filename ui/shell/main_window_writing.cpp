@@ -67,6 +67,9 @@ struct MainWindow::Writing {
   std::atomic<bool> cancel = false;
   std::atomic<int> permille = -1;  // -1: how much there will be is not known
   std::atomic<uint64_t> bytes = 0;
+  // What it came to, for when it has finished; as it is here, the writer could not even begin.
+  absl::Status status =
+      absl::ResourceExhaustedError("this computer has not enough free memory for it");
 };
 
 void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
@@ -143,13 +146,13 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
   if (!write_poll_.isActive()) write_poll_.start(kWritePollMs);
   Say(tr("Writing %1 …").arg(path));
   actions_.Refresh();
-  auto* watcher = new QFutureWatcher<absl::Status>(this);
+  auto* watcher = new QFutureWatcher<void>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
           [this, watcher, trace, path, chrome, writing] {
             std::erase(writing_, writing);
             ShowProgress();
             actions_.Refresh();
-            const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
+            const absl::Status status = writing->status;
             watcher->deleteLater();
             if (status.ok()) {
               banner_->clear(QStringLiteral("save-failed"));
@@ -183,7 +186,8 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
             GoOnClosing();
           });
   watcher->setFuture(QtConcurrent::run([trace, path, chrome, writing] {
-    return trace::CatchStatus([&] {
+    // Not handed over by the future, which may fail when the file is already in its place.
+    writing->status = trace::CatchStatus([&] {
       const std::string name = QFile::encodeName(path).toStdString();
       if (!chrome) {
         trace::WriteOptions options;
