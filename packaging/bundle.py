@@ -84,10 +84,15 @@ def use_newer(target, up):
     for name in names:
         run("patchelf", "--clear-symbol-version", name, str(target))
     run("patchelf", "--add-needed", "libvramscope-newer.so", str(target))
-    run("patchelf", "--set-rpath", "$ORIGIN" + up, str(target))
+    search_first(target, "$ORIGIN" + up)
     elf = Elf(target)
     for name in names:
         elf.drop_version(target, "libc.so.6", NEWER[name])
+
+
+def search_first(target, *folders):
+    """DT_RPATH, not DT_RUNPATH: clusters' modules put other versions of such libraries on LD_LIBRARY_PATH."""
+    run("patchelf", "--force-rpath", "--set-rpath", ":".join(folders), str(target))
 
 
 def find_library(name):
@@ -145,11 +150,14 @@ def copy_library(source, target):
 def add_libraries(tree, packages):
     own = tree / "lib/vramscope"
     plugins = qt_plugins()
-    waiting = [own / "vramscope", own / "vramscope-worker", own / "vramscope-worker-loop", own / "libvramscope_torch_cuda.so"]
+    programs = ("vramscope", "vramscope-worker", "vramscope-worker-loop", "libvramscope_torch_cuda.so")
+    waiting = [own / name for name in programs if (own / name).exists()]  # a build without LibTorch has no worker
+    for path in waiting:
+        search_first(path, "$ORIGIN")
     for name in PLUGINS:
         target = own / "plugins" / name
         copy_library(plugins / name, target)
-        run("patchelf", "--set-rpath", "$ORIGIN/../..", str(target))
+        search_first(target, "$ORIGIN/../..")
         packages.sources[target] = (packages.of(plugins / name), plugins / name)
         waiting.append(target)
     seen = set()
@@ -163,7 +171,7 @@ def add_libraries(tree, packages):
             target = own / "fallback" / name / name if FALLBACK.match(name) else own / name
             copy_library(source, target)
             if target.parent == own:
-                run("patchelf", "--set-rpath", "$ORIGIN", str(target))
+                search_first(target, "$ORIGIN")
             use_newer(target, "" if target.parent == own else "/../..")
             packages.sources[target] = (packages.of(source), source)
             waiting.append(target)

@@ -144,6 +144,8 @@ def with_wheel(root, report, torch):
             report.check(suite, "a picture of that", status == 0, "%.2f s %s" % (seconds, out[-300:]))
             status, out, seconds = root.run("PATH=/home/u/v/bin:$PATH v/bin/python -m vramscope --json /data/train.py", PYTHONPATH="/torch:/torch-packages")
             report.check(suite, "python -m vramscope", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, _ = root.run("mkdir -p m && echo no >m/libQt6Core.so.6 && LD_LIBRARY_PATH=/home/u/m v/bin/vramscope --version")
+    report.check(suite, "another Qt on LD_LIBRARY_PATH", status == 0, out[-300:] if status else "")
     root.run("chmod -R a-w v/lib")
     status, out, _ = root.run("v/bin/vramscope --version && v/bin/vramscope info /data/sample.trace")
     report.check(suite, "site-packages that can't be written", status == 0, out[-300:] if status else "")
