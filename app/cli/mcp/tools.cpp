@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -133,11 +134,11 @@ class Builder {
   }
   Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
   Call& call() { return call_; }
-  template <class T>
-  const T* Take(const absl::StatusOr<T>& value) {
-    if (value.ok()) return &*value;
+  // Nothing, and the first error is kept.
+  std::optional<std::string> Take(absl::StatusOr<std::string> value) {
+    if (value.ok()) return *std::move(value);
     if (status_.ok()) status_ = value.status();
-    return nullptr;
+    return std::nullopt;
   }
   absl::StatusOr<Call> Done() {
     if (!status_.ok()) return status_;
@@ -268,7 +269,7 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   Builder builder(arguments, access, {"plan"}, Call::How::kChild);
   builder.call().makes_trace = true;
   if (arguments.contains("save_as")) {
-    if (const auto* path = builder.Take(PathOf(TextOf(arguments, "save_as"), access))) {
+    if (const auto path = builder.Take(PathOf(TextOf(arguments, "save_as"), access))) {
       std::error_code none;
       if (fs::exists(fs::symlink_status(*path, none)))
         return absl::InvalidArgumentError(
@@ -296,10 +297,10 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   const auto writable = arguments.find("writable");
   if (writable != arguments.end())
     for (const Json& each : *writable)
-      if (const auto* path = builder.Take(PathOf(each.get<std::string>(), access)))
+      if (const auto path = builder.Take(PathOf(each.get<std::string>(), access)))
         builder.call().arguments.push_back("--writable=" + *path);
   if (arguments.contains("folder"))
-    if (const auto* path = builder.Take(PathOf(TextOf(arguments, "folder"), access)))
+    if (const auto path = builder.Take(PathOf(TextOf(arguments, "folder"), access)))
       builder.call().folder = *path;
   builder.call().program = arguments["program"].get<std::vector<std::string>>();
   return builder.Done();
