@@ -321,6 +321,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["stacks"] = trace.stacks.size() - 1;
   json["source"] = trace.info.source;
   json["alloc_conf"] = trace.info.alloc_conf;
+  json["program_counters"] = CountersJson(trace);
   json["older_allocations"] = CountOlder(trace);
   json["out_of_memory"] =
       std::count(trace.events.kind.begin(), trace.events.kind.end(), EventKind::kOutOfMemory);
@@ -468,6 +469,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                           : std::string(held),
          PeakText(*trace::OfDevice(whole, device), peak));
   text += NotesText(trace);
+  if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   for (const Card& card : CardsOf(whole, peaks))
     text += "\n" +
             (peaks.size() > 1 ? Line(trace::NameOfDevice(trace, card.memory.device), "at its peak")

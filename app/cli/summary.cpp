@@ -14,6 +14,8 @@
 #include "profiler/run/units.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/block_evidence.h"
+#include "profiler/trace/counters.h"
+#include "profiler/trace/processes.h"
 #include "profiler/trace/segment_record.h"
 
 namespace vramscope::cli {
@@ -115,6 +117,34 @@ std::string UseText(const analysis::CardUse& use) {
   if (use.past_allocator == 0) return FormatBytes(use.reserved) + " reserved at most";
   return fmt::format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
                      FormatBytes(use.past_allocator));
+}
+
+Json CountersJson(const trace::Trace& trace) {
+  Json json = Json::array();
+  for (const trace::CounterSummary& c : trace::SummarizeCounters(trace))
+    json.push_back({{"counter", c.counter},
+                    {"device", c.device},
+                    {"readings", c.readings},
+                    {"last", c.last.bytes},
+                    {"most", c.most},
+                    {"last_ns", c.last.time_ns}});
+  return json;
+}
+
+std::string CountersText(const trace::Trace& trace) {
+  const std::vector<trace::CounterSummary> counters = trace::SummarizeCounters(trace);
+  if (counters.empty()) return "";
+  Table table({{"Read by the program"},
+               {"Of"},
+               {"Last", Table::kRight},
+               {"At", Table::kRight},
+               {"Most", Table::kRight},
+               {"Readings", Table::kRight}});
+  for (const trace::CounterSummary& c : counters)
+    table.Row({Printable(c.counter) + "()", trace::NameOfDevice(trace, c.device),
+               FormatBytes(c.last.bytes), TimeText(trace, c.last.time_ns), FormatBytes(c.most),
+               Count(c.readings)});
+  return table.Text();
 }
 
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
@@ -251,7 +281,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     table.Row(cells);
   }
   return table.Text() + (card.empty() ? ""
-                                      : "  Phases and busy: the card, with what each launched. "
+                                      : "  Phases and busy: the GPU, with what each launched. "
                                         "Total: the host, which runs ahead of it.\n");
 }
 
@@ -279,6 +309,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
             {"max_memory_allocated", analysis::MostByCounter(trace)}};
   peak.update(ContextJson(trace, summary.peak.context));
   json["peak"] = std::move(peak);
+  json["program_counters"] = CountersJson(trace);
   json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
   json["steps"] = StepsJson(trace, summary.steps);
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) json["loss"] = losses;
@@ -318,6 +349,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
         "Allocated is what is active: blocks whose free waits for another stream count. "
         "torch.cuda.max_memory_allocated() leaves those out: {}.",
         FormatBytes(counted)));
+  if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 
   text += fmt::format("  At the peak ({}):\n", ContextText(summary.peak.context));

@@ -39,6 +39,9 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
 std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 
 // What figures take for granted: [{what, where, bytes}], null where bytes are not known.
+// What the program itself read of PyTorch's memory counters; the text is "" where it read none.
+Json CountersJson(const trace::Trace& trace);
+std::string CountersText(const trace::Trace& trace);
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions);
 Json EvidenceJson(const trace::Evidence& evidence);
 // The same as a paragraph, with an empty line before it; "" when there is nothing.

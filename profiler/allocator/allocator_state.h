@@ -15,8 +15,6 @@
 
 namespace vramscope::allocator {
 
-inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
-
 struct MemPool;
 
 // Blocks of one stream within one memory pool. Best fit never crosses streams, so one tree a stream

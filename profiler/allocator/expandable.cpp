@@ -21,9 +21,10 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (has_room(b)) return b;
   }
   const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
-  const uint64_t total = DeviceTotal();
-  // 1 1/8 of the device; of devices smaller than the request (limits are tried out) more.
-  Segment segment{.bytes = RoundUp(std::max(total + total / 8, size), page),
+  // Of devices smaller than the request (limits are tried out) more.
+  const uint64_t reserved =
+      ReservedAddresses(DeviceTotal(), static_cast<trace::Pool>(pool), settings.conf);
+  Segment segment{.bytes = std::max(reserved, RoundUp(size, page)),
                   .pool = static_cast<trace::Pool>(pool),
                   .stream = pools.stream,
                   .mempool = pools.owner->id,

@@ -25,6 +25,8 @@ inline constexpr uint64_t kSmallBuffer = 2 * kMiB;  // segment and page of the s
 inline constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
 inline constexpr uint64_t kRoundLarge = 2 * kMiB;
 inline constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
+// Taken for the memory of a device that is not stated: no device has more.
+inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -61,6 +63,12 @@ constexpr trace::Pool PoolOfSegment(uint64_t bytes) {
 // What expandable segments are mapped by.
 inline uint64_t PageSize(trace::Pool pool, const run::AllocConf& conf) {
   return pool == trace::Pool::kSmall ? kSmallBuffer : conf.large_segment_size;
+}
+// The addresses that an expandable segment reserves: 1 1/8 of the device's memory, whole pages
+// (ExpandableSegment's constructor).
+inline uint64_t ReservedAddresses(uint64_t device_total, trace::Pool pool,
+                                  const run::AllocConf& conf) {
+  return RoundUp(device_total + device_total / 8, PageSize(pool, conf));
 }
 
 // Whether `rest` behind a block of `rounded` bytes goes back to the cache.

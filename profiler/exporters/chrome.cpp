@@ -12,6 +12,7 @@
 #include "profiler/exporters/chrome_activities.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/exporters/spans.h"
+#include "profiler/trace/counters.h"
 #include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::exporters {
@@ -306,6 +307,12 @@ class ChromeWriter {
         Counter(ns, DeviceOfActivity(event), "device used", events.bytes[event]);
         break;
       case EventKind::kMarker:
+        if (const std::string_view counter =
+                trace::CounterOfMarker(trace_.String(events.name[event]));
+            !counter.empty()) {
+          Counter(ns, DeviceOfActivity(event), CleanJsonText(counter) + "()", events.bytes[event]);
+          break;
+        }
         Put("  {{\n    \"ph\": \"i\", \"cat\": \"user_annotation\", \"s\": \"p\", \"name\": "
             "\"{}\",\n"
             "    \"pid\": {}, \"tid\": {}, \"ts\": {}\n  }},\n",

@@ -9,6 +9,7 @@
 
 #include "profiler/base/hash_map.h"
 #include "profiler/program/steps.h"
+#include "profiler/trace/counters.h"
 
 namespace vramscope::program {
 namespace {
@@ -276,6 +277,9 @@ class Labeller {
         --thread.ranges;
         CloseSlice(EventKind::kAnnotationEnd, mark, at, number);
         break;
+      case MarkKind::kCounter:
+        Counter(mark, at, number);
+        break;
       case MarkKind::kMadeAs:
         made_as_.push_back(mark.a > 0 && mark.a < static_cast<uint64_t>(trace::kCategoryCount)
                                ? static_cast<Category>(mark.a)
@@ -300,6 +304,15 @@ class Labeller {
         break;
     }
     last_thread_ = mark.thread;
+  }
+
+  void Counter(const Mark& mark, EntryIndex at, uint32_t number) {
+    if (mark.c > UINT8_MAX || mark.b > INT64_MAX) return;
+    Event event = MarkerOf(trace::CounterMarker(marks_.Name(mark.a)));
+    event.bytes = mark.b;
+    event.device = static_cast<uint8_t>(mark.c);
+    event.thread = mark.thread;
+    Place(at, number, event);
   }
 
   struct Thread {

@@ -46,6 +46,7 @@ enum class MarkKind : char {
   kKept = 'k',       // the program holds a tensor in the block that holds address a
   kSaved = 's',      // autograd keeps the block that holds address a, under the number b
   kReleased = 'r',   // and lets go of what it kept under the number a
+  kCounter = 'R',    // the program read a counter of PyTorch's: a = name, b = bytes, c = device
   kElsewhere = 'e',  // nothing but a place: where another device is at the next mark
   kEnd = 'E',        // the process ends
 };

@@ -76,6 +76,14 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
         "missing or late in the recording, or it ends earlier there",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
+  // The model has taken its block by now.
+  if (at->block.live && b.address != c.recorded) {
+    return fmt::format(
+        "{}; {}. The recorded one begins {} behind it, in what was one free block of the model: "
+        "something in front of the recorded one is not in the recording, or has a tail that is not "
+        "stated",
+        need, asks, Bytes(c.recorded - b.address));
+  }
   if (b.address != c.recorded && !at->block.live) {
     return fmt::format(
         "{}; {}. The recorded one begins {} into a free block of the model ({} at {:#x}): "

@@ -112,9 +112,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
         s.mempool == wanted.mempool)
       return s.address;
-    if (next->kind != EventKind::kSegmentAlloc || s.bytes != wanted.bytes ||
-        s.stream != wanted.stream || s.pool != wanted.pool || s.mempool != wanted.mempool ||
-        s.expandable != wanted.expandable) {
+    // How many addresses an expandable one reserves is the device's memory, and no decision.
+    const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
+    if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
+        s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
       Differ(
           next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
           next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
@@ -239,8 +240,6 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                  .stream = s.stream[id],
                  .mempool = s.mempool[id],
                  .expandable = s.expandable[id] != 0};
-    if (r.segment.expandable && trace_.info.backend != trace::Backend::kImported)
-      r.segment.bytes = ReservedRange(r.segment.bytes, r.segment.pool, conf_);
     if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
       r.address = trace_.other_events.address[Activity(i)];
       r.bytes = trace_.events.bytes[i];

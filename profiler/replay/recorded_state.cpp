@@ -14,23 +14,29 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-// A recording knows of an expandable segment only the addresses that were ever mapped. Behind them
-// it goes on, and what can grow is chosen last.
-void Extend(RecordedState& state, const run::AllocConf& conf) {
-  constexpr uint64_t kMost = uint64_t{288} << 30;  // 1 1/8 of the largest device
+// Histories and snapshots name the addresses of an expandable segment that were ever mapped, and
+// not those that it reserved: the segment goes on behind them, and what can grow is chosen last.
+void Extend(RecordedState& state, uint64_t device_total, const run::AllocConf& conf) {
+  if (device_total == 0 || device_total > allocator::kUnknownDevice)
+    device_total = allocator::kUnknownDevice;
   for (size_t i = 0; i < state.segments.size(); ++i) {
     CachingAllocator::SnapshotSegment& s = state.segments[i];
     if (!s.segment.expandable || s.blocks.empty()) continue;
     const uint64_t page = allocator::PageSize(s.segment.pool, conf);
-    uint64_t bytes = kMost;
+    uint64_t bytes =
+        std::max(s.segment.bytes, allocator::ReservedAddresses(device_total, s.segment.pool, conf));
+    if (bytes > CachingAllocator::kMaxRequest - page) continue;
+    bytes = allocator::RoundUp(bytes, page);
     if (i + 1 < state.segments.size()) {
       bytes = std::min(bytes, state.segments[i + 1].segment.address - s.segment.address);
     }
     bytes = std::min(bytes, ~uint64_t{0} - s.segment.address) / page * page;
-    if (bytes <= s.segment.bytes || s.segment.bytes % page != 0) continue;
+    if (bytes <= s.segment.bytes) continue;
     const uint64_t more = bytes - s.segment.bytes;
     if (!s.blocks.back().mapped) {
       s.blocks.back().block.bytes_rounded += more;
+    } else if (s.segment.bytes % page != 0) {
+      continue;
     } else {
       s.blocks.push_back({.block = {.address = s.segment.address + s.segment.bytes,
                                     .bytes_rounded = more,
@@ -43,11 +49,6 @@ void Extend(RecordedState& state, const run::AllocConf& conf) {
 }
 
 }  // namespace
-
-uint64_t ReservedRange(uint64_t bytes, trace::Pool pool, const run::AllocConf& conf) {
-  const uint64_t page = allocator::PageSize(pool, conf);
-  return bytes > ~uint64_t{0} - page ? bytes : allocator::RoundUp(bytes, page);
-}
 
 RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::AllocConf& conf) {
   RecordedState out;
@@ -74,13 +75,6 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
                      .stream = s.stream[row],
                      .mempool = s.mempool[row],
                      .expandable = s.expandable[row] != 0};
-    if (state.segment.expandable && t.info.backend != trace::Backend::kImported) {
-      const uint64_t whole = ReservedRange(s.bytes[row], s.pool[row], conf);
-      const bool fits =
-          whole <= ~uint64_t{0} - s.address[row] &&
-          (i + 1 == segments.size() || s.address[segments[i + 1]] >= s.address[row] + whole);
-      if (fits) state.segment.bytes = whole;
-    }
     const auto put = [&state](uint64_t from, uint64_t to, bool is_mapped) {
       if (from >= to) return;
       state.blocks.push_back({.block = {.address = from,
@@ -126,7 +120,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
     out.segments.push_back(std::move(state));
   }
   out.blocks_left_out += rows.size() - next;
-  if (t.info.backend == trace::Backend::kImported) Extend(out, conf);
+  Extend(out, t.info.device.memory_bytes, conf);
   return out;
 }
 

@@ -15,10 +15,6 @@ struct RecordedState {
   uint64_t blocks_left_out = 0;  // live blocks that lie in no segment, or over others
 };
 
-// Addresses of an expandable segment as the allocator reserves them: whole pages. Runs record 1 1/8
-// of the device's memory as it is.
-uint64_t ReservedRange(uint64_t bytes, trace::Pool pool, const run::AllocConf& conf);
-
 // Before event `end`. Requests from max_split_size on were given whole blocks, which
 // a recording does not always state.
 RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end,

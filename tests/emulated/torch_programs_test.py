@@ -94,6 +94,38 @@ class WhateverWatches(Program):
         self.compare("causal_language_model.py", "--layers", "4", "--checkpoint", "--amp", "float16", "--micro-batches", "2")
 
 
+class Counters(Program):
+    """What the program reads of PyTorch's counters stands beside the plan's own figures, and changes nothing."""
+
+    def printed(self, word):
+        return [[int(number) for number in line.split()[1:]] for line in self.stderr.splitlines() if line.startswith(word + " ")]
+
+    def test_report_and_trace_have_what_the_program_printed(self):
+        answer = self.plan("counters.py", options=("--steps", "0", "--devices", "2", "-o", self.path("a.trace")))
+        told = {(c["counter"], c["device"]): c for c in answer["program_counters"]}
+        steps, other = self.printed("step"), self.printed("other")
+        self.assertEqual(len(steps), 2)
+        most = told["torch.cuda.max_memory_allocated", 0]
+        self.assertEqual((most["readings"], most["last"], most["most"]), (2, steps[1][0], max(s[0] for s in steps)))
+        self.assertEqual(most["most"], answer["peak"]["max_memory_allocated"])
+        self.assertEqual(told["torch.cuda.memory_reserved", 0]["last"], steps[1][1])
+        self.assertEqual([told["torch.cuda.memory_allocated", 1]["last"], told["torch.cuda.max_memory_reserved", 1]["last"]], other[0])
+        for row in self.printed("accelerator"):
+            self.assertEqual([told["torch.accelerator.max_memory_allocated", 0]["last"]], row)
+        self.assertEqual(self.json("info", self.path("a.trace"))["program_counters"], answer["program_counters"])
+        text = subprocess.run([VRAMSCOPE, "info", self.path("a.trace")], capture_output=True, text=True).stdout
+        self.assertIn("torch.cuda.max_memory_allocated()", text)
+
+    def test_a_program_that_asks_at_every_operator(self):
+        code = ("import torch\nx = torch.ones(1, device='cuda')\n"
+                "for _ in range(5000):\n    x = x + 1\n    torch.cuda.memory_allocated()\n")
+        with open(self.path("often.py"), "w") as file:
+            file.write(code)
+        answer = self.plan(self.path("often.py"), options=("--steps", "0"))
+        self.assertEqual([c["readings"] for c in answer["program_counters"]], [4096])
+        self.assertTrue([a for a in answer["assumptions"] if "after the first 4096" in a["what"]])
+
+
 class Processes(Program):
     def test_sleep_mode(self):
         """Memory of cuMemCreate in a pool of the program's, given back while its addresses stay."""

@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, uploads, values, writes
+from vramscope import activities, allocators, compiling, counters, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, uploads, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -75,6 +75,8 @@ def start(torch):
     process.recorder.wrap_the_programs_own()
     process.part("kernels and copies are not told", activities.install, process)
     installed = process.part("phases, modules and steps are not told", hooks.install, process) if settings.hooks == "all" else None
+    if settings.hooks == "all":
+        process.part("what the program reads of PyTorch's counters is not told", counters.install, process)
     if settings.emulated:
         process.part("what the host does takes no time", host.install, process)
         if settings.skip_init:

@@ -7,6 +7,7 @@
 
 #include "profiler/program/program.h"
 #include "profiler/trace/assumptions.h"
+#include "profiler/trace/counters.h"
 #include "tests/profiler/recording/hand_made.h"
 
 namespace vramscope::program {
@@ -82,6 +83,38 @@ uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
                                addresses.begin());
+}
+
+// "R" has the counter's name, what was read and the device that was asked about.
+TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
+  About about;
+  about.ended = "end";
+  const Marks marks = ParseMarks(
+                          "[\"n\",0,\"torch.cuda.max_memory_allocated\"]\n"
+                          "[\"n\",1,\"torch.cuda.memory_reserved\"]\n"
+                          "[\"X\",0,0,0,0]\n[\"R\",0,2,2000,0,0,4194304,0]\n"
+                          "[\"R\",0,4,4000,0,0,12713984,0]\n[\"R\",0,4,4001,0,1,777,1]\n"
+                          "[\"R\",0,7,7000,0,0,4194304,0]\n[\"R\",0,7,7000,0,0,1,256]\n"
+                          "[\"E\",0,8,9000,0]\n")
+                          .value();
+  const auto t = BuildTrace(Step(), marks, about, {}).value();
+  const std::vector<trace::CounterReading> readings = trace::CounterReadingsOf(*t);
+  ASSERT_EQ(readings.size(), 4u) << "what names no device is left out";
+  EXPECT_EQ(readings[0].counter, "torch.cuda.max_memory_allocated");
+  EXPECT_EQ(readings[0].bytes, 4194304u);
+  const auto allocations_before = [&](trace::EventIndex event) {
+    return std::ranges::count_if(t->allocations.alloc_event, [&](auto e) { return e < event; });
+  };
+  EXPECT_EQ(allocations_before(readings[0].event), 2);
+  EXPECT_EQ(allocations_before(readings[1].event), 4);
+  EXPECT_EQ(readings[2].device, 1);
+  const std::vector<trace::CounterSummary> summary = trace::SummarizeCounters(*t);
+  ASSERT_EQ(summary.size(), 2u);
+  EXPECT_EQ(summary[0].readings, 3u);
+  EXPECT_EQ(summary[0].most, 12713984u);
+  EXPECT_EQ(summary[0].last.bytes, 4194304u) << "the last one, after a reset";
+  EXPECT_EQ(summary[1].counter, "torch.cuda.memory_reserved");
+  EXPECT_EQ(summary[1].last.bytes, 777u);
 }
 
 TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {

@@ -43,6 +43,21 @@ constexpr const char* kConfs[] = {
     "expandable_segments:True,large_segment_size_mb:12,roundup_power2_divisions:4",
 };
 
+// A history names the addresses that were mapped, whoever recorded it: what is at their end can
+// still grow, and so is chosen last.
+TEST(Replay, ExpandableSegmentsGoOnBehindWhatARecordedProgramMapped) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const RecordedRun run =
+        RunProgram(MakeProgram({.seed = seed}), {.conf = "expandable_segments:True"});
+    trace::Trace recorded = *run.trace;
+    recorded.info.backend = trace::Backend::kCuda;
+    ExpectExact(recorded, "recorded here");
+    recorded.info.device.memory_bytes = 8 * kGiB;
+    ExpectExact(recorded, "of a device that is stated");
+  }
+}
+
 // With and without a limit, from the first request and from the middle.
 TEST(Replay, RecordingsUnderAllSettingsComeOutAlike) {
   for (const char* conf : kConfs) {

@@ -68,7 +68,8 @@ RecordedRun::RecordedRun(Recorder& recorder, int device, const run::AllocConf& c
                          uint64_t memory_bytes, const WorkspaceBytes& workspaces)
     : recorder_(recorder),
       device_(device),
-      reservation_(memory_bytes / 8 * 9),
+      conf_(conf),
+      memory_bytes_(memory_bytes),
       workspaces_(workspaces),
       blocks_(conf) {}
 
@@ -230,22 +231,25 @@ void RecordedRun::Wait(const emulated::Synchronization& wait, uint64_t stream) {
   recorder_.OnDeviceWork(work, playing_);
 }
 
-std::map<uint64_t, trace::Pool>::iterator RecordedRun::SegmentOf(uint64_t address) {
+std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uint64_t address) {
   auto next = expandable_.upper_bound(address);
   if (next == expandable_.begin()) return expandable_.end();
   const auto segment = std::prev(next);
-  return address - segment->first < reservation_ ? segment : expandable_.end();
+  return address - segment->first < segment->second.bytes ? segment : expandable_.end();
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
   // The first range says whose pool it is: a page of the small pool or of the large one.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
-    segment = expandable_.emplace(entry.address, allocator::PoolOfSegment(entry.bytes)).first;
-    recorder_.OnSegmentAlloc(entry.address, reservation_, Stream(entry.stream), segment->second,
+    const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);
+    const Expandable reserved{.pool = pool,
+                              .bytes = allocator::ReservedAddresses(memory_bytes_, pool, conf_)};
+    segment = expandable_.emplace(entry.address, reserved).first;
+    recorder_.OnSegmentAlloc(entry.address, reserved.bytes, Stream(entry.stream), pool,
                              /*expandable=*/true);
   }
-  blocks_.OnSegment(entry.address, entry.bytes, segment->second, /*expandable=*/true);
+  blocks_.OnSegment(entry.address, entry.bytes, segment->second.pool, /*expandable=*/true);
   recorder_.OnSegmentMap(segment->first, entry.address, entry.bytes);
 }
 

@@ -49,18 +49,22 @@ class RecordedRun final : public FreeOrder {
   bool IsWorkspace(uint64_t bytes) const;
   // 0 is the default stream, the others are numbered as they come: handles differ from run to run.
   uint32_t Stream(uint64_t handle);
-  // An expandable segment reserves addresses for 9/8 of the device's memory (ExpandableSegment in
-  // CUDACachingAllocator.cpp) and maps them from its beginning on: the first range that is mapped
-  // tells where it begins.
-  std::map<uint64_t, trace::Pool>::iterator SegmentOf(uint64_t address);
+  // An expandable segment maps the addresses that it reserves (allocator::ReservedAddresses) from
+  // its beginning on: the first range that is mapped tells where it begins.
+  struct Expandable {
+    trace::Pool pool = trace::Pool::kSmall;
+    uint64_t bytes = 0;
+  };
+  std::map<uint64_t, Expandable>::iterator SegmentOf(uint64_t address);
   void Map(const AllocatorEntry& entry);
 
   Recorder& recorder_;
   const int device_;
-  const uint64_t reservation_;
+  const run::AllocConf conf_;
+  const uint64_t memory_bytes_;
   const WorkspaceBytes workspaces_;
   BlockSizes blocks_;
-  std::map<uint64_t, trace::Pool> expandable_;  // by where each begins
+  std::map<uint64_t, Expandable> expandable_;  // by where each begins
   std::atomic<bool> out_of_memory_{false};
   bool holding_ = false;
   std::vector<uint64_t> held_;  // addresses whose frees are kept back
