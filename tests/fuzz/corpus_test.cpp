@@ -15,6 +15,7 @@
 #include "tests/fuzz/marks_entries.h"
 #include "tests/fuzz/requests_entries.h"
 #include "tests/fuzz/run_entries.h"
+#include "tests/fuzz/setup_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/tail_entries.h"
 #include "tests/fuzz/trace_entries.h"
@@ -50,6 +51,8 @@ void RunCorpus(Entry entry, const char* name) {
   EXPECT_GT(files, 0);
 }
 
+TEST(FuzzCorpus, Zip) { RunCorpus(&Zip, "zip"); }
+TEST(FuzzCorpus, IndexPage) { RunCorpus(&IndexPage, "index_page"); }
 TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
 TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
 TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }

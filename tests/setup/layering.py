@@ -38,6 +38,7 @@ PROFILER = {
     "inference": {"run", "trace", "allocator", "recording"},
     "importers": {"run", "trace", "allocator", "recording", "inference"},
     "program": {"run", "trace", "allocator", "recording", "inference", "importers"},
+    "setup": {"run", "trace", "program"},
     "replay": {"run", "trace", "allocator", "analysis"},
     "explain": {"run", "trace", "allocator", "analysis", "replay"},
     "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},
