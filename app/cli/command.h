@@ -86,5 +86,6 @@ void RegisterDevices(CLI::App& app, Context& context);
 void RegisterPresets(CLI::App& app, Context& context);
 void RegisterTechniques(CLI::App& app, Context& context);
 void RegisterDoctor(CLI::App& app, Context& context);
+void RegisterSetup(CLI::App& app, Context& context);
 
 }  // namespace vramscope::cli

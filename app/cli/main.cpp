@@ -62,6 +62,7 @@ void AddExamples(CLI::App& app) {
       {"presets", "presets"},
       {"techniques", "techniques --json"},
       {"doctor", "doctor"},
+      {"setup", "setup --yes"},
   };
   for (const auto& [name, example] : kExamples) {
     CLI::App* command = app.get_subcommand(name);
@@ -127,6 +128,7 @@ int Main(int argc, char** argv) {
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
   RegisterDoctor(app, context);
+  RegisterSetup(app, context);
   AddExamples(app);
   app.footer(
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
