@@ -134,7 +134,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
     case Phase::kAsking:
       return "asking the package index";
     case Phase::kWaiting:
-      return "the connection was lost at " + much + "; trying again";
+      return "no connection at the moment, trying again; " + much + " are here";
     case Phase::kDownloading:
       return progress.bytes_per_s > 0
                  ? fmt::format("{}, {}/s", much,

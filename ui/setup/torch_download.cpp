@@ -245,7 +245,10 @@ void TorchDownload::IndexAnswered() {
   if (!failed_.ok()) return End(failed_);
   if (reply->error() != QNetworkReply::NoError) {
     const absl::Status why = ErrorOf(*reply, reply->request().url());
-    return absl::IsUnavailable(why) ? TryAgain(why) : End(why);
+    // Where there is no network at all nobody waits to be told so.
+    const bool no_way = reply->error() == QNetworkReply::HostNotFoundError ||
+                        reply->error() == QNetworkReply::ConnectionRefusedError;
+    return absl::IsUnavailable(why) && !no_way ? TryAgain(why) : End(why);
   }
   const absl::StatusOr<std::string> link =
       setup::FindWheel(reply->readAll().toStdString(), Current());

@@ -39,7 +39,7 @@ QString ProgressText(const TorchDownload::Progress& progress) {
     case Phase::kAsking:
       return SetupPanel::tr("Asking the package index");
     case Phase::kWaiting:
-      return SetupPanel::tr("The connection was lost at %1 of %2; trying again")
+      return SetupPanel::tr("No connection at the moment, trying again. %1 of %2 are here")
           .arg(Bytes(progress.done), Bytes(progress.total));
     case Phase::kDownloading: {
       QString text =
