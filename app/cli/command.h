@@ -88,5 +88,6 @@ void RegisterPresets(CLI::App& app, Context& context);
 void RegisterTechniques(CLI::App& app, Context& context);
 void RegisterDoctor(CLI::App& app, Context& context);
 void RegisterMcp(CLI::App& app, Context& context);
+void RegisterSetup(CLI::App& app, Context& context);
 
 }  // namespace vramscope::cli

@@ -68,6 +68,7 @@ void AddExamples(CLI::App& app) {
       {"techniques", "techniques --json"},
       {"doctor", "doctor"},
       {"mcp", "mcp --folder /data/traces"},
+      {"setup", "setup --yes"},
   };
   for (const auto& [name, example] : kExamples) {
     CLI::App* command = app.get_subcommand(name);
@@ -135,6 +136,7 @@ int Main(int argc, char** argv) {
   RegisterPresets(app, context);
   RegisterTechniques(app, context);
   RegisterDoctor(app, context);
+  RegisterSetup(app, context);
   RegisterMcp(app, context);
   RegisterDescribe(app, context);
   AddExamples(app);

@@ -1,12 +1,19 @@
 #include "app/cli/window.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "app/cli/card_libraries.h"
 #include "app/cli/info.h"
 #include "app/cli/plan.h"
 #include "app/cli/run_options.h"
+#include "app/cli/summary.h"
+#include "profiler/setup/find_libtorch.h"
+#include "profiler/setup/samples.h"
+#include "profiler/trace/reader.h"
 
 #ifdef VRAMSCOPE_WITH_WINDOW
 #include "ui/shell/open_requests.h"
@@ -36,13 +43,35 @@ bool SentToOpenWindow(const std::vector<std::string>& files) {
   return ui::SendToOpenWindow(paths);
 }
 #endif
+// Of a run that was planned before and shipped, and what there is to do here.
+ExitCode ShowSample(const run::RunConfig& config) {
+  const std::string folder = setup::SamplesFolder();
+  const setup::Samples samples = setup::Samples::In(folder);
+  const std::string* file = samples.Find(config);
+  Note(
+      "no display, and no LibTorch, which plans the built-in models. Without them:\n"
+      "  vramscope plan -- python train.py      plans a program of yours, with its own PyTorch\n"
+      "  vramscope info FILE, explain FILE      of a memory snapshot, a trace, a Kineto trace\n"
+      "  vramscope setup                        downloads LibTorch\n"
+      "  vramscope --screenshot OUT.png FILE    draws the window into a file\n"
+      "  vramscope --help                       all commands");
+  if (file == nullptr) return kDone;
+  const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
+  if (!trace.ok()) return ReportError(trace.status());
+  Note(fmt::format("a shipped sample run ({}):", *file));
+  return PrintText(
+      SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
+}
 
 // What the window would show first, in text.
 ExitCode WithoutDisplay(const WindowArguments& arguments) {
   if (arguments.files.empty()) {
-    Note("no display: planning the default run (`vramscope --help` shows the commands)");
     const absl::StatusOr<run::RunConfig> config = BuildRun({}, run::Backend::kPlan);
-    return config.ok() ? RunAndReport(*config, {}) : ReportError(config.status());
+    if (!config.ok()) return ReportError(config.status());
+    if (!IsSet("VRAMSCOPE_WORKER") && !setup::FindLibTorch(setup::OwnSetupPlaces()).found())
+      return ShowSample(*config);
+    Note("no display: planning the default run (`vramscope --help` shows the commands)");
+    return RunAndReport(*config, {});
   }
   Note("no display: showing what is in the files");
   ExitCode worst = kDone;

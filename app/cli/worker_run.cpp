@@ -1,19 +1,19 @@
 #include "app/cli/worker_run.h"
 
 #include <fmt/format.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <QCoreApplication>
 #include <QSocketNotifier>
 #include <QTimer>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <utility>
 #include <vector>
 
 #include "app/cli/format.h"
+#include "app/cli/qt_core.h"
+#include "app/cli/signal_catcher.h"
+#include "profiler/setup/find_libtorch.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::cli {
@@ -23,52 +23,18 @@ namespace {
 constexpr int kGiveUpMs = 8'000;
 constexpr int kProbeMs = 90'000;
 
-// While it lives, SIGINT and SIGTERM make fd() readable instead of ending the program. They are
-// blocked, not handled: the worker inherits the mask, so that a Ctrl-C, which the terminal sends to
-// both, does not kill it before it can be told to cancel.
-class SignalCatcher {
- public:
-  SignalCatcher() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, &old_);
-    fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  ~SignalCatcher() {
-    if (fd_ >= 0) close(fd_);
-    pthread_sigmask(SIG_SETMASK, &old_, nullptr);
-  }
-  SignalCatcher(const SignalCatcher&) = delete;
-  SignalCatcher& operator=(const SignalCatcher&) = delete;
-
-  int fd() const { return fd_; }
-  void Take() const {
-    signalfd_siginfo info;
-    [[maybe_unused]] const ssize_t got = read(fd_, &info, sizeof info);
-  }
-
- private:
-  int fd_ = -1;
-  sigset_t old_{};
-};
-
-// Qt wants argc and argv that outlive it.
-class QtCore {
- public:
-  QtCore() : application_(argc_, argv_) {}
-
- private:
-  int argc_ = 1;
-  char name_[10] = "vramscope";
-  char* argv_[2] = {name_, nullptr};
-  QCoreApplication application_;
-};
-
 std::string NoWorker() {
   return "vramscope-worker was not found: neither beside this program nor on PATH; build it with "
          "./vramscope, or name it in $VRAMSCOPE_WORKER";
+}
+
+// Whether the worker can be started; another one than the one beside this program has a LibTorch of
+// its own.
+absl::Status CheckWorker(const QString& program) {
+  if (program.isEmpty()) return absl::UnavailableError(NoWorker());
+  if (qEnvironmentVariableIsSet("VRAMSCOPE_WORKER")) return absl::OkStatus();
+  const setup::LibTorch torch = setup::FindLibTorch(setup::OwnSetupPlaces());
+  return torch.found() ? absl::OkStatus() : absl::UnavailableError(setup::HowToGetLibTorch(torch));
 }
 
 absl::Status StatusOf(const ui::WorkerClient& client, const QString& error) {
@@ -85,8 +51,8 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
   WorkerRun result;
   QtCore core;
   const QString program = ui::FindWorker();
-  if (program.isEmpty()) {
-    result.status = absl::UnavailableError(NoWorker());
+  if (absl::Status status = CheckWorker(program); !status.ok()) {
+    result.status = std::move(status);
     return result;
   }
 
@@ -158,7 +124,7 @@ Planner::~Planner() = default;
 absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
                             const std::function<void(size_t, const WorkerRun&)>& finished,
                             const std::function<Progress()>& progress) {
-  if (impl_->program.isEmpty()) return absl::UnavailableError(NoWorker());
+  if (absl::Status status = CheckWorker(impl_->program); !status.ok()) return status;
   ProgressBar bar(true);
   const SignalCatcher signals;
   bool interrupted = false;
@@ -232,8 +198,8 @@ WorkerProbe ProbeWorker() {
   QtCore core;
   const QString program = ui::FindWorker();
   probe.program = program.toStdString();
-  if (program.isEmpty()) {
-    probe.error = NoWorker();
+  if (const absl::Status status = CheckWorker(program); !status.ok()) {
+    probe.error = std::string(status.message());
     return probe;
   }
   ui::WorkerClient client(program);

@@ -1,6 +1,8 @@
 // vramscope-worker: settles which CUDA libraries the process will have, then becomes
 // vramscope-worker-loop. LibTorch's CPU library wants libcudart, too, so this has to be settled
-// before it is loaded; and loading it twice would cost a quarter of a second.
+// before it is loaded; and loading it twice would cost a quarter of a second. Likewise where
+// LibTorch is (profiler/setup/find_libtorch.h): that of the build tree is in the loop's rpath,
+// another one comes in front of it.
 //
 //   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
 //                              on the CPU
@@ -15,12 +17,16 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/base/install_paths.h"
+#include "profiler/setup/find_libtorch.h"
 #include "trainer/backends/cuda/emulated_process.h"
 
 namespace {
+
+namespace setup = vramscope::setup;
 
 // What follows `name`, as "--name value" or "--name=value"; "" where it is not given.
 std::string_view Option(int argc, char** argv, std::string_view name) {
@@ -35,15 +41,25 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
   return {};
 }
 
+void SearchFirst(std::string folders) {
+  if (const char* before = getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0')
+    folders.append(":").append(before);
+  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const setup::LibTorch torch = setup::FindLibTorch(setup::OwnSetupPlaces());
+  if (!torch.found()) {
+    std::fprintf(stderr, "vramscope-worker: %s\n", setup::HowToGetLibTorch(torch).c_str());
+    return 4;
+  }
+  if (torch.from != setup::LibTorch::From::kBuildTree)
+    SearchFirst(setup::LibraryFolder(torch.root));
   if (Option(argc, argv, "--backend") == "cuda") {
-    if (std::string folders(Option(argc, argv, "--cuda-libraries")); !folders.empty()) {
-      if (const char* before = getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0')
-        folders.append(":").append(before);
-      setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
-    }
+    if (std::string folders(Option(argc, argv, "--cuda-libraries")); !folders.empty())
+      SearchFirst(std::move(folders));
   } else {
     const absl::Status status =
         vramscope::trainer::SetEmulatedEnvironment(vramscope::base::OwnPaths().emulated);

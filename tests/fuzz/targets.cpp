@@ -10,6 +10,7 @@
 #include "tests/fuzz/mcp_entries.h"
 #include "tests/fuzz/requests_entries.h"
 #include "tests/fuzz/run_entries.h"
+#include "tests/fuzz/setup_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/tail_entries.h"
 #include "tests/fuzz/trace_entries.h"
@@ -31,6 +32,7 @@ std::span<const Target> Targets() {
       {"folder_stream", &FolderStream},
       {"histogram", &Histogram},
       {"history_tail", &HistoryTail},
+      {"index_page", &IndexPage},
       {"kineto", &Kineto},
       {"marks", &ProgramMarks},
       {"mcp", &Mcp},
@@ -46,6 +48,7 @@ std::span<const Target> Targets() {
       {"trace", &Trace},
       {"typed", &Typed},
       {"worker", &WorkerRequests},
+      {"zip", &Zip},
   };
   return kTargets;
 }

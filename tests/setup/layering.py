@@ -39,6 +39,7 @@ PROFILER = {
     "inference": {"base", "run", "trace", "allocator", "recording"},
     "importers": {"base", "run", "trace", "allocator", "recording", "inference"},
     "program": {"base", "run", "trace", "allocator", "recording", "inference", "importers"},
+    "setup": {"base", "run", "trace", "program"},
     "replay": {"base", "run", "trace", "allocator", "analysis"},
     "explain": {"base", "run", "trace", "allocator", "analysis", "replay"},
     "exporters": {"base", "run", "trace", "allocator", "analysis", "replay", "explain"},

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "profiler/run/seq.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/techniques.h"
 
 namespace vramscope::ui {
 namespace {
@@ -223,6 +225,36 @@ void RunPanel::setConfig(const RunConfig& config) {
     if (config.Is("optimizer.name", choice.name) && config.Is("optimizer.impl", choice.impl) &&
         (choice.name != "sgd" || (choice.momentum != "0") == momentum))
       optimizer_->setCurrentIndex(i);
+  }
+  if (available_) DisableUnavailable();
+}
+
+void RunPanel::setAvailable(std::function<bool(const RunConfig&)> available, const QString& why) {
+  if (!available && !available_) return;
+  available_ = std::move(available);
+  unavailable_ = why;
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{device_, optimizer_, batch_, seq_, micro_batches_, steps_}) {
+    widget->setEnabled(!available_);
+    if (available_) {
+      if (!widget->property("tip").isValid()) widget->setProperty("tip", widget->toolTip());
+      widget->setToolTip(unavailable_);
+    } else {
+      widget->setToolTip(widget->property("tip").toString());
+    }
+  }
+  setConfig(config_);
+}
+
+void RunPanel::DisableUnavailable() {
+  auto* items = qobject_cast<QStandardItemModel*>(model_->model());
+  if (items == nullptr) return;
+  for (int i = 0; i < model_->count(); ++i) {
+    const std::string name = model_->itemText(i).toStdString();
+    const absl::StatusOr<PresetChange> change = WithPreset(config_, name);
+    if (name == config_.model || (change.ok() && available_(change->config))) continue;
+    items->item(i)->setEnabled(false);
+    items->item(i)->setToolTip(unavailable_);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 
 #include "profiler/run/run_config.h"
 
@@ -16,6 +17,9 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
+  // Which configurations can be shown: presets that lead to others are disabled, and all other
+  // settings are. Empty: all.
+  void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
@@ -28,6 +32,10 @@ class RunPanel : public QWidget {
   void EditSeq(const QString& text);
   void ModelChosen(int index);
 
+  void DisableUnavailable();
+
+  std::function<bool(const run::RunConfig&)> available_;
+  QString unavailable_;  // why
   run::RunConfig config_;
   QComboBox* model_ = nullptr;
   QComboBox* device_ = nullptr;

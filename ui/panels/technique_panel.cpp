@@ -376,16 +376,31 @@ void TechniquePanel::setConfig(const run::RunConfig& config) {
     const QString why =
         on ? QString() : QString::fromStdString(run::BlockedBecause(*row.row, config));
     // What is on can always be switched off.
-    const bool enabled = on || why.isEmpty();
+    const bool possible = on || why.isEmpty();
+    const bool enabled =
+        possible && (!available_ || available_(on ? run::SwitchedOff(*row.row, config)
+                                                  : run::SwitchedOn(*row.row, config)));
     row.toggle->setChecked(on);
     row.toggle->setEnabled(enabled);
     row.title->setEnabled(enabled);
-    row.explanation->setWrappedText(enabled ? ToQString(row.row->explanation) : why);
-    row.toggle->setToolTip(enabled ? QString() : why);
+    row.explanation->setWrappedText(possible ? ToQString(row.row->explanation) : why);
+    row.toggle->setToolTip(enabled ? QString() : possible ? unavailable_ : why);
     if (row.known) row.saving->setToolTip(ExplainSaving(row));
     if (row.options != nullptr) row.options->setVisible(on);
   }
   for (Control& control : controls_) ShowValue(control);
+}
+
+void TechniquePanel::setAvailable(std::function<bool(const run::RunConfig&)> available,
+                                  const QString& why) {
+  if (!available && !available_) return;
+  available_ = std::move(available);
+  unavailable_ = why;
+  for (Control& control : controls_) {
+    control.widget->setEnabled(!available_);
+    control.widget->setToolTip(available_ ? unavailable_ : ToQString(control.setting->help));
+  }
+  setConfig(config_);
 }
 
 void TechniquePanel::setTheme(const timeline::Theme& theme) {
@@ -473,7 +488,7 @@ QJsonArray TechniquePanel::dumpState() const {
                        {"time", row.factor->text()},
                        {"found", !row.widget->isHidden()}};
     if (row.known) object["saving_bytes"] = static_cast<double>(row.known->bytes);
-    if (!row.toggle->isEnabled()) object["reason"] = row.explanation->text();
+    if (!row.toggle->isEnabled()) object["reason"] = row.toggle->toolTip();
     out.append(object);
   }
   for (const SettingsRow& row : settings_rows_) {

@@ -12,6 +12,7 @@
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QWidget>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,9 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
+  // Which configurations can be shown; rows that lead to others, and settings, are disabled and say
+  // why. Empty: all.
+  void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
   // nullopt with a text: what stands in place of the figure ("…" while it is computed, "–" when it
   // could not be, and why).
@@ -107,6 +111,8 @@ class TechniquePanel : public QWidget {
   void ColorSaving(RowWidgets& row);
   QString ExplainSaving(const RowWidgets& row) const;
 
+  std::function<bool(const run::RunConfig&)> available_;
+  QString unavailable_;  // why
   run::RunConfig config_;
   bool told_ = false;  // what is run, since the last edit
   timeline::Theme theme_;

@@ -1,5 +1,7 @@
 #include "ui/shell/main_window.h"
 
+#include <malloc.h>
+
 #include <QApplication>
 #include <QDockWidget>
 #include <QDragEnterEvent>
@@ -44,6 +46,7 @@
 #include "ui/shell/drop_zones.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/savings.h"
+#include "ui/shell/setup_panel.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/timeline_widget.h"
@@ -95,6 +98,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   setWindowIcon(QIcon(QStringLiteral(":/vramscope/vramscope.svg")));
 
   worker_program_ = options.worker_program;
+  setup_ = options.setup;
   card_libraries_ = options.card_libraries;
   running_ = worker_ = new WorkerClient(worker_program_, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
@@ -187,13 +191,14 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   actions_.Refresh();
   // Its keys work from the start.
   timeline_->setFocus();
-  worker_->start();
+  LookForLibTorch();
 }
 
 MainWindow::~MainWindow() {
   loader_->cancel();
   compare_loader_->cancel();
   // Their last signals must not find a half-destroyed window.
+  download_.reset();
   worker_->disconnect(this);
   if (card_worker_ != nullptr) card_worker_->disconnect(this);
   savings_->disconnect(this);
@@ -225,6 +230,10 @@ void MainWindow::BuildDocks() {
   column->setSpacing(10);
   run_panel_ = new RunPanel;
   techniques_ = new TechniquePanel;
+  setup_panel_ = new SetupPanel;
+  connect(setup_panel_, &SetupPanel::downloadRequested, this, &MainWindow::downloadLibTorch);
+  connect(setup_panel_, &SetupPanel::cancelRequested, this, [this] { download_->cancel(); });
+  column->addWidget(setup_panel_);
   column->addWidget(run_panel_);
   column->addWidget(techniques_);
   column->addStretch();
@@ -333,6 +342,12 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::planRequested, this, &MainWindow::PlanBeside);
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
+#ifdef __GLIBC__
+  // A dozen shipped runs were read and let go of; nothing of that size comes again by itself.
+  connect(savings_, &SavingsPlanner::finished, this, [this] {
+    if (!can_plan_) malloc_trim(0);
+  });
+#endif
   connect(savings_, &SavingsPlanner::planned, this,
           [this](const run::RunConfig& config, const std::shared_ptr<const Digest>& digest) {
             cache_.Put(config, digest);
@@ -575,6 +590,8 @@ QJsonObject MainWindow::dumpState() const {
       {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
       {"recent", recent},
       {"program_behind", program_behind_},
+      {"can_plan", can_plan_},
+      {"setup", setup_panel_->dumpState()},
       {"busy", busy()}};
 }
 

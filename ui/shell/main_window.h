@@ -25,8 +25,11 @@
 #include <vector>
 
 #include "profiler/run/run_config.h"
+#include "profiler/setup/find_libtorch.h"
+#include "profiler/setup/samples.h"
 #include "profiler/trace/trace.h"
 #include "ui/panels/rows.h"
+#include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/file_loader.h"
 #include "ui/shell/kept_results.h"
@@ -62,6 +65,7 @@ class ProgramRunner;
 class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
+class SetupPanel;
 class ExperimentsPage;
 class FitPage;
 class StudyPage;
@@ -71,6 +75,13 @@ class TableView;
 class TechniquePanel;
 class WorkerClient;
 struct ProgramEnd;
+
+// Where LibTorch may be missing.
+struct SetupOptions {
+  std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker needs none
+  QString samples_folder = {};                          // of runs that are shown in place of plans
+  DownloadOptions download = {};
+};
 
 struct MainWindowOptions {
   QString worker_program;
@@ -84,6 +95,7 @@ struct MainWindowOptions {
   // Folders of CUDA's libraries for a run on this computer's card, or why there can be none;
   // called beside the UI thread.
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
+  SetupOptions setup = {};
 };
 
 class MainWindow : public QMainWindow {
@@ -96,6 +108,10 @@ class MainWindow : public QMainWindow {
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return config_; }
+
+  // What the built-in models are planned with; as the button does.
+  void downloadLibTorch();
+  bool canPlan() const { return can_plan_; }
 
   // What stands on the left, on this computer's card; what is shown is compared with it.
   void runOnCard();
@@ -137,6 +153,7 @@ class MainWindow : public QMainWindow {
 
   // For tests and benchmarks.
   WorkerClient* worker() const { return worker_; }
+  TorchDownload* download() const { return download_.get(); }  // null: none was begun
   timeline::TimelineWidget* timelineWidget() const { return timeline_; }
   ActionRegistry* actionRegistry() { return &actions_; }
   TechniquePanel* techniquePanel() const { return techniques_; }
@@ -158,6 +175,7 @@ class MainWindow : public QMainWindow {
   void timelineShown();                         // a new trace is drawn; the panels follow
   void documentShown();                         // a new trace is in the canvas and the panels
   void failed(const QString& reason);           // what was asked for did not come about
+  void setupEnded(bool ok);                     // downloadLibTorch
   void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome
 
  protected:
@@ -201,6 +219,13 @@ class MainWindow : public QMainWindow {
   void RebuildRecent();
   // main_window_document.cpp: runs, what is shown.
   void SetConfig(const run::RunConfig& config);
+  // main_window_setup.cpp
+  void LookForLibTorch();
+  void ShowMissing(const setup::LibTorch& torch);
+  bool IsThere(const run::RunConfig& config) const;
+  void RefuseWithoutLibTorch();
+  void ShowSample();
+  void LibTorchDownloaded(const absl::Status& status);
   // main_window_workers.cpp: who runs.
   void ConnectWorker(WorkerClient* worker);
   void StartRun();
@@ -305,6 +330,11 @@ class MainWindow : public QMainWindow {
   RunCache cache_;
 
   QString worker_program_;
+  SetupOptions setup_;
+  bool can_plan_ = true;
+  std::shared_ptr<const setup::Samples> samples_;  // while nothing can be planned
+  SetupPanel* setup_panel_ = nullptr;
+  std::unique_ptr<TorchDownload> download_;
   WorkerClient* worker_ = nullptr;       // plans
   WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
   QString card_run_;                     // the model of that run

@@ -20,6 +20,7 @@
 #include "ui/program/program_runner.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/setup_panel.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
@@ -342,8 +343,8 @@ void MainWindow::AddRunActions() {
                 .run = [this] { runOnCard(); },
                 .enabled =
                     [this] {
-                      return ControlsShow(ControlsPage::kModel) && run_tag_ == 0 && !asking_card_ &&
-                             card_worker_ == nullptr;
+                      return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
+                             !asking_card_ && card_worker_ == nullptr;
                     },
                 .tip = tr("The same steps, computed and measured; the plan is compared with them"),
                 .words = {tr("cuda"), tr("card"), tr("measure")}});
@@ -364,6 +365,17 @@ void MainWindow::AddRunActions() {
            [this] { return program_behind_ || (program_trace_ != nullptr && !runner_->busy()); },
        .tip = tr("A program that runs, or has ended, behind what is shown"),
        .words = {tr("back"), tr("background")}});
+  actions_.Add({.id = "run.setup",
+                .menu = menu,
+                .text = tr("Download LibTorch"),
+                .run = [this] { downloadLibTorch(); },
+                .enabled =
+                    [this] {
+                      return setup_panel_->canDownload() && !can_plan_ &&
+                             (download_ == nullptr || !download_->busy());
+                    },
+                .tip = tr("What the built-in models are planned with"),
+                .words = {tr("setup"), tr("install"), tr("torch")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
                 .text = tr("Open config.json …"),
@@ -384,7 +396,7 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("fit"));
                       fit_->makeItFit();
                     },
-                .enabled = [this] { return !fit_->busy(); },
+                .enabled = [this] { return can_plan_ && !fit_->busy(); },
                 .tip = tr("Plans combinations of techniques until the run fits into its device"),
                 .words = {tr("budget"), tr("out of memory")}});
   actions_.Add({.id = "run.waterfall",
@@ -395,7 +407,7 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("waterfall"));
                       waterfall_->draw();
                     },
-                .enabled = [this] { return !waterfall_->busy(); },
+                .enabled = [this] { return can_plan_ && !waterfall_->busy(); },
                 .tip = tr("What each technique changes, from the model's defaults to this run")});
   actions_.Add({.id = "run.experiments",
                 .menu = menu,

@@ -148,6 +148,7 @@ void MainWindow::runConfig(const run::RunConfig& config) {
 
 void MainWindow::PlanOrRecall() {
   std::shared_ptr<const Digest> known = with_cache_ ? cache_.Find(config_) : nullptr;
+  if (known == nullptr && !can_plan_) return ShowSample();
   if (known == nullptr) {
     StartRun();
     return;
@@ -174,6 +175,7 @@ void MainWindow::RunSucceeded() {
   banner_->clear(QStringLiteral("bad-config"));
   banner_->clear(QStringLiteral("choose-model"));
   banner_->clear(QStringLiteral("no-card"));
+  banner_->clear(QStringLiteral("no-libtorch"));
   session_.ShowRun();
 }
 
@@ -189,6 +191,10 @@ void MainWindow::editConfig(const run::RunConfig& config) {
     return;
   }
   if (PlanKey(*checked) == PlanKey(config_)) return;
+  if (!IsThere(*checked)) {
+    SetConfig(config_);
+    return RefuseWithoutLibTorch();
+  }
   undo_.push(new ConfigCommand(this, config_, *checked));
 }
 
@@ -385,7 +391,7 @@ void MainWindow::ShowBesideCanvas() {
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(ShownFile()).fileName(), name));
   if (!partial && !session_.from_file()) {
-    if (trace.info.has_config) cache_.Put(trace.info.config, session_.shown());
+    if (trace.info.has_config && can_plan_) cache_.Put(trace.info.config, session_.shown());
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
                  QString::fromStdString(

@@ -76,7 +76,12 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
   connect(worker, &WorkerClient::logged, log_, &QPlainTextEdit::appendPlainText);
 }
 
-void MainWindow::StartRun() { StartRunOn(worker_, config_); }
+void MainWindow::StartRun() {
+  if (can_plan_)
+    StartRunOn(worker_, config_);
+  else
+    ShowSample();
+}
 
 void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) {
   // A run on the GPU goes on behind a plan; a plan is of no interest beside anything else.
@@ -105,6 +110,7 @@ void MainWindow::runOnCard() {
     Say(tr("Not run: %1").arg(why));
     Q_EMIT failed(why);
   };
+  if (!can_plan_) return refuse(tr("LibTorch is not installed"));
   if (!card_libraries_) return refuse(tr("this window was started without the command line"));
   asking_card_ = true;
   SetBusy(tr("looking for a GPU …"));

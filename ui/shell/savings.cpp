@@ -7,9 +7,11 @@
 #include <QTimer>
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
+#include <utility>
 
 #include "profiler/run/toggles.h"
 #include "profiler/trace/catch_status.h"
+#include "profiler/trace/reader.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
 
@@ -122,8 +124,33 @@ void SavingsPlanner::Publish() {
   }
 }
 
+absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& path) {
+  return trace::CatchStatus([&]() -> absl::StatusOr<std::shared_ptr<const Digest>> {
+    absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(path, {});
+    if (!trace.ok()) return trace.status();
+    return MakeDigest(*std::move(trace));
+  });
+}
+
+void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
+  pause();
+  // What was not shipped may be planned now.
+  results_.removeIf([](const auto& result) { return !result.value().ok; });
+  samples_ = std::move(samples);
+}
+
 void SavingsPlanner::Next() {
   if (!current_key_.isEmpty()) return;  // its end comes back here
+  while (samples_ != nullptr && !queue_.isEmpty()) {
+    current_ = queue_.dequeue();
+    const std::string* file = samples_->Find(current_);
+    if (file != nullptr) {
+      current_key_ = KeyOf(current_);
+      return DigestLater([path = *file] { return DigestOfSample(path); });
+    }
+    Store(KeyOf(current_), {.error = tr("needs LibTorch, which is not installed")});
+    if (queue_.isEmpty()) Publish();
+  }
   if (queue_.isEmpty() || given_up_) {
     queue_.clear();
     Q_EMIT finished();
@@ -154,12 +181,6 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   const QByteArray key = current_key_;
   current_tag_ = 0;
   given_up_ = client_->givenUp();
-  const auto done = [this, key](Result result) {
-    Store(key, std::move(result));
-    current_key_.clear();
-    Publish();
-    Next();
-  };
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
     // Lost with the worker: it may be asked for again, unless it is this plan that ends workers.
     if (++lost_[key] < kMostLosses) {
@@ -172,12 +193,23 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   if (!error.isEmpty() || trace == nullptr) {
     Result failed;
     failed.error = error;
-    done(failed);
+    Done(std::move(failed));
     return;
   }
+  DigestLater([trace = std::move(trace)] { return MakeDigest(trace); });
+}
+
+void SavingsPlanner::Done(Result result) {
+  Store(std::exchange(current_key_, {}), std::move(result));
+  Publish();
+  Next();
+}
+
+void SavingsPlanner::DigestLater(
+    std::function<absl::StatusOr<std::shared_ptr<const Digest>>()> make) {
   using DigestPointer = absl::StatusOr<std::shared_ptr<const Digest>>;
   auto* watcher = new QFutureWatcher<DigestPointer>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, done] {
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
     const DigestPointer digest = trace::CatchStatus([&] { return watcher->result(); });
     watcher->deleteLater();
     Result result;
@@ -185,15 +217,15 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
     if (digest.ok()) {
       result.peak = (*digest)->summary.peak.allocated;
       result.step_ms = (*digest)->last_step_ms;
-      Q_EMIT planned(current_, *digest);
+      // A shipped run is read again as quickly as it is found among thirty that are kept.
+      if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
     } else {
       result.error = ToQString(std::string(digest.status().message()));
     }
-    done(std::move(result));
+    Done(std::move(result));
   });
-  watcher->setFuture(QtConcurrent::run([trace = std::move(trace)] {
-    return trace::CatchStatus([&] { return MakeDigest(trace); });
-  }));
+  watcher->setFuture(
+      QtConcurrent::run([make = std::move(make)] { return trace::CatchStatus(make); }));
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {

@@ -6,14 +6,18 @@
 //   planner.pause();                              // the user has toggled something
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <QHash>
 #include <QObject>
 #include <QQueue>
 #include <QStringList>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "profiler/run/run_config.h"
+#include "profiler/setup/samples.h"
 #include "ui/panels/rows.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/worker/worker_client.h"
@@ -33,6 +37,9 @@ class SavingsPlanner : public QObject {
   void prefer(const QStringList& ids);
   // As pause(), and no figure stands any more: `instead` and `why` do.
   void forget(const QString& instead, const QString& why);
+  // Where nothing can be planned: figures of shipped runs, and of what was not shipped none. Null:
+  // everything is planned.
+  void setSamples(std::shared_ptr<const setup::Samples> samples);
   void pause();  // ends the plan in progress, forgets what is queued; known results stay
   bool idle() const;
 
@@ -60,6 +67,9 @@ class SavingsPlanner : public QObject {
   void Publish();
   void Next();
   void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
+  // Of a trace that `make` has, on a pool thread; `current_` is what it is of.
+  void DigestLater(std::function<absl::StatusOr<std::shared_ptr<const Digest>>()> make);
+  void Done(Result result);
   void Store(const QByteArray& key, Result result);
 
   QString program_;
@@ -73,6 +83,10 @@ class SavingsPlanner : public QObject {
   QByteArray current_key_;
   quint64 current_tag_ = 0;
   bool given_up_ = false;
+  std::shared_ptr<const setup::Samples> samples_;
 };
+
+// Of a `.trace` that was shipped; on any thread.
+absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& path);
 
 }  // namespace vramscope::ui

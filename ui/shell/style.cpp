@@ -132,6 +132,9 @@ QProgressBar::chunk { background: @accent; border-radius: 3px; }
 QStatusBar { background: @panel; color: @dim; border-top: 1px solid @line; }
 QStatusBar::item { border: none; }
 QFrame#banner { background: @raised; border: none; border-bottom: 1px solid @line; }
+QFrame#setupPanel { background: @raised; border: 1px solid @line; border-radius: 6px; }
+QFrame#setupPanel QToolButton[role="chip"] { background: @selected; color: @accent; padding: 4px 10px; }
+QFrame#setupPanel QProgressBar { background: @hover; margin-right: 0px; }
 QFrame#bannerEdge[tone="bad"] { background: @bad; }
 QFrame#bannerEdge[tone="warning"] { background: @warning; }
 QFrame#palette { background: @panel; border: 1px solid @line; border-radius: 8px; }

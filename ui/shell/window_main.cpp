@@ -219,6 +219,13 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
   window_options.card_libraries = options.card_libraries;
+  window_options.setup.samples_folder = QString::fromStdString(setup::SamplesFolder());
+  window_options.setup.download = OwnDownloadOptions();
+  // Another worker than the one beside this program (on another computer, say) has its own.
+  if (!qEnvironmentVariableIsSet("VRAMSCOPE_WORKER"))
+    window_options.setup.find_libtorch = [] {
+      return setup::FindLibTorch(setup::OwnSetupPlaces());
+    };
   if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
   MainWindow window(window_options);
   app.setWindow(&window);

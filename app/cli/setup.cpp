@@ -1,0 +1,246 @@
+// `setup`: LibTorch for the embedded loop: downloaded, removed, or where it is.
+#include <absl/strings/str_join.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QSocketNotifier>
+#include <QTimer>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/qt_core.h"
+#include "app/cli/signal_catcher.h"
+#include "profiler/run/units.h"
+#include "profiler/setup/find_libtorch.h"
+#include "profiler/setup/install_folder.h"
+#include "ui/setup/torch_download.h"
+
+namespace vramscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLineSeconds = 30;  // between two lines where stderr is no terminal
+constexpr int kLockPollMs = 500;
+
+struct Options {
+  bool yes = false, remove = false, status = false, json = false;
+};
+
+uint64_t BytesToDownload() {
+  uint64_t bytes = 0;
+  for (const setup::Wheel& wheel : setup::WheelsFor("run")) bytes += wheel.bytes;
+  return bytes;
+}
+
+uint64_t BytesThere() { return setup::BytesBelow(setup::DataFolder() + "/downloads"); }
+
+Json StateJson(const setup::LibTorch& torch) {
+  Json others = Json::array();
+  for (const std::string& other : torch.others) others.push_back(other);
+  const std::string never = setup::WhyNoLibTorchHere();
+  return {{"found", torch.found()},
+          {"version", setup::TorchVersion()},
+          {"root", torch.found() ? Json(torch.root) : Json(nullptr)},
+          {"where", torch.found() ? Json(torch.where) : Json(nullptr)},
+          {"others", others},
+          {"folder", setup::DataFolder()},
+          {"download_bytes", BytesToDownload()},
+          {"downloaded_bytes", BytesThere()},
+          {"unpacked_bytes", setup::kUnpackedBytes},
+          {"possible", never.empty()},
+          {"why_not", never.empty() ? Json(nullptr) : Json(never)}};
+}
+
+std::string StateText(const setup::LibTorch& torch) {
+  std::string text;
+  if (torch.found()) {
+    text = fmt::format("LibTorch {}: {} ({})\n", torch.version, torch.root, torch.where);
+  } else {
+    text = fmt::format("LibTorch {}: not installed\n", setup::TorchVersion());
+    for (const std::string& other : torch.others) text += Prose("- " + other) + "\n";
+    const std::string never = setup::WhyNoLibTorchHere();
+    if (!never.empty()) {
+      text += Prose(never) + "\n";
+    } else {
+      text +=
+          Prose(fmt::format("`vramscope setup` downloads {} and unpacks {} into {}",
+                            run::FormatBytes(BytesToDownload()),
+                            run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch())) +
+          "\n";
+    }
+  }
+  if (const uint64_t there = BytesThere(); there > 0)
+    text += Prose(fmt::format("{} of an interrupted download are kept in {}/downloads",
+                              run::FormatBytes(there), setup::DataFolder())) +
+            "\n";
+  return text;
+}
+
+ExitCode ShowState(bool json) {
+  const setup::LibTorch torch = setup::FindLibTorch(setup::OwnSetupPlaces());
+  const ExitCode printed = json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
+  return printed != kDone ? printed : torch.found() ? kDone : kNo;
+}
+
+ExitCode Remove(bool json) {
+  const std::string data = setup::DataFolder();
+  std::error_code none;
+  uint64_t bytes = 0;
+  if (!data.empty() && fs::is_directory(data, none)) {
+    const absl::StatusOr<setup::InstallFolder> folder = setup::InstallFolder::Lock(data);
+    if (!folder.ok()) return ReportError(folder.status());
+    const absl::StatusOr<uint64_t> removed = folder->Remove();
+    if (!removed.ok()) return ReportError(removed.status());
+    bytes = *removed;
+  }
+  if (json) return PrintJson({{"removed_bytes", bytes}, {"folder", data}});
+  return PrintText(bytes == 0 ? "nothing was there to remove\n"
+                              : fmt::format("removed {} from {}\n", run::FormatBytes(bytes), data));
+}
+
+// Whether the user wants it; only a terminal can be asked.
+ExitCode Ask(const Options& options) {
+  const std::string what =
+      fmt::format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
+                  run::FormatBytes(BytesToDownload() - std::min(BytesToDownload(), BytesThere())),
+                  run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch());
+  Note(what);
+  if (options.yes) return kDone;
+  if (isatty(STDIN_FILENO) == 0) {
+    Note("error: nobody can be asked here: `vramscope setup --yes` downloads it");
+    return kUsage;
+  }
+  std::cerr << "Download it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return kDone;
+  Note("not downloaded");
+  return kNo;
+}
+
+std::string PhaseText(const ui::TorchDownload::Progress& progress) {
+  using Phase = ui::TorchDownload::Phase;
+  const std::string much =
+      fmt::format("{} of {}", run::FormatBytes(progress.done), run::FormatBytes(progress.total));
+  switch (progress.phase) {
+    case Phase::kAsking:
+      return "asking the package index";
+    case Phase::kWaiting:
+      return "no connection at the moment, trying again; " + much + " are here";
+    case Phase::kDownloading:
+      return progress.bytes_per_s > 0
+                 ? fmt::format("{}, {}/s", much,
+                               run::FormatBytes(static_cast<uint64_t>(progress.bytes_per_s)))
+                 : much;
+    case Phase::kChecking:
+      return "checking";
+    case Phase::kUnpacking:
+      return "unpacking, " + much;
+  }
+  return "";
+}
+
+// Downloads and unpacks; Ctrl-C keeps what has come.
+absl::Status Download() {
+  QtCore core;
+  ProgressBar bar(true);
+  const SignalCatcher signals;
+  const ui::DownloadOptions options = ui::OwnDownloadOptions();
+  ui::TorchDownload download(options);
+  absl::Status result;
+  bool told_waiting = false;
+  QElapsedTimer since_line;
+  since_line.start();
+  const bool lines = isatty(STDERR_FILENO) == 0;
+  QObject::connect(&download, &ui::TorchDownload::progressed,
+                   [&](const ui::TorchDownload::Progress& progress) {
+                     bar.Show(progress.fraction(), PhaseText(progress));
+                     if (!lines || since_line.elapsed() < kLineSeconds * 1000) return;
+                     since_line.start();
+                     Note(PhaseText(progress));
+                   });
+  QTimer again;
+  again.setSingleShot(true);
+  QObject::connect(&again, &QTimer::timeout, [&] { download.start(); });
+  QObject::connect(&download, &ui::TorchDownload::ended, [&](const absl::Status& status) {
+    // Another process is at it: what it has done is here when it has ended.
+    if (absl::IsUnavailable(status) && !download.locked()) {
+      if (!std::exchange(told_waiting, true))
+        Note(std::string(status.message()) + "; waiting for it");
+      again.start(kLockPollMs);
+      return;
+    }
+    result = status;
+    QCoreApplication::quit();
+  });
+  QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);
+  QObject::connect(&interrupt, &QSocketNotifier::activated, [&] {
+    signals.Take();
+    bar.Show(0, "cancelling");
+    again.stop();
+    if (download.busy()) {
+      download.cancel();
+    } else {
+      result = absl::CancelledError("cancelled");
+      QCoreApplication::quit();
+    }
+  });
+  download.start();
+  QCoreApplication::exec();
+  return result;
+}
+
+ExitCode Install(const Options& options) {
+  const auto found = [] { return setup::FindLibTorch(setup::OwnSetupPlaces()); };
+  if (const setup::LibTorch torch = found(); torch.found()) {
+    Note("LibTorch is there already");
+    return options.json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
+  }
+  if (const std::string never = setup::WhyNoLibTorchHere(); !never.empty())
+    return ReportError(absl::FailedPreconditionError(never));
+  if (const ExitCode answer = Ask(options); answer != kDone) return answer;
+  const absl::Status status = Download();
+  if (absl::IsCancelled(status)) {
+    Note("interrupted: what has come is kept, and `vramscope setup` goes on from there");
+    return kInterrupted;
+  }
+  if (!status.ok()) return ReportError(status);
+  const setup::LibTorch torch = found();
+  if (!torch.found()) return ReportError(absl::InternalError(absl::StrJoin(torch.others, "; ")));
+  return options.json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
+}
+
+ExitCode Execute(const Options& options) {
+  if (options.status) return ShowState(options.json);
+  if (options.remove) return Remove(options.json);
+  return Install(options);
+}
+
+}  // namespace
+
+void RegisterSetup(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "setup", "download LibTorch, which plans the built-in models; remove it; say where it is");
+  auto options = std::make_shared<Options>();
+  command->add_flag("-y,--yes", options->yes, "download without asking");
+  CLI::Option* remove =
+      command->add_flag("--remove", options->remove, "delete everything that was downloaded");
+  command->add_flag("--status", options->status, "say where it is; exit status 1: it is missing")
+      ->excludes(remove);
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Files are checked against pinned SHA-256 sums. Steered by: XDG_DATA_HOME (where it goes),\n"
+      "VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,\n"
+      "SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that holds torch/ of the wheel already.");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

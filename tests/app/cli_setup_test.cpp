@@ -1,0 +1,101 @@
+// `setup`, and the programs of somebody who has no LibTorch, without a network.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/process.h"
+#include "tests/profiler/setup/torch_files.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class CliSetup : public ::testing::Test {
+ protected:
+  // With a place for the download, and no torch to be found.
+  Outcome Run(const std::vector<std::string>& arguments, std::vector<std::string> more = {}) {
+    std::vector<std::string> environment = {"XDG_DATA_HOME=" + (folder_ / "data"),
+                                            "VRAMSCOPE_TORCH_ROOT=" + (folder_ / "none"),
+                                            "VRAMSCOPE_INDEX_URL=http://127.0.0.1:1/simple/",
+                                            "http_proxy",
+                                            "HTTP_PROXY",
+                                            "all_proxy",
+                                            "ALL_PROXY",
+                                            "VRAMSCOPE_WORKER",
+                                            "DISPLAY",
+                                            "WAYLAND_DISPLAY",
+                                            "QT_QPA_PLATFORM"};
+    environment.insert(environment.end(), more.begin(), more.end());
+    return RunVramscope(arguments, {.environment = environment});
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CliSetup, StatusSaysThatNothingIsThereAndWhatWouldCome) {
+  const Outcome outcome = Run({"setup", "--status", "--json"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json state = json::parse(outcome.out);
+  EXPECT_EQ(state["found"], false);
+  EXPECT_EQ(state["version"], "2.11.0");
+  EXPECT_GT(state["download_bytes"], 500'000'000);
+  EXPECT_EQ(state["folder"], folder_ / "data/vramscope");
+  EXPECT_EQ(state["others"].size(), 1u);
+  EXPECT_THAT(Run({"setup", "--status"}).out, HasSubstr("not installed"));
+}
+
+TEST_F(CliSetup, StatusSaysWhereItIs) {
+  setup::testing::WriteTorch(folder_ / "torch");
+  const Outcome outcome =
+      Run({"setup", "--status", "--json"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["root"], folder_ / "torch");
+  // Nothing is downloaded then.
+  EXPECT_EQ(Run({"setup"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")}).status, 0);
+}
+
+TEST_F(CliSetup, NobodyIsAskedWhereNobodyCanAnswer) {
+  const Outcome outcome = Run({"setup"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("to download"), HasSubstr("--yes")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "data/vramscope/torch-2.11.0"));
+}
+
+TEST_F(CliSetup, AnIndexThatIsNoAddressIsSaidAtOnce) {
+  const Outcome outcome = Run({"setup", "--yes"}, {"VRAMSCOPE_INDEX_URL=nonsense"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("VRAMSCOPE_INDEX_URL"));
+}
+
+TEST_F(CliSetup, RemoveTakesWhatWasDownloaded) {
+  setup::testing::WriteTorch(folder_ / "data/vramscope/torch-2.11.0");
+  const Outcome outcome = Run({"setup", "--remove", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(json::parse(outcome.out)["removed_bytes"], 500);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "data/vramscope/torch-2.11.0"));
+  EXPECT_EQ(json::parse(Run({"setup", "--remove", "--json"}).out)["removed_bytes"], 0);
+}
+
+TEST_F(CliSetup, ARunSaysThatLibTorchIsMissingAndWhatToDo) {
+  const Outcome outcome = Run({"plan"});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("vramscope"));
+  const std::filesystem::path folder = std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path();
+  if (!std::filesystem::exists(folder / "vramscope-worker")) return;
+  EXPECT_THAT(outcome.err, HasSubstr("vramscope setup"));
+}
+
+TEST_F(CliSetup, WithoutADisplayTheShippedRunIsShownWithTheCommandsToTry) {
+  const Outcome outcome = Run({});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("no display"), HasSubstr("vramscope setup"),
+                                 HasSubstr("plan -- python train.py"), HasSubstr("sample")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("qwen2-0.5b"), HasSubstr("10.66 GiB")));
+}
+
+}  // namespace
+}  // namespace vramscope::test

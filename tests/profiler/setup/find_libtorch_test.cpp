@@ -1,0 +1,142 @@
+// Which LibTorch is taken, of several; nothing of them is executed.
+#include "profiler/setup/find_libtorch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/setup/install_folder.h"
+#include "profiler/setup/wheels.h"
+#include "tests/profiler/setup/torch_files.h"
+
+namespace vramscope::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Write;
+using testing::WriteTorch;
+
+class FindLibTorchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    places_.program_folder = (root_ / "build/bin").string();
+    places_.download = (root_ / "data/torch-2.11.0").string();
+  }
+  // An interpreter of a virtual environment, and its folder of packages.
+  fs::path Environment(const std::string& name) {
+    Write(root_ / (name + "/bin/python3"), "#!/bin/sh\nexit 1\n");
+    fs::permissions(root_ / (name + "/bin/python3"), fs::perms::owner_all);
+    Write(root_ / (name + "/pyvenv.cfg"), "home = /usr/bin\nversion = 3.11.2\n");
+    return root_ / (name + "/lib/python3.11/site-packages");
+  }
+  LibTorch Find() { return FindLibTorch(places_); }
+
+  testing::Scratch root_;
+  SetupPlaces places_;
+};
+
+TEST_F(FindLibTorchTest, NothingIsFoundWhereNothingIs) {
+  EXPECT_FALSE(Find().found());
+  EXPECT_THAT(Find().others, IsEmpty());
+  EXPECT_THAT(HowToGetLibTorch(Find()), HasSubstr("vramscope setup"));
+}
+
+TEST_F(FindLibTorchTest, ThePlacesAreTakenInTheirOrder) {
+  const fs::path conda = Environment("conda"), venv = Environment("venv"),
+                 path = Environment("usr");
+  places_.python.conda_prefix = (root_ / "conda").string();
+  places_.python.virtual_env = (root_ / "venv").string();
+  places_.python.path =
+      "relative:" + (root_ / "nothing").string() + ":" + (root_ / "usr/bin").string();
+  WriteTorch(path);
+  EXPECT_EQ(Find().root, path);
+  EXPECT_EQ(Find().where, "python3 of PATH");
+  WriteTorch(conda);
+  EXPECT_EQ(Find().root, conda);
+  WriteTorch(venv);
+  EXPECT_EQ(Find().root, venv);
+  WriteTorch(places_.download);
+  EXPECT_EQ(Find().from, LibTorch::From::kDownload);
+  WriteTorch(root_ / "deps");
+  Write(root_ / "build/CMakeCache.txt",
+        "A:BOOL=ON\nVRAMSCOPE_TORCH_ROOT:PATH=" + (root_ / "deps").string() + "\n");
+  EXPECT_EQ(Find().from, LibTorch::From::kBuildTree);
+  WriteTorch(root_ / "named");
+  places_.torch_root = (root_ / "named").string();
+  EXPECT_EQ(Find().from, LibTorch::From::kEnvironment);
+  EXPECT_EQ(Find().root, root_ / "named");
+}
+
+TEST_F(FindLibTorchTest, ThePythonThatTheProgramIsInstalledInIsAsked) {
+  const fs::path packages = Environment("venv");
+  WriteTorch(packages);
+  places_.program_folder = (packages / "vramscope/bin").string();
+  EXPECT_EQ(Find().root, packages);
+  EXPECT_THAT(Find().where, HasSubstr("installed in"));
+}
+
+TEST_F(FindLibTorchTest, WhatIsNamedIsTakenOrNothing) {
+  WriteTorch(places_.download);
+  places_.torch_root = (root_ / "none").string();
+  EXPECT_FALSE(Find().found());
+  EXPECT_THAT(Find().others, Contains(HasSubstr("VRAMSCOPE_TORCH_ROOT")));
+}
+
+TEST_F(FindLibTorchTest, AnotherVersionOrBuildIsSaidAndNotTaken) {
+  places_.python.virtual_env = (root_ / "venv").string();
+  const fs::path packages = Environment("venv");
+  const auto refuses = [&](const char* version, const char* cuda, const char* said) {
+    WriteTorch(packages, version, cuda);
+    EXPECT_FALSE(Find().found()) << version;
+    EXPECT_THAT(Find().others, Contains(::testing::AllOf(HasSubstr(said), HasSubstr("2.11.0"))));
+  };
+  refuses("2.6.0+cu124", "'12.4'", "torch 2.6.0+cu124 for CUDA 12.4");
+  refuses("2.11.0+cu128", "'12.8'", "for CUDA 12.8");
+  refuses("2.11.0+cpu", "None", "torch 2.11.0+cpu");
+  refuses("2.110.0+cu130", "'13.0'", "torch 2.110.0");
+  WriteTorch(packages);
+  EXPECT_TRUE(Find().found());
+}
+
+TEST_F(FindLibTorchTest, LibrariesThatAreMissingOrOfAnotherKindAreSaid) {
+  places_.torch_root = root_.path().string();
+  for (const std::string& wrong : {std::string(),
+                                   std::string("\x7f"
+                                               "ELF"),
+                                   std::string(200, 'x')}) {
+    WriteTorch(root_.path());
+    ASSERT_TRUE(Find().found());
+    Write(root_ / "torch/lib/libtorch_cuda.so", wrong);
+    EXPECT_FALSE(Find().found());
+    EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_cuda.so")));
+  }
+  WriteTorch(root_.path());
+  fs::remove(root_ / "torch/lib/libtorch_nvshmem.so");
+  EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_nvshmem.so")));
+}
+
+TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {
+  const std::vector<Wheel> run = WheelsFor("run");
+  ASSERT_EQ(run.size(), 1u);
+  EXPECT_EQ(run[0].name, "torch");
+  EXPECT_EQ(run[0].version, TorchVersion());
+  EXPECT_GT(run[0].bytes, 500'000'000u);
+  EXPECT_GE(WheelsFor("build").size(), 4u);
+  EXPECT_GE(WheelsFor("cuda").size(), 13u);
+}
+
+TEST(Wheels, ALineThatIsNoPinnedWheelIsRefused) {
+  const std::string hash(64, 'a');
+  EXPECT_TRUE(ParseWheels("# text\n\na==1 --hash=sha256:" + hash + "  # run 5 a.whl\n").ok());
+  for (const char* line :
+       {"a==1", "a==1 --hash=md5:1 # run 5 a.whl", "a==1 --hash=sha256:abc # run 5 a.whl",
+        "a --hash=sha256:x # run 5 a.whl"})
+    EXPECT_FALSE(ParseWheels(line).ok()) << line;
+  EXPECT_FALSE(ParseWheels("a==1 --hash=sha256:" + hash + "  # run five a.whl").ok());
+  EXPECT_FALSE(ParseWheels("a==1 --hash=sha256:" + hash + "  # run 5 ../a.whl").ok());
+}
+
+}  // namespace
+}  // namespace vramscope::setup

@@ -1,0 +1,166 @@
+// What stands in the folder of the download after each way that an installation can end, and links
+// of index pages.
+#include "profiler/setup/install_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/setup/find_libtorch.h"
+#include "profiler/setup/index_page.h"
+#include "tests/profiler/setup/torch_files.h"
+
+namespace vramscope::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MakeZip;
+using testing::TorchFiles;
+using ::testing::UnorderedElementsAre;
+using testing::ZipFile;
+
+class Install : public ::testing::Test {
+ protected:
+  Install() : wheel_{.name = "torch", .version = "2.11.0", .use = "run", .file = "torch.whl"} {}
+  InstallFolder Lock() { return InstallFolder::Lock((root_ / "data").string()).value(); }
+  absl::Status Run(const std::vector<ZipFile>& files) {
+    InstallFolder folder = Lock();
+    testing::Write(folder.PartOf(wheel_), MakeZip(files));
+    return folder.Install({wheel_}, {}, nullptr);
+  }
+  std::vector<std::string> Left() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_ / "data"))
+      names.push_back(entry.path().filename());
+    return names;
+  }
+
+  testing::Scratch root_;
+  Wheel wheel_;
+};
+
+TEST_F(Install, UnpacksWhatTheLoopNeedsAndDropsThePart) {
+  std::vector<ZipFile> files = TorchFiles();
+  files.push_back({.name = "torch/include/torch.h", .content = "x"});
+  files.push_back({.name = "torch/lib/libtorch_python.so", .content = "x"});
+  files.push_back({.name = "torch-2.11.0.dist-info/licenses/LICENSE", .content = "BSD"});
+  ASSERT_TRUE(Run(files).ok());
+  const fs::path torch = root_ / "data/torch-2.11.0";
+  EXPECT_TRUE(CheckTorch(torch).ok());
+  EXPECT_FALSE(fs::exists(torch / "torch/include"));
+  EXPECT_FALSE(fs::exists(torch / "torch/lib/libtorch_python.so"));
+  EXPECT_EQ(testing::Read(torch / "torch-2.11.0.dist-info/licenses/LICENSE"), "BSD");
+  EXPECT_THAT(Left(), UnorderedElementsAre("torch-2.11.0", "downloads", "setup.lock"));
+  EXPECT_TRUE(fs::is_empty(root_ / "data/downloads"));
+}
+
+TEST_F(Install, AHostileArchiveLeavesNothingOutsideAndNothingUnpacked) {
+  for (const char* name : {"../evil", "torch/lib/../../../evil.so"}) {
+    std::vector<ZipFile> files = TorchFiles();
+    files.push_back({.name = name, .content = "evil"});
+    EXPECT_FALSE(Run(files).ok());
+  }
+  std::vector<ZipFile> files = TorchFiles();
+  files.push_back({.name = "torch/lib/link.so", .content = "/etc", .mode = 0120777});
+  EXPECT_FALSE(Run(files).ok());
+  EXPECT_FALSE(fs::exists(root_ / "evil"));
+  EXPECT_FALSE(fs::exists(root_ / "data/evil.so"));
+  EXPECT_THAT(Left(), UnorderedElementsAre("downloads", "setup.lock"));
+}
+
+TEST_F(Install, AWheelOfAnotherVersionIsNotPutInPlace) {
+  const absl::Status status = Run(TorchFiles("2.10.0+cu130"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("2.10.0"));
+  EXPECT_THAT(Left(), UnorderedElementsAre("downloads", "setup.lock"));
+}
+
+TEST_F(Install, ADamagedFileLeavesTheInstalledOneAsItWas) {
+  ASSERT_TRUE(Run(TorchFiles()).ok());
+  std::vector<ZipFile> files = TorchFiles();
+  files.back().said_crc = 1;
+  EXPECT_FALSE(Run(files).ok());
+  EXPECT_TRUE(CheckTorch(root_ / "data/torch-2.11.0").ok());
+}
+
+TEST_F(Install, CancelledItGoesOnLaterAndWhatAKilledProcessLeftIsTakenAway) {
+  const std::atomic<bool> cancel = true;
+  {
+    InstallFolder folder = Lock();
+    testing::Write(folder.PartOf(wheel_), MakeZip(TorchFiles()));
+    testing::Write(root_ / "data/partial.abcdef/torch/lib/libc10.so", "cut");
+    EXPECT_EQ(folder.Install({wheel_}, {}, &cancel).code(), absl::StatusCode::kCancelled);
+    EXPECT_GT(folder.BytesOf(wheel_), 0u);
+  }
+  EXPECT_THAT(Left(), UnorderedElementsAre("downloads", "setup.lock"));
+  EXPECT_TRUE(Lock().Install({wheel_}, {}, nullptr).ok());
+}
+
+TEST_F(Install, OneProcessAtATime) {
+  const InstallFolder first = Lock();
+  const absl::Status second = InstallFolder::Lock((root_ / "data").string()).status();
+  EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(second.message()), HasSubstr("another vramscope"));
+}
+
+TEST_F(Install, RemoveTakesWhatIsOursAndNothingElse) {
+  ASSERT_TRUE(Run(TorchFiles()).ok());
+  testing::Write(root_ / "data/results/mine.trace", "x");
+  testing::Write(root_ / "outside/keep", "x");
+  fs::create_directory_symlink(root_ / "outside", root_ / "data/torch-link");
+  const absl::StatusOr<uint64_t> removed = Lock().Remove();
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_GT(*removed, 600u);
+  EXPECT_TRUE(fs::exists(root_ / "data/results/mine.trace"));
+  EXPECT_TRUE(fs::exists(root_ / "outside/keep"));
+  EXPECT_FALSE(fs::exists(root_ / "data/torch-2.11.0"));
+}
+
+TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {
+  wheel_.bytes = uint64_t{1} << 60;
+  const absl::Status status = Lock().CheckRoom({wheel_}, 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("XDG_DATA_HOME"));
+}
+
+TEST_F(Install, WithoutAFolderItSaysSo) {
+  EXPECT_EQ(InstallFolder::Lock("").status().code(), absl::StatusCode::kFailedPrecondition);
+  testing::Write(root_ / "file", "x");
+  EXPECT_FALSE(InstallFolder::Lock((root_ / "file/data").string()).ok());
+}
+
+class IndexPage : public ::testing::Test {
+ protected:
+  std::string Link(const std::string& page) {
+    const absl::StatusOr<std::string> link = FindWheel(page, wheel_);
+    return link.ok() ? *link : "";
+  }
+  const std::string hash_ = std::string(64, 'a');
+  Wheel wheel_{.name = "torch", .sha256 = hash_, .file = "torch-1.whl"};
+};
+
+TEST_F(IndexPage, TheFileWithTheHashIsTaken) {
+  EXPECT_EQ(Link(R"({"files": [{"filename": "torch-1.whl", "url": "u1", "hashes": {"sha256": "b"}},
+                   {"filename": "other.whl", "url": "u2", "hashes": {"sha256": ")" +
+                 hash_ + R"("}}]})"),
+            "u2");
+  EXPECT_EQ(Link(R"(<a href="x/torch-1.whl#sha256=b">1</a><a href='y/o.whl?a=1&amp;b=2#sha256=)" +
+                 hash_ + "'>2</a>"),
+            "y/o.whl?a=1&b=2");
+}
+
+TEST_F(IndexPage, AMirrorWithoutHashesHasItByName) {
+  EXPECT_EQ(Link(R"({"files": [{"filename": "torch-1.whl", "url": "u1"}]})"), "u1");
+  EXPECT_EQ(Link(R"(<a href="../x/torch-1.whl">)"), "../x/torch-1.whl");
+  EXPECT_EQ(Link(R"(<a href="../x/nottorch-1.whl">)"), "");
+}
+
+TEST_F(IndexPage, OtherPagesHaveNone) {
+  for (const char* page : {"", "{", "{}", "[]", R"({"files": 5})", R"({"files": [5, {"url": 7}]})",
+                           "<html>", "href=", "href=\"", "<a href=x>"})
+    EXPECT_EQ(Link(page), "") << page;
+}
+
+}  // namespace
+}  // namespace vramscope::setup

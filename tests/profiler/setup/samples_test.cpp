@@ -1,0 +1,91 @@
+// The shipped runs: found by their configuration, neighbours by a click, small.
+#include "profiler/setup/samples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "profiler/run/run_config.h"
+#include "profiler/run/toggles.h"
+#include "profiler/trace/outline.h"
+
+namespace vramscope::setup {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kFolder = VRAMSCOPE_SOURCE_DIR "/resources/samples";
+
+run::RunConfig Default() { return run::RunConfigBuilder().Build().value(); }
+
+// The techniques of a sample as its name has them, "qwen2-0.5b+amp-bf16+lora.trace".
+std::vector<std::string> PartsOf(const std::string& file) {
+  std::string name = fs::path(file).stem().string();
+  std::vector<std::string> parts;
+  for (size_t at; (at = name.find('+')) != name.npos; name.erase(0, at + 1))
+    parts.push_back(name.substr(0, at));
+  parts.push_back(name);
+  return parts;
+}
+
+TEST(ShippedSamples, AreAsManyAndAsSmallAsTheyShouldBe) {
+  uint64_t bytes = 0;
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".trace") continue;
+    bytes += entry.file_size();
+    ++files;
+  }
+  EXPECT_LE(bytes, 4'000'000u);
+  // Each has a configuration of its own.
+  EXPECT_EQ(Samples::In(kFolder).size(), files);
+  EXPECT_GE(files, 40u);
+}
+
+TEST(ShippedSamples, TheDefaultRunIsThere) {
+  EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
+}
+
+// What the switches of the window ask for, in the order of the name, is what the file has.
+TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
+  const Samples samples = Samples::In(kFolder);
+  for (const std::string& file : samples.Files()) {
+    const std::vector<std::string> parts = PartsOf(file);
+    run::RunConfigBuilder builder;
+    ASSERT_TRUE(builder.SetPreset(parts[0]).ok()) << file;
+    run::RunConfig config = builder.Build().value();
+    for (size_t i = 1; i < parts.size(); ++i) {
+      const run::Toggle* toggle = run::FindToggle(parts[i]);
+      ASSERT_NE(toggle, nullptr) << file;
+      EXPECT_EQ(run::BlockedBecause(*toggle, config), "") << file;
+      config = run::SwitchedOn(*toggle, config);
+    }
+    const std::string* found = samples.Find(config);
+    ASSERT_NE(found, nullptr) << file << " is not the run of these switches: make.py";
+    EXPECT_EQ(*found, file);
+  }
+}
+
+TEST(ShippedSamples, ADozenTechniquesCanBeSwitchedFromTheDefaultRun) {
+  const Samples samples = Samples::In(kFolder);
+  size_t on = 0;
+  for (const run::ToggleRow& row : run::Toggles()) {
+    if (!run::BlockedBecause(*row.toggle, Default()).empty()) continue;
+    const run::RunConfig config = run::SwitchedOn(*row.toggle, Default());
+    if (samples.Find(config) == nullptr) continue;
+    ++on;
+    // And back.
+    EXPECT_NE(samples.Find(run::SwitchedOff(*row.toggle, config)), nullptr) << row.toggle->id;
+  }
+  EXPECT_GE(on, 12u);
+}
+
+TEST(ShippedSamples, FoldersWithoutAnyAreEmpty) {
+  EXPECT_TRUE(Samples::In("").empty());
+  EXPECT_TRUE(Samples::In("/no/such/folder").empty());
+  EXPECT_TRUE(Samples::In(VRAMSCOPE_SOURCE_DIR "/resources/models").empty());
+}
+
+}  // namespace
+}  // namespace vramscope::setup

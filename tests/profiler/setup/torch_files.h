@@ -1,0 +1,49 @@
+// Archives and folders that look like PyTorch's wheels, and hostile ones.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace vramscope::setup::testing {
+
+// A folder that goes with the value.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void Write(const std::filesystem::path& path, const std::string& content);
+std::string Read(const std::filesystem::path& path);
+
+struct ZipFile {
+  std::string name, content;
+  uint32_t mode = 0100644;  // S_IFREG and permissions
+  bool deflated = false;
+  bool encrypted = false;
+  uint16_t method = 0;       // other than 0: written in place of what `deflated` says
+  int64_t said_bytes = -1;   // unpacked, as the directory says; -1: what it has
+  int64_t said_crc = -1;     // likewise
+  int64_t said_header = -1;  // likewise
+  bool no_data = false;      // in the directory alone
+};
+std::string MakeZip(const std::vector<ZipFile>& files, bool zip64 = false);
+
+// The first bytes of a shared library of x86-64, and so many behind them.
+std::string FakeLibrary(size_t more = 100);
+// The files of torch/ that CheckTorch looks at.
+std::vector<ZipFile> TorchFiles(const std::string& version = "2.11.0+cu130",
+                                const std::string& cuda = "'13.0'");
+void WriteTorch(const std::filesystem::path& packages, const std::string& version = "2.11.0+cu130",
+                const std::string& cuda = "'13.0'");
+
+}  // namespace vramscope::setup::testing

@@ -1,0 +1,298 @@
+// The download against a server of this computer that cuts, lies, is slow or hostile.
+#include "ui/setup/torch_download.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QFile>
+#include <QFileInfo>
+#include <optional>
+
+#include "profiler/setup/find_libtorch.h"
+#include "tests/ui/setup/torch_index.h"
+#include "ui/setup/network.h"
+
+namespace vramscope::ui {
+namespace {
+
+using setup::testing::MakeZip;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::FileServer;
+using ::testing::HasSubstr;
+using testing::kFile;
+using testing::kPage;
+using ::testing::Not;
+using testing::TorchIndex;
+
+class Download : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"}) qunsetenv(name);
+  }
+  void TearDown() override { qunsetenv("http_proxy"); }
+
+  QString Folder() const { return QString::fromStdString((scratch_ / "data").string()); }
+  QString Part() const { return Folder() + QStringLiteral("/downloads/torch.whl.part"); }
+  bool Installed() const {
+    return setup::CheckTorch((scratch_ / "data/torch-2.11.0").string()).ok();
+  }
+
+  bool WaitFor(const std::function<bool()>& what) {
+    QElapsedTimer since;
+    since.start();
+    while (!what() && since.elapsed() < 60'000)
+      QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 20);
+    return what();
+  }
+  absl::Status Run() { return Run(index_.Options(Folder())); }
+  absl::Status Run(const DownloadOptions& options) {
+    TorchDownload download(options);
+    std::optional<absl::Status> end;
+    int ends = 0;
+    QObject::connect(&download, &TorchDownload::ended, [&](const absl::Status& status) {
+      end = status;
+      ++ends;
+    });
+    download.start();
+    EXPECT_TRUE(WaitFor([&] { return end.has_value(); }));
+    EXPECT_EQ(ends, 1);
+    return end.value_or(absl::InternalError("no end"));
+  }
+  std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+  setup::testing::Scratch scratch_;
+  TorchIndex index_;
+};
+
+TEST_F(Download, ComesFromTheIndexIsCheckedAndUnpacked) {
+  const absl::Status status = Run();
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Installed());
+  EXPECT_FALSE(QFileInfo::exists(Part()));
+  EXPECT_THAT(index_.server.asked, ElementsAre(kPage, kFile));
+}
+
+TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
+  index_.server[kFile].cut_after = 100'000;
+  const absl::Status status = Run();
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Installed());
+  // Every part once: what came is not asked for again.
+  EXPECT_THAT(index_.server.asked,
+              ElementsAre(kPage, kFile, kFile + QStringLiteral(" bytes=100000-"),
+                          kFile + QStringLiteral(" bytes=200000-"),
+                          kFile + QStringLiteral(" bytes=300000-")));
+}
+
+TEST_F(Download, WhatCameBeforeAnEndIsGoneOnWithByTheNextStart) {
+  index_.server[kFile].cut_after = 0;
+  QByteArray part = index_.server[kFile].body.left(150'000);
+  setup::testing::Write(Part().toStdString(), part.toStdString());
+  const absl::Status failed = Run();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(failed), HasSubstr("goes on"));
+  EXPECT_EQ(QFileInfo(Part()).size(), 150'000);
+  index_.server[kFile].cut_after = -1;
+  index_.server.asked.clear();
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(index_.server.asked, ElementsAre(kPage, kFile + QStringLiteral(" bytes=150000-")));
+}
+
+TEST_F(Download, AServerWithoutRangesBeginsAnew) {
+  index_.server[kFile].ranges = false;
+  setup::testing::Write(Part().toStdString(), std::string(1000, 'x'));
+  const absl::Status status = Run();
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST_F(Download, APartOfAnotherFileIsFoundOutAndDeleted) {
+  setup::testing::Write(Part().toStdString(), std::string(1000, 'x'));
+  const absl::Status status = Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("SHA-256"), HasSubstr("VRAMSCOPE_INDEX_URL")));
+  EXPECT_FALSE(QFileInfo::exists(Part()));
+  EXPECT_FALSE(Installed());
+  EXPECT_TRUE(Run().ok());
+}
+
+TEST_F(Download, AnotherPartThanTheOneThatWasAskedForIsRefused) {
+  setup::testing::Write(Part().toStdString(), index_.server[kFile].body.left(1000).toStdString());
+  index_.server[kFile].wrong_range = true;
+  EXPECT_EQ(Run().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(Installed());
+}
+
+TEST_F(Download, AFileOfAnotherContentOrSizeIsNotUnpacked) {
+  index_.server[kFile].body[1000] = 'x';
+  EXPECT_THAT(Message(Run()), HasSubstr("SHA-256"));
+  index_.server[kFile].body += QByteArray(1000, 'x');
+  EXPECT_THAT(Message(Run()), HasSubstr("larger on the server"));
+  index_.server[kFile].body.truncate(5000);
+  EXPECT_EQ(Run().code(), absl::StatusCode::kDataLoss);  // 416: there is no more of it
+  EXPECT_FALSE(Installed());
+}
+
+TEST_F(Download, RedirectsAreFollowedWithTheirRange) {
+  index_.server[QStringLiteral("/cdn")] = index_.server[kFile];
+  index_.server[kFile].code = 302;
+  index_.server[kFile].location = "/cdn";
+  setup::testing::Write(Part().toStdString(), index_.server[kFile].body.left(1000).toStdString());
+  index_.server[kFile].body = "moved";
+  const absl::Status status = Run();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(index_.server.asked.contains(QStringLiteral("/cdn bytes=1000-")));
+}
+
+TEST_F(Download, RedirectsWithoutAnEndAreAnError) {
+  index_.server[kFile].code = 302;
+  index_.server[kFile].location = kFile.toUtf8();
+  EXPECT_THAT(Message(Run()), HasSubstr("without an end"));
+}
+
+TEST_F(Download, ErrorsOfTheIndexAreSaid) {
+  index_.server[kPage].body = "<html>no such file</html>";
+  EXPECT_EQ(Run().code(), absl::StatusCode::kNotFound);
+  index_.server[kPage].code = 404;
+  EXPECT_THAT(Message(Run()), HasSubstr("404"));
+  index_.server[kPage].code = 403;
+  EXPECT_EQ(Run().code(), absl::StatusCode::kFailedPrecondition);
+  index_.server.asked.clear();
+  index_.server[kPage].code = 503;
+  EXPECT_EQ(Run().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(index_.server.asked.size(), 4);  // tried again
+}
+
+TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
+  index_.server[kFile].silent = true;
+  const absl::Status status = Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(status), HasSubstr("sent nothing"));
+}
+
+TEST_F(Download, WithoutANetworkItSaysSo) {
+  DownloadOptions options = index_.Options(Folder());
+  quint16 nobody = 0;
+  {
+    QTcpServer server;
+    server.listen(QHostAddress::LocalHost);
+    nobody = server.serverPort();
+  }
+  options.index.setPort(nobody);
+  const absl::Status status = Run(options);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(status), HasSubstr("no connection"));
+}
+
+TEST_F(Download, AProxyOfTheEnvironmentIsAskedUnlessNoProxyNamesTheHost) {
+  FileServer proxy;  // answers "CONNECT" and everything else with 404
+  qputenv("http_proxy", proxy.url({}).toString().toUtf8());
+  const absl::Status status = Run();
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(proxy.asked.isEmpty());
+  EXPECT_TRUE(index_.server.asked.isEmpty());
+  qputenv("no_proxy", "127.0.0.1");
+  EXPECT_TRUE(Run().ok());
+  qunsetenv("no_proxy");
+}
+
+TEST_F(Download, AProxyThatIsNotThereIsNamed) {
+  quint16 nobody = 0;
+  {
+    QTcpServer server;
+    server.listen(QHostAddress::LocalHost);
+    nobody = server.serverPort();
+  }
+  qputenv("http_proxy", QByteArray("http://127.0.0.1:") + QByteArray::number(nobody));
+  EXPECT_THAT(Message(Run()), AllOf(HasSubstr("proxy"), HasSubstr("https_proxy")));
+}
+
+TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {
+  DownloadOptions options = index_.Options(Folder());
+  options.index.setUserName(QStringLiteral("me"));
+  options.index.setPassword(QStringLiteral("secret"));
+  index_.server[kPage].code = 404;
+  EXPECT_THAT(Message(Run(options)), AllOf(HasSubstr("127.0.0.1"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(Download, AnIndexThatIsNoAddressIsRefused) {
+  DownloadOptions options = index_.Options(Folder());
+  for (const char* url : {"", "file:///etc/", "ftp://x/", "pypi.org/simple"}) {
+    options.index = QUrl(QString::fromLatin1(url));
+    EXPECT_EQ(Run(options).code(), absl::StatusCode::kInvalidArgument) << url;
+  }
+  index_.server[kPage].body =
+      R"({"files": [{"filename": "torch.whl", "url": "file:///etc/passwd"}]})";
+  EXPECT_EQ(Run().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Download, AHostileArchiveIsNotUnpackedEvenWhereItsHashIsRight) {
+  auto files = TorchIndex::Files();
+  files.push_back({.name = "../evil", .content = "evil"});
+  index_.Serve(files);
+  EXPECT_FALSE(Run().ok());
+  EXPECT_FALSE(QFileInfo::exists(Folder() + QStringLiteral("/evil")));
+  EXPECT_FALSE(Installed());
+}
+
+TEST_F(Download, CancelledItKeepsWhatHasCome) {
+  index_.server[kFile].cut_after = 100'000;
+  index_.server[kFile].cuts = 1;
+  TorchDownload download(index_.Options(Folder()));
+  std::optional<absl::Status> end;
+  QObject::connect(&download, &TorchDownload::ended, [&](const absl::Status& s) { end = s; });
+  QObject::connect(&download, &TorchDownload::progressed,
+                   [&](const TorchDownload::Progress& progress) {
+                     if (progress.phase == TorchDownload::Phase::kWaiting) download.cancel();
+                   });
+  download.start();
+  ASSERT_TRUE(WaitFor([&] { return end.has_value(); }));
+  EXPECT_EQ(end->code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(QFileInfo(Part()).size(), 100'000);
+  EXPECT_FALSE(download.busy());
+  EXPECT_TRUE(Run().ok());
+}
+
+TEST_F(Download, AnotherProcessIsAtIt) {
+  const auto other = setup::InstallFolder::Lock(Folder().toStdString());
+  ASSERT_TRUE(other.ok());
+  const absl::Status status = Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(status), HasSubstr("another vramscope"));
+  EXPECT_TRUE(index_.server.asked.isEmpty());
+}
+
+TEST_F(Download, WhatAnotherProcessHasInstalledMeanwhileIsNotDownloadedAgain) {
+  setup::testing::WriteTorch((scratch_ / "data/torch-2.11.0").string());
+  EXPECT_TRUE(Run().ok());
+  EXPECT_TRUE(index_.server.asked.isEmpty());
+}
+
+TEST_F(Download, ADownloadThatIsDestroyedLeavesWhatCame) {
+  {
+    TorchDownload download(index_.Options(Folder()));
+    download.start();
+    EXPECT_TRUE(WaitFor([&] { return index_.server.asked.size() == 2; }));
+  }
+  EXPECT_TRUE(Run().ok());
+}
+
+TEST(Proxies, HostsOfNoProxyAreExempt) {
+  EXPECT_TRUE(IsExempt(QStringLiteral("pypi.org"), QStringLiteral("a.b, .pypi.org")));
+  EXPECT_TRUE(IsExempt(QStringLiteral("x.pypi.org"), QStringLiteral("pypi.org")));
+  EXPECT_TRUE(IsExempt(QStringLiteral("any"), QStringLiteral("*")));
+  EXPECT_FALSE(IsExempt(QStringLiteral("notpypi.org"), QStringLiteral("pypi.org")));
+  EXPECT_FALSE(IsExempt(QStringLiteral("pypi.org"), QString()));
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleMock(&argc, argv);
+  QCoreApplication application(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,157 @@
+// A window without LibTorch: shipped runs in place of plans, and the download.
+#include <QDir>
+#include <QFutureWatcher>
+#include <QtConcurrent/QtConcurrentRun>
+
+#include "profiler/setup/find_libtorch.h"
+#include "profiler/trace/catch_status.h"
+#include "profiler/trace/reader.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/techniques.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/savings.h"
+#include "ui/shell/setup_panel.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+
+// Once at the start, and after a download.
+void MainWindow::LookForLibTorch() {
+  const bool before = can_plan_;
+  can_plan_ = true;
+  const setup::LibTorch torch = setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{};
+  if (setup_.find_libtorch) can_plan_ = torch.found() && !worker_program_.isEmpty();
+  if (can_plan_) {
+    setup_panel_->hide();
+    savings_->setSamples(nullptr);
+    techniques_->setAvailable({}, {});
+    run_panel_->setAvailable({}, {});
+    worker_->start();
+    if (!before) actions_.Refresh();
+    return;
+  }
+  samples_ = std::make_shared<const setup::Samples>(
+      setup::Samples::In(setup_.samples_folder.toStdString()));
+  ShowMissing(torch);
+  savings_->setSamples(samples_);
+  const auto available = [this](const run::RunConfig& config) { return IsThere(config); };
+  const QString why =
+      tr("needs LibTorch: \u201cDownload LibTorch\u201d above, or `vramscope setup`");
+  techniques_->setAvailable(available, why);
+  run_panel_->setAvailable(available, why);
+  actions_.Refresh();
+}
+
+void MainWindow::ShowMissing(const setup::LibTorch& torch) {
+  const std::string never = setup::WhyNoLibTorchHere();
+  SetupPanel::Missing missing;
+  missing.samples = !samples_->empty();
+  missing.can_download = !worker_program_.isEmpty() && never.empty();
+  if (worker_program_.isEmpty())
+    missing.why =
+        tr("This build has no trainer (vramscope-worker), which plans the built-in models");
+  else if (!never.empty())
+    missing.why = ToQString(never);
+  else
+    missing.why = tr("LibTorch %1, which plans the built-in models, is not installed")
+                      .arg(ToQString(setup::TorchVersion()));
+  QStringList others;
+  for (const std::string& other : torch.others) others << ToQString(other);
+  if (missing.can_download) missing.details = others.join(QStringLiteral("\n"));
+  missing.folder = setup_.download.data_folder;
+  if (const QString home = QDir::homePath(); missing.folder.startsWith(home + QLatin1Char('/')))
+    missing.folder.replace(0, home.size(), QLatin1Char('~'));
+  for (const setup::Wheel& wheel : setup_.download.wheels) missing.bytes += wheel.bytes;
+  missing.unpacked = setup::kUnpackedBytes;
+  missing.there = setup::BytesBelow(setup_.download.data_folder.toStdString() + "/downloads");
+  setup_panel_->setMissing(missing);
+}
+
+// Whether it can be shown: planned, or among the shipped runs.
+bool MainWindow::IsThere(const run::RunConfig& config) const {
+  return can_plan_ || (samples_ != nullptr && samples_->Find(config) != nullptr);
+}
+
+void MainWindow::RefuseWithoutLibTorch() {
+  banner_->show(
+      {.kind = "no-libtorch",
+       .tone = Banner::Tone::kWarning,
+       .title = tr("There is no shipped run of this"),
+       .text = tr("Planning it needs LibTorch. The panel on the left downloads it; so does "
+                  "`vramscope setup`."),
+       .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
+       .run = [this] { downloadLibTorch(); }});
+  Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
+}
+
+// In place of a plan: a file of a few dozen kilobytes, read and digested beside this thread.
+void MainWindow::ShowSample() {
+  const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(config_);
+  if (file == nullptr) {
+    SetBusy({});
+    if (session_.shown() != nullptr) return RefuseWithoutLibTorch();
+    timeline_->setFailed(tr("Nothing is planned"),
+                         tr("LibTorch is not installed, and no run was shipped with this program"),
+                         tr("Open a recording with Ctrl+O, plan a program of yours with Ctrl+G"));
+    Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
+    return;
+  }
+  LeaveRuns();
+  since_run_.start();
+  const quint64 generation = ++digest_generation_;
+  ++digesting_;
+  since_digest_.start();
+  SetBusy(tr("opening a shipped run …"));
+  using DigestPointer = std::shared_ptr<const Digest>;
+  auto* watcher = new QFutureWatcher<absl::StatusOr<DigestPointer>>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, generation] {
+    --digesting_;
+    watcher->deleteLater();
+    if (generation != digest_generation_) return;
+    const absl::StatusOr<DigestPointer> digest =
+        trace::CatchStatus([&] { return watcher->result(); });
+    if (!digest.ok()) return NotDigested(digest.status(), false);
+    RunSucceeded();
+    ShowDigest(*digest, animations_, false);
+  });
+  watcher->setFuture(QtConcurrent::run([path = *file] { return DigestOfSample(path); }));
+}
+
+void MainWindow::downloadLibTorch() {
+  if (download_ != nullptr && download_->busy()) return;
+  banner_->clear(QStringLiteral("no-libtorch"));
+  download_ = std::make_unique<TorchDownload>(setup_.download);
+  connect(download_.get(), &TorchDownload::progressed, setup_panel_, &SetupPanel::setProgress);
+  connect(download_.get(), &TorchDownload::ended, this, [this](const absl::Status& status) {
+    LibTorchDownloaded(status);
+    Q_EMIT setupEnded(status.ok());
+  });
+  setup_panel_->setProgress({});
+  Say(tr("Downloading LibTorch"));
+  download_->start();
+}
+
+void MainWindow::LibTorchDownloaded(const absl::Status& status) {
+  QString why = ToQString(std::string(status.message()));
+  while (why.endsWith(QLatin1Char('.'))) why.chop(1);
+  if (!status.ok()) {
+    if (absl::IsCancelled(status)) why.clear();
+    ShowMissing(setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{});
+    setup_panel_->setFailed(why);
+    Say(why.isEmpty() ? tr("Cancelled: what was downloaded is kept")
+                      : tr("LibTorch was not set up: %1").arg(why));
+    return;
+  }
+  LookForLibTorch();
+  if (!can_plan_) return;
+  Say(tr("LibTorch is there: everything can be planned now"));
+  // What is shown stays; what stood in place of figures is planned.
+  if (with_savings_ && session_.shown() != nullptr && !session_.from_file())
+    savings_->update(config_);
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,63 @@
+// Above the settings of the built-in models where LibTorch is missing: what is shown in place of
+// plans, why there are none, and the download that makes them.
+//
+//   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
+//   connect(panel, &SetupPanel::downloadRequested, ...);
+//
+// A view: it downloads nothing itself.
+#pragma once
+
+#include <QFrame>
+#include <QJsonObject>
+
+#include "ui/setup/torch_download.h"
+
+class QLabel;
+class QProgressBar;
+class QToolButton;
+
+namespace vramscope::ui {
+
+class WrappedLabel;
+
+class SetupPanel : public QFrame {
+  Q_OBJECT
+ public:
+  struct Missing {
+    bool can_download = false;
+    QString why;                                 // "LibTorch 2.11.0 is not installed"
+    QString details;                             // what was found that does not do
+    QString folder;                              // that it would go to
+    quint64 bytes = 0, unpacked = 0, there = 0;  // to download; on the disk; of an earlier download
+    bool samples = false;
+  };
+  explicit SetupPanel(QWidget* parent = nullptr);
+
+  void setMissing(const Missing& missing);
+  void setProgress(const TorchDownload::Progress& progress);
+  void setFailed(const QString& why);  // empty: it was cancelled
+  bool canDownload() const { return missing_.can_download; }
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void downloadRequested();
+  void cancelRequested();
+
+ private:
+  void ShowIdle();
+
+  Missing missing_;
+  WrappedLabel* title_ = nullptr;
+  WrappedLabel* text_ = nullptr;
+  WrappedLabel* details_ = nullptr;
+  WrappedLabel* error_ = nullptr;
+  QProgressBar* bar_ = nullptr;
+  WrappedLabel* state_ = nullptr;
+  QToolButton* button_ = nullptr;
+  bool downloading_ = false;
+};
+
+// "Downloading: 123.0 of 506.0 MiB, 12.1 MiB/s, 32 s left".
+QString ProgressText(const TorchDownload::Progress& progress);
+
+}  // namespace vramscope::ui
