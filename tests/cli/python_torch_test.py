@@ -174,14 +174,13 @@ after = torch.zeros(300 << 20, dtype=torch.uint8, device="cuda")
         self.assertEqual(self.json("peak", kept)["allocated"], part["allocated"])
 
     def test_without_a_gpu_it_says_what_to_do(self):
-        result = self.run_it([PYTHON, "-c", "import torch, vramscope\ntorch.cuda.is_available = lambda: False\nwith vramscope.record(): pass"], status=1)
+        result = self.run_it([PYTHON, "-c", "import torch, vramscope\ntorch.cuda.is_available = lambda: False\nwith vramscope.record(): pass"], status=1,
+                             **self.gpu())
         self.assertIn("vramscope plan -- python", result.stderr)
 
     BUDGETS = """
-import torch
-
-
 def train(mib):
+    import torch
     keep = torch.zeros(mib << 20, dtype=torch.uint8, device="cuda")
     del keep
 
@@ -198,6 +197,7 @@ def test_does_not_fit(vram_budget):
 
 def test_runs_out(vram_budget):
     with vram_budget("20GiB"):
+        import torch
         small = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
         train(60 << 10)
 
@@ -209,7 +209,7 @@ def test_fails_of_itself(vram_budget):
 
 
 def test_without_a_budget():
-    assert not torch.cuda.is_available() or True
+    pass
 """
 
     @unittest.skipUnless(has("pytest"), "no pytest")
@@ -217,12 +217,12 @@ def test_without_a_budget():
         self.write(self.BUDGETS, "test_budgets.py")
         pytest = ["-m", "pytest", "-p", "vramscope.pytest_plugin", "-p", "no:cacheprovider", "test_budgets.py"]
         own = self.run_it([PYTHON, *pytest, "--vram-plan", "--vram-device", "rtx-4090"], status=1).stdout
-        planned = self.run_it([VRAMSCOPE, "plan", "--steps", "0", "--", PYTHON, *pytest], status=3).stdout
+        planned = self.run_it([VRAMSCOPE, "plan", "--steps", "0", "--", PYTHON, *pytest], status=1).stdout  # its own; one ran out of memory
         recorded = self.run_it([PYTHON, *pytest], status=1, **self.gpu()).stdout
         for said in (own, planned, recorded):
             self.assertIn("3 failed, 2 passed", said)
             self.assertIn("over the budget: needs 650.00 MiB, budget 600.00 MiB: 50.00 MiB too much", said)
-            self.assertIn("test_budgets.py:5 train", said)
+            self.assertIn("test_budgets.py:4 train", said)
             self.assertIn("at least", said)
             self.assertIn("assert 1 == 2", said)
 

@@ -88,7 +88,9 @@ def _needs_a_plan(item: Any) -> bool:
     try:
         import torch
     except ImportError:
-        return False  # the test says so
+        import importlib.util
+
+        return importlib.util.find_spec("torch") is not None  # one that lacks NVIDIA's libraries, which a plan has
     return not torch.cuda.is_available()
 
 
