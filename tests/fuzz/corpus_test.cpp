@@ -9,6 +9,7 @@
 
 #include "tests/fuzz/assembly_entries.h"
 #include "tests/fuzz/device_code_entries.h"
+#include "tests/fuzz/device_entries.h"
 #include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
@@ -59,6 +60,7 @@ TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
 TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
 TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
 TEST(FuzzCorpus, DeviceCode) { RunCorpus(&DeviceCode, "device_code"); }
+TEST(FuzzCorpus, Device) { RunCorpus(&DeviceFile, "device"); }
 TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
 TEST(FuzzCorpus, ActivityChunks) { RunCorpus(&ActivityChunks, "activity_chunks"); }
 TEST(FuzzCorpus, ProgramFolder) { RunCorpus(&ProgramFolder, "program_folder"); }

@@ -9,7 +9,7 @@ build=${VRAMSCOPE_FUZZ_BUILD:-$root/build/fuzz}
 targets=("$@")
 ((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch fuzz_activities fuzz_pickle fuzz_snapshot_json fuzz_kineto fuzz_marks fuzz_history_tail
   fuzz_activity_tail fuzz_histogram fuzz_activity_chunks fuzz_program_folder fuzz_folder_stream fuzz_model_config fuzz_run_json
-  fuzz_run_bytes fuzz_settings fuzz_requests fuzz_worker fuzz_outline fuzz_typed fuzz_experiments fuzz_assembly fuzz_device_code)
+  fuzz_run_bytes fuzz_settings fuzz_requests fuzz_worker fuzz_outline fuzz_typed fuzz_experiments fuzz_assembly fuzz_device_code fuzz_device)
 cmake -S "$root" --preset fuzz -B "$build" > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 4; }
 cmake --build "$build" --target "${targets[@]}"
 # What UBSan finds ends the run, as what ASan finds does.
