@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/command.h"
+#include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
@@ -15,6 +16,7 @@
 #include "profiler/explain/explain.h"
 #include "profiler/fit/fit.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/memory_cursor.h"
@@ -25,15 +27,17 @@ namespace {
 
 struct Options {
   RunOptions run;
-  RangeOptions range;
   std::string file, budget, context;
   bool json = false;
 };
 
 // Sizes, or a name of the device table, whose context is meant.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
-  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(text);
+  const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
+  const absl::StatusOr<run::DeviceProfile> device =
+      written.ok() ? run::FindDevice(*written) : written.status();
   if (device.ok()) return run::ContextAssumption(*device);
+  if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
     return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
@@ -187,7 +191,9 @@ ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budg
 }
 
 ExitCode Execute(const Options& options) {
-  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
+  // A file says nothing of what it is to fit into.
+  const absl::StatusOr<uint64_t> budget =
+      BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {
     Note("error: " + std::string(budget.status().message()));
     return kUsage;
@@ -200,11 +206,25 @@ ExitCode Execute(const Options& options) {
     }
   }
   if (!options.file.empty()) {
-    if (options.run.given()) {
+    RunOptions run = options.run;
+    RangeOptions range;
+    if (!run.device.empty()) {
+      const absl::StatusOr<int64_t> number = run::ParseInteger(run.device);
+      if (!number.ok() || *number < 0 || *number > 255) {
+        Note(
+            fmt::format("error: --device: of a FILE it is the number of a device in it, 0 to 255, "
+                        "and not \"{}\"; --context takes the context of a GPU",
+                        Printable(run.device)));
+        return kUsage;
+      }
+      range.device = static_cast<int>(*number);
+      run.device.clear();
+    }
+    if (run.given()) {
       Note("error: check takes a FILE or a RUN (--preset, --model, --config, --set), not both");
       return kUsage;
     }
-    const auto opened = OpenOneDevice(options.file, options.range);
+    const auto opened = OpenOneDevice(options.file, range);
     if (!opened.ok()) return ReportError(opened.status());
     return Judge(options.file, *opened->trace, *budget, options);
   }
@@ -223,10 +243,16 @@ void RegisterCheck(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
                       "a .trace or CUDA memory snapshot; without it RUN is planned");
-  AddRunOptions(*command, options->run);
-  AddDevice(*command, options->range);
-  command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
-      ->required()
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
+  command
+      ->add_option(
+          "--device", options->run.device,
+          std::string("of a FILE with several devices: this one alone; of a RUN ") + kDeviceHelp)
+      ->type_name("N|GPU");
+  command->add_option("--gpu-memory", options->run.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
+  command
+      ->add_option("--budget", options->budget,
+                   "what the device may hold, as 24GiB; of a RUN with --device: what that GPU has")
       ->type_name("SIZE");
   command
       ->add_option(

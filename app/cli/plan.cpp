@@ -77,7 +77,7 @@ void RegisterPlan(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "plan", "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed");
   auto options = std::make_shared<Options>();
-  AddRunOptions(*command, options->run);
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->callback([options, &context, command] {
@@ -85,7 +85,7 @@ void RegisterPlan(CLI::App& app, Context& context) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
       // These say nothing of a run of the built-in loop, which has keys for the same things.
-      for (const char* name : {"--device", "--ranks", "--as-rank", "--devices", "--steps", "--keep",
+      for (const char* name : {"--ranks", "--as-rank", "--devices", "--steps", "--keep",
                                "--isolation", "--no-isolation", "--no-network", "--writable"}) {
         if (command->count(name) == 0) continue;
         Note(
@@ -95,6 +95,8 @@ void RegisterPlan(CLI::App& app, Context& context) {
         context.exit_code = kUsage;
         return;
       }
+      options->run.device = options->program.device;
+      options->run.gpu_memory = options->program.gpu_memory;
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
       Note(
