@@ -16,6 +16,7 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
+  void chooseDevice();  // by its dialog
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
@@ -37,8 +38,5 @@ class RunPanel : public QWidget {
   QSpinBox* micro_batches_ = nullptr;
   QSpinBox* steps_ = nullptr;
 };
-
-// "RTX 4090 · 24 GiB" of "NVIDIA GeForce RTX 4090".
-QString ShortDeviceName(const run::DeviceProfile& device);
 
 }  // namespace vramscope::ui
