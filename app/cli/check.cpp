@@ -11,6 +11,7 @@
 
 #include "app/cli/check_verdict.h"
 #include "app/cli/command.h"
+#include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
@@ -21,6 +22,7 @@
 #include "profiler/program/program.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -38,8 +40,11 @@ struct Options {
 
 // Sizes, or a name of the device table, whose context is meant.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
-  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(text);
+  const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
+  const absl::StatusOr<run::DeviceProfile> device =
+      written.ok() ? run::FindDevice(*written) : written.status();
   if (device.ok()) return run::ContextAssumption(*device);
+  if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
     return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
@@ -119,7 +124,9 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
 }
 
 ExitCode CheckProgram(const Context& context, Options& options) {
-  if (!options.file.empty() || options.run.given()) {
+  const RunOptions& run = options.run;
+  if (!options.file.empty() || !run.preset.empty() || !run.model.empty() || !run.config.empty() ||
+      !run.sets.empty()) {
     Note("error: check takes one of FILE, RUN and -- PROGRAM, not two of them");
     return kUsage;
   }
@@ -133,7 +140,9 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 }
 
 ExitCode Execute(const Context& context, Options& options) {
-  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
+  // A file says nothing of what it is to fit into.
+  const absl::StatusOr<uint64_t> budget =
+      BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {
     Note("error: " + std::string(budget.status().message()));
     return kUsage;
@@ -168,11 +177,11 @@ ExitCode Execute(const Context& context, Options& options) {
 }
 
 // Options that say nothing without what they are for. `--device` is a number of a FILE's devices,
-// and a card's name of a program.
+// and a GPU of a RUN and a program.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   for (const char* name : kProgramOptionNames) {
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
-        command.count(name) == 0 || (name == std::string_view("--device")))
+        command.count(name) == 0)
       continue;
     Note(fmt::format(
         "error: {} goes with a program (vramscope check --budget 24GiB {} ... -- python "
@@ -180,17 +189,26 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
         name, name));
     return kUsage;
   }
-  if (context.has_program || command.count("--device") == 0) return kDone;
-  const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
-  if (number.ok() && *number >= 0 && *number <= 255 && !options.file.empty()) {
-    options.range.device = static_cast<int>(*number);
+  if (options.file.empty()) {
+    options.run.device = options.program.device;
+    options.run.gpu_memory = options.program.gpu_memory;
     return kDone;
   }
-  Note(options.file.empty()
-           ? "error: --device goes with a FILE or a program; of the built-in models say --set "
-             "device=NAME"
-           : "error: --device: of a FILE, the number of one of its devices, from 0 to 255");
-  return kUsage;
+  if (command.count("--gpu-memory") > 0) {
+    Note("error: --gpu-memory goes with a RUN or a program; of a FILE say --budget");
+    return kUsage;
+  }
+  if (options.program.device.empty()) return kDone;
+  const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
+  if (!number.ok() || *number < 0 || *number > 255) {
+    Note(fmt::format(
+        "error: --device: of a FILE it is the number of a device in it, 0 to 255, and not \"{}\"; "
+        "--context takes the context of a GPU",
+        Printable(options.program.device)));
+    return kUsage;
+  }
+  options.range.device = static_cast<int>(*number);
+  return kDone;
 }
 
 }  // namespace
@@ -201,11 +219,18 @@ void RegisterCheck(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
                       "a .trace or CUDA memory snapshot; without it RUN is planned");
-  AddRunOptions(*command, options->run);
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
+  command->get_option("--device")
+      ->description(std::string("of a FILE with several devices: the number of this one alone; of "
+                                "a RUN or a program ") +
+                    kDeviceHelp)
+      ->type_name("N|GPU");
   AddPart(*command, options->range);
-  command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
-      ->required()
+  command
+      ->add_option("--budget", options->budget,
+                   "what the device may hold, as 24GiB; of a RUN or a program with --device: what "
+                   "that GPU has")
       ->type_name("SIZE");
   command
       ->add_option(

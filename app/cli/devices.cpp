@@ -1,4 +1,4 @@
-// `devices`, `presets`, `techniques`: what can be chosen.
+// `presets`, `techniques`: what can be chosen; `devices` is in device_list.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,55 +11,12 @@
 #include "app/cli/format.h"
 #include "profiler/estimate/weights.h"
 #include "profiler/run/catalogue.h"
-#include "profiler/run/device_profile.h"
 #include "profiler/run/run_config.h"
 #include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
-
-ExitCode ShowDevices(bool as_json) {
-  if (as_json) {
-    Json list = Json::array();
-    for (const run::DeviceProfile& d : run::Devices()) {
-      list.push_back({{"key", d.key},
-                      {"name", d.name},
-                      {"memory", d.memory_bytes},
-                      {"context", d.context_bytes},
-                      {"sm_count", d.sm_count},
-                      {"max_threads_per_sm", d.max_threads_per_sm},
-                      {"compute_capability",
-                       fmt::format("{}.{}", d.compute_capability / 10, d.compute_capability % 10)},
-                      {"blas_workspace", d.blas_workspace_bytes},
-                      {"bandwidth", d.bandwidth_bytes_per_s},
-                      {"fp32_flops", d.fp32_flops},
-                      {"tf32_flops", d.tf32_flops},
-                      {"bf16_flops", d.bf16_flops},
-                      {"source", d.source}});
-    }
-    return PrintJson({{"devices", list}});
-  }
-  Table table({{"Key"},
-               {"Name"},
-               {"Memory", Table::kRight},
-               {"SMs", Table::kRight},
-               {"CC", Table::kRight},
-               {"GB/s", Table::kRight},
-               {"fp32", Table::kRight},
-               {"tf32", Table::kRight},
-               {"bf16", Table::kRight}});
-  for (const run::DeviceProfile& d : run::Devices()) {
-    const auto tera = [](double flops) { return fmt::format("{:.1f}", flops / 1e12); };
-    table.Row({d.key, d.name, run::FormatBytes(d.memory_bytes), fmt::format("{}", d.sm_count),
-               fmt::format("{}.{}", d.compute_capability / 10, d.compute_capability % 10),
-               fmt::format("{:.0f}", d.bandwidth_bytes_per_s / 1e9), tera(d.fp32_flops),
-               tera(d.tf32_flops), tera(d.bf16_flops)});
-  }
-  return PrintText(table.Text() +
-                   "\n  Rates in TFLOP/s, dense. Memory as CUDA reports it (nvidia-smi shows some "
-                   "per cent more); --json adds the sources.\n");
-}
 
 // {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
 std::string SettingsText(const Json& settings, const std::string& prefix = "") {
@@ -214,10 +171,6 @@ void Register(CLI::App& app, Context& context, const char* name, const char* hel
 }
 
 }  // namespace
-
-void RegisterDevices(CLI::App& app, Context& context) {
-  Register(app, context, "devices", "the GPUs that can be planned for", ShowDevices);
-}
 
 void RegisterPresets(CLI::App& app, Context& context) {
   Register(app, context, "presets", "the models that need no file", ShowPresets);

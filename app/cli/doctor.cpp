@@ -20,6 +20,7 @@
 #include "profiler/program/launch.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/run/card.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
@@ -151,7 +152,9 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
 
 // The same on the emulated platform: this program started there once more.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
-  const absl::StatusOr<run::DeviceProfile> card = run::FindDevice(device);
+  const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
+  const absl::StatusOr<run::DeviceProfile> card =
+      written.ok() ? run::FindDevice(*written) : written.status();
   if (!card.ok()) return ReportError(card.status());
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
   if (!platform.ok()) return ReportError(platform.status());
@@ -187,9 +190,11 @@ void RegisterDoctor(CLI::App& app, Context& context) {
   command->add_option("--python", options->python, "with --gpu: the Python whose PyTorch is used")
       ->type_name("PATH");
   command
-      ->add_option("--emulated", options->emulated,
-                   "with --gpu: on the emulated platform, with this card of the device table")
-      ->type_name("NAME");
+      ->add_option(
+          "--emulated", options->emulated,
+          "with --gpu: on the emulated platform, with this GPU: a name of the device table, a "
+          "MIG slice, a file or figures, as `plan --device` takes them")
+      ->type_name("GPU");
   command->callback([options, &context] {
     context.exit_code = options->gpu && !options->emulated.empty()
                             ? ExecuteEmulated(options->emulated, options->json, options->python)

@@ -167,7 +167,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
 
 ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
+  const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, options.run);
   if (!budget.ok()) {
     Note("error: " + std::string(budget.status().message()));
     return kUsage;
@@ -336,8 +336,9 @@ void RegisterFit(CLI::App& app, Context& context) {
       "fit", "which techniques make a run fit; those that leave the training as it is first");
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
-  command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
-      ->required()
+  command
+      ->add_option("--budget", options->budget,
+                   "what the device may hold, as 24GiB; with --device: what that GPU has")
       ->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = ExecuteFit(*options); });

@@ -77,7 +77,7 @@ void RegisterPlan(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "plan", "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed");
   auto options = std::make_shared<Options>();
-  AddRunOptions(*command, options->run);
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->callback([options, &context, command] {
@@ -94,6 +94,8 @@ void RegisterPlan(CLI::App& app, Context& context) {
         context.exit_code = kUsage;
         return;
       }
+      options->run.device = options->program.device;
+      options->run.gpu_memory = options->program.gpu_memory;
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
       Note(

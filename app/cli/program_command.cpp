@@ -21,6 +21,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/output.h"
+#include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/base/install_paths.h"
@@ -28,6 +29,8 @@
 #include "profiler/program/program.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/verdict.h"
+#include "profiler/run/device_file.h"
+#include "profiler/run/run_config.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/one_device.h"
 
@@ -214,8 +217,17 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
   return verdict == kDone && !output.trace_path.empty() ? kBadInput : verdict;
 }
 
+absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
+  absl::StatusOr<std::string> device = run::DeviceTextOf(
+      options.device.empty() ? std::string_view(run::RunConfig().device) : options.device);
+  if (device.ok() && !options.gpu_memory.empty())
+    device = run::WithMemory(*device, options.gpu_memory);
+  if (!device.ok()) return device.status();
+  return run::FindDevice(*device);
+}
+
 // Should this process be killed: what had come is written where it was to go.
-std::vector<std::string> IfKilled(const std::string& folder, const ProgramOptions& options,
+std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
   std::vector<std::string> command = {base::OwnPaths().vramscope.string(),
@@ -224,7 +236,7 @@ std::vector<std::string> IfKilled(const std::string& folder, const ProgramOption
                                       folder,
                                       "-o",
                                       output.trace_path};
-  if (planned) command.insert(command.end(), {"--device", options.device});
+  if (planned) command.insert(command.end(), {"--device", device.key});
   return command;
 }
 
@@ -308,8 +320,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     using enum program::IsolationMode;
     std::map<std::string, program::IsolationMode> modes;
     for (const auto mode : {kAuto, kOverlay, kCopy, kNone}) modes.emplace(NameOf(mode), mode);
-    command.add_option("--device", options.device, "with -- PROGRAM: the card of the device table")
-        ->type_name("NAME");
+    command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
+    command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
         .add_option("--ranks", options.ranks,
                     "with -- PROGRAM: so many processes, as torchrun does")
@@ -408,7 +420,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   }
   run::DeviceProfile device;
   if (planned) {
-    absl::StatusOr<run::DeviceProfile> found = run::FindDevice(options.device);
+    absl::StatusOr<run::DeviceProfile> found = DeviceOf(options);
     if (!found.ok()) return ReportError(found.status());
     device = *std::move(found);
     if (options.memory_bytes > 0) device.memory_bytes = MemoryOf(device, options);
@@ -454,7 +466,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
         .activities = !options.no_activities,
         .operators = planned || options.operators,
         .output = (*folder)->path(),
-        .if_killed = IfKilled((*folder)->path(), options, output, planned),
+        .if_killed = IfKilled((*folder)->path(), device, output, planned),
         .output_goes = options.keep.empty(),
         .stdout_to_stderr = output.json || output.trace_path == "-",
         .isolation = isolation->get(),

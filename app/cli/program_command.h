@@ -15,7 +15,8 @@
 namespace vramscope::cli {
 
 struct ProgramOptions {
-  std::string device = "rtx-4090";  // key of the device table
+  std::string device;      // as --device has it; "": the one that runs are planned for
+  std::string gpu_memory;  // in place of its own
   uint32_t ranks = 1;
   uint32_t devices = 0;  // that a process finds; 0: as many as ranks
   int64_t as_rank = -1;
@@ -40,8 +41,8 @@ struct ProgramOptions {
 };
 // Those that say nothing where there is no program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--device", "--ranks",     "--as-rank",      "--devices",    "--steps",
-    "--keep",   "--isolation", "--no-isolation", "--no-network", "--writable"};
+    "--ranks",     "--as-rank",      "--devices",    "--steps",   "--keep",
+    "--isolation", "--no-isolation", "--no-network", "--writable"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 

@@ -18,6 +18,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/segment_record.h"
 
@@ -289,6 +290,19 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
+// A size, or a GPU: what its CUDA context leaves of it.
+absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
+  const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
+  if (bytes.ok()) return bytes;
+  const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
+  if (!written.ok()) return written.status();
+  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(*written);
+  if (device.ok()) return device->memory_bytes - device->context_bytes;
+  if (*written != text || text.find('=') != std::string::npos) return device.status();
+  return absl::InvalidArgumentError(std::string(bytes.status().message()) +
+                                    ", and no name of `vramscope devices`");
+}
+
 // Every device of the file by itself.
 ExitCode Execute(const Options& options) {
   replay::ReplayOptions asked;
@@ -301,7 +315,7 @@ ExitCode Execute(const Options& options) {
     asked.alloc_conf = *conf;
   }
   if (!options.device_memory.empty()) {
-    const absl::StatusOr<uint64_t> bytes = run::ParseBytes(options.device_memory);
+    const absl::StatusOr<uint64_t> bytes = MemoryForSegments(options.device_memory);
     if (!bytes.ok() || *bytes == 0) {
       Note("error: --device-memory: " + (bytes.ok() ? std::string("expected more than nothing")
                                                     : std::string(bytes.status().message())));
@@ -371,8 +385,9 @@ void RegisterReplay(CLI::App& app, Context& context) {
           ->type_name("S");
   command
       ->add_option("--device-memory", options->device_memory,
-                   "replay with that much for segments, as 24GiB")
-      ->type_name("SIZE");
+                   "replay with that much for segments, as 24GiB; of a GPU (a name of `vramscope "
+                   "devices`, a file or figures) its memory less its CUDA context")
+      ->type_name("SIZE|GPU");
   command
       ->add_option("--memory-fraction", options->memory_fraction,
                    "replay with that part of the device allowed")

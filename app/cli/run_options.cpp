@@ -4,6 +4,7 @@
 
 #include "app/cli/input.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -30,9 +31,22 @@ std::string SettingsHelp() {
   return text;
 }
 
+// Of a device the figures are set, whichever file has them.
+absl::Status SetKey(const std::string& key, const std::string& value,
+                    run::RunConfigBuilder& builder) {
+  if (key != "device") return builder.Set(key, value);
+  const absl::StatusOr<std::string> device = run::DeviceTextOf(value);
+  return device.ok() ? builder.Set(key, *device) : device.status();
+}
+
 }  // namespace
 
-void AddRunOptions(CLI::App& command, RunOptions& options) {
+const char* const kDeviceHelp =
+    "the GPU: a name of `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
+    "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)";
+const char* const kGpuMemoryHelp = "memory of that GPU in place of its own, as 8GiB";
+
+void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =
       command.add_option("--preset", options.preset, "a model preset (see `vramscope presets`)");
   CLI::Option* model = command.add_option("--model", options.model,
@@ -54,6 +68,10 @@ void AddRunOptions(CLI::App& command, RunOptions& options) {
                    ? "expected KEY=VALUE, got \"" + text + "\""
                    : std::string();
       });
+  if (devices == DeviceOptions::kHere) {
+    command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
+    command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
+  }
   command.footer(SettingsHelp());
 }
 
@@ -75,9 +93,13 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   if (!status.ok()) return status;
   for (const std::string& set : options.sets) {
     const size_t equals = set.find('=');
-    status = builder.Set(set.substr(0, equals), set.substr(equals + 1));
+    status = SetKey(set.substr(0, equals), set.substr(equals + 1), builder);
     if (!status.ok()) return status;
   }
+  if (!options.device.empty()) status = SetKey("device", options.device, builder);
+  if (status.ok() && !options.gpu_memory.empty())
+    status = builder.Set("custom_device.memory", options.gpu_memory);
+  if (!status.ok()) return status;
   status = builder.Set("backend", run::Name(backend));
   if (!status.ok()) return status;
   absl::StatusOr<run::RunConfig> config = builder.Build();
@@ -86,6 +108,20 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   status = run::CheckRun(*config).status();
   if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
   return config;
+}
+
+absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options) {
+  if (!budget.empty()) return ParseBudget(budget);
+  if (options.device.empty() && options.gpu_memory.empty()) {
+    return absl::InvalidArgumentError(
+        "--budget is missing: what the device may hold, as 24GiB; or --device GPU, whose memory it "
+        "then is");
+  }
+  const absl::StatusOr<run::RunConfig> config = BuildRun(options, run::Backend::kPlan);
+  if (!config.ok()) return config.status();
+  const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(*config);
+  if (!device.ok()) return device.status();
+  return device->memory_bytes;
 }
 
 absl::StatusOr<uint64_t> ParseBudget(const std::string& text) {

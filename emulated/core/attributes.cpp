@@ -24,6 +24,12 @@ bool DataCentre(const Card& card) {
   return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
 }
 
+// The processor's page tables hold for the GPU, too: chips that share memory with it, since the
+// generation of Thor and GB10.
+bool SharesPageTables(const Card& card) {
+  return card.integrated && card.compute_capability >= 110;
+}
+
 }  // namespace
 
 int AttributeOf(int device, Attribute attribute) {
@@ -76,7 +82,14 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kMultiprocessors:
       return card.sm_count;
     case Attribute::kEccEnabled:
-      return DataCentre(card);
+      return card.ecc.value_or(DataCentre(card));
+    case Attribute::kIntegrated:
+      return card.integrated;
+    case Attribute::kPageableMemoryAccess:
+    case Attribute::kPageableUsesHostTables:
+      return SharesPageTables(card);
+    case Attribute::kConcurrentManagedAccess:
+      return !card.integrated || SharesPageTables(card);
     case Attribute::kPciBus:
       return 0x10 + device;
     case Attribute::kBusWidth:
@@ -104,7 +117,11 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kReservedSharedPerBlock:
       return card.major() >= 8 ? 1024 : 0;
     case Attribute::kSingleToDoubleRatio:
-      return DataCentre(card) ? 2 : card.compute_capability == 75 ? 32 : 64;
+      // The B300 has its fp64 units for another purpose.
+      return card.compute_capability == 103                                   ? 64
+             : DataCentre(card)                                               ? 2
+             : card.compute_capability == 61 || card.compute_capability == 75 ? 32
+                                                                              : 64;
     case Attribute::kClusterLaunch:
       return card.major() >= 9;
     case Attribute::kMemorySyncDomains:
@@ -117,7 +134,6 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kGlobalL1:
     case Attribute::kLocalL1:
     case Attribute::kManagedMemory:
-    case Attribute::kConcurrentManagedAccess:
     case Attribute::kComputePreemption:
     case Attribute::kHostPointerForRegistered:
     case Attribute::kCooperativeLaunch:

@@ -7,7 +7,7 @@ namespace vramscope::emulated {
 namespace {
 
 constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB a card
-constexpr int kMostCards = 64;
+constexpr int kMostCards = 120;  // of which LibTorch has numbers for at most 128
 
 bool ParseNumber(std::string_view text, double least, double most, double* value) {
   double parsed = 0;
@@ -25,7 +25,16 @@ bool ParseNumber(std::string_view text, double least, double most, double* value
 Architecture ArchitectureOf(const Card& card) {
   constexpr int kKiB = 1024;
   switch (card.compute_capability) {
+    case 52:
+    case 61:
+      return {96 * kKiB, 48 * kKiB, 32};
+    case 50:
+    case 53:
+    case 60:
+    case 62:
+      return {64 * kKiB, 48 * kKiB, 32};
     case 70:
+    case 72:
       return {96 * kKiB, 96 * kKiB, 32};
     case 75:
       return {64 * kKiB, 64 * kKiB, 16};
@@ -41,6 +50,8 @@ Architecture ArchitectureOf(const Card& card) {
     case 100:
     case 103:
       return {228 * kKiB, 227 * kKiB, 32};
+    case 110:
+      return {228 * kKiB, 227 * kKiB, 24};
     case 120:
     case 121:
       return {100 * kKiB, 99 * kKiB, 24};
@@ -100,6 +111,10 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
       integer(&card.boost_mhz);
     } else if (key == "bus_bits") {
       integer(&card.bus_bits);
+    } else if (key == "integrated") {
+      card.integrated = value != 0;
+    } else if (key == "ecc") {
+      card.ecc = value != 0;
     } else if (key == "peers") {
       card.peers = value < 1 ? Peers::kNone : value < 2 ? Peers::kPcie : Peers::kNvlink;
     } else if (uint64_t* const bytes = key == "bare_context_bytes"       ? &bare
@@ -161,7 +176,7 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
       continue;
     }
     if (static_cast<int>(cards.size()) == kMostCards) {
-      *problem = "more than 64 cards";
+      *problem = "more than 120 cards";
       return {};
     }
     const std::optional<Card> card = ParseCard(line, problem);
@@ -176,7 +191,7 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
     return {};
   }
   if (devices > kMostCards) {
-    *problem = "more than 64 cards";
+    *problem = "more than 120 cards";
     return {};
   }
   if (devices > 0) {

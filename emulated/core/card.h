@@ -51,6 +51,9 @@ struct Card {
   int boost_mhz = 0;
   int bus_bits = 0;
   Peers peers = Peers::kPcie;
+  bool integrated = false;  // its memory is the system's
+  // Whether its memory has error correction switched on; not said: where the chip has HBM.
+  std::optional<bool> ecc;
 
   int major() const { return compute_capability / 10; }
   int minor() const { return compute_capability % 10; }

@@ -128,10 +128,11 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
 
 // Over the bus: PCIe 5 (compute capability 9.0 and from 10.0 on) 55.3 GB/s measured of pinned
 // memory, PCIe 4 25 GB/s as bandwidthTest has it. Pageable memory is staged by the host: 8 to 15
-// GB/s measured.
+// GB/s measured. Where the memory is the processor's own, a copy reads and writes it.
 int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path) {
   const double size = static_cast<double>(bytes);
-  if (path == CopyPath::kOnCard) return Nanoseconds(kShortest + Moving(card, 2 * size));
+  if (path == CopyPath::kOnCard || card.integrated)
+    return Nanoseconds(kShortest + Moving(card, 2 * size));
   constexpr double kPcie5 = 55e9, kPcie4 = 25e9, kStaged = 12e9;
   const double bus = card.compute_capability >= 90 ? kPcie5 : kPcie4;
   return Nanoseconds(kShortest + size / (path == CopyPath::kPinned ? bus : std::min(bus, kStaged)));

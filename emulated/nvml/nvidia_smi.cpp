@@ -38,6 +38,7 @@ struct Gpu {
   void* handle = nullptr;
   std::string name, uuid, bus;
   Memory memory = {};
+  bool has_memory = true;  // of its own
   std::vector<Process> processes;
 };
 
@@ -57,7 +58,7 @@ std::vector<Gpu> Gpus() {
     gpu.uuid = Text(&nvmlDeviceGetUUID, gpu.handle);
     PciInformation pci = {};
     if (nvmlDeviceGetPciInfo_v3(gpu.handle, &pci) == 0) gpu.bus = pci.bus_id;
-    nvmlDeviceGetMemoryInfo(gpu.handle, &gpu.memory);
+    gpu.has_memory = nvmlDeviceGetMemoryInfo(gpu.handle, &gpu.memory) == 0;
     unsigned room = 1024;
     gpu.processes.resize(room);
     const bool known =
@@ -110,6 +111,11 @@ std::string Clock(const Gpu& gpu, int type) {
   return std::to_string(mhz);
 }
 
+// Of the GPU's own memory.
+std::string Own(const Gpu& gpu, unsigned long long bytes) {
+  return gpu.has_memory ? MiB(bytes) : "[N/A]";
+}
+
 constexpr Field kFields[] = {
     {"timestamp", "", [](const Gpu&) { return Now("%Y/%m/%d %H:%M:%S.000"); }},
     {"driver_version", "", [](const Gpu&) { return Driver(); }},
@@ -122,9 +128,9 @@ constexpr Field kFields[] = {
     {"pci.bus_id", "", [](const Gpu& gpu) { return gpu.bus; }},
     {"gpu_bus_id", "", [](const Gpu& gpu) { return gpu.bus; }},
     {"compute_cap", "", &Capability},
-    {"memory.total", "MiB", [](const Gpu& gpu) { return MiB(gpu.memory.total); }},
-    {"memory.used", "MiB", [](const Gpu& gpu) { return MiB(gpu.memory.used); }},
-    {"memory.free", "MiB", [](const Gpu& gpu) { return MiB(gpu.memory.free); }},
+    {"memory.total", "MiB", [](const Gpu& gpu) { return Own(gpu, gpu.memory.total); }},
+    {"memory.used", "MiB", [](const Gpu& gpu) { return Own(gpu, gpu.memory.used); }},
+    {"memory.free", "MiB", [](const Gpu& gpu) { return Own(gpu, gpu.memory.free); }},
     {"memory.reserved", "MiB", [](const Gpu&) { return std::string("0"); }},
     {"utilization.gpu", "%", [](const Gpu&) { return std::string("0"); }},
     {"utilization.memory", "%", [](const Gpu&) { return std::string("0"); }},
@@ -274,8 +280,12 @@ int Table(const std::vector<Gpu>& gpus) {
       "|");
   for (const Gpu& gpu : gpus) {
     char memory[64];
-    std::snprintf(memory, sizeof memory, "%7lluMiB / %6lluMiB", gpu.memory.used / kMiB,
-                  gpu.memory.total / kMiB);
+    if (gpu.has_memory) {
+      std::snprintf(memory, sizeof memory, "%7lluMiB / %6lluMiB", gpu.memory.used / kMiB,
+                    gpu.memory.total / kMiB);
+    } else {
+      std::snprintf(memory, sizeof memory, "         Not Supported");
+    }
     std::printf("| %3u  %s On  | %s Off | %s |\n", gpu.index, Fit(gpu.name, 30).c_str(),
                 Fit(gpu.bus, 18).c_str(), Fit("                 N/A", 20).c_str());
     std::printf("| N/A   40C    P0             N/A /  N/A  | %s | %s |\n", Fit(memory, 22).c_str(),

@@ -228,6 +228,10 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   if (card == nullptr || memory == nullptr) {
     return kInvalidArgument;
   }
+  // It has none of its own: NVIDIA's known issues of the DGX Spark, "[N/A]" of nvidia-smi.
+  if (card->integrated) {
+    return kNotSupported;
+  }
   memory->total = card->memory_bytes;
   const int device = DeviceOf(handle);
   memory->used = UsedOf(device) + ThePlatform().memory.held_by_others(device) + card->idle_bytes;

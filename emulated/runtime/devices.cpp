@@ -47,6 +47,7 @@ Error FillProperties(Properties* p, int device) {
   p->textureAlignment = get(Attribute::kTextureAlignment);
   p->texturePitchAlignment = get(Attribute::kTexturePitchAlignment);
   p->multiProcessorCount = card.sm_count;
+  p->integrated = get(Attribute::kIntegrated);
   p->canMapHostMemory = get(Attribute::kCanMapHostMemory);
   p->maxTexture1D = get(Attribute::kTexture1DWidth);
   p->maxTexture2D[0] = get(Attribute::kTexture2DWidth);
@@ -67,6 +68,8 @@ Error FillProperties(Properties* p, int device) {
   p->sharedMemPerMultiprocessor = get(Attribute::kSharedPerMultiprocessor);
   p->regsPerMultiprocessor = get(Attribute::kRegistersPerMultiprocessor);
   p->managedMemory = get(Attribute::kManagedMemory);
+  p->pageableMemoryAccess = get(Attribute::kPageableMemoryAccess);
+  p->pageableMemoryAccessUsesHostPageTables = get(Attribute::kPageableUsesHostTables);
   p->concurrentManagedAccess = get(Attribute::kConcurrentManagedAccess);
   p->computePreemptionSupported = get(Attribute::kComputePreemption);
   p->canUseHostPointerForRegisteredMem = get(Attribute::kHostPointerForRegistered);

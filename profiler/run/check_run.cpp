@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "profiler/run/catalogue.h"
+#include "profiler/run/compute_capability.h"
 #include "profiler/run/context_growth.h"
+#include "profiler/run/device.h"
 #include "profiler/run/facts.h"
 #include "profiler/run/toggles.h"
 
@@ -65,6 +67,23 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
+// Programs bring a PyTorch of their own, which may have other kernels.
+absl::Status CheckKernels(const RunConfig& config) {
+  if (config.backend != Backend::kPlan) return absl::OkStatus();
+  const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
+  if (!device.ok()) return device.status();
+  if (RunsOnLibTorch(device->compute_capability)) return absl::OkStatus();
+  std::vector<std::string> has;
+  for (const uint32_t number : LibTorchArchitectures())
+    has.push_back(ComputeCapabilityText(number));
+  return Bad(fmt::format(
+      "device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) holds no kernels: "
+      "it has those of {}; choose another device, or plan a program whose PyTorch has them: "
+      "vramscope plan --device {} -- python train.py",
+      device->name, ComputeCapabilityText(device->compute_capability), fmt::join(has, ", "),
+      device->key));
+}
+
 // A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
 absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
   if (config.Integer("lora.rank") == 0 || model.family == Family::kOther) {
@@ -96,6 +115,7 @@ absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
                            name.substr(0, 100), fmt::join(titles, ", ")));
   }
   if (absl::Status status = CheckRules(config); !status.ok()) return status;
+  if (absl::Status status = CheckKernels(config); !status.ok()) return status;
   for (const auto check : {CheckWindow, CheckFamily, CheckLora}) {
     if (absl::Status status = check(config, *model); !status.ok()) return status;
   }
@@ -259,13 +279,23 @@ Assumption HostAssumption() {
 
 Assumption ContextAssumption(const DeviceProfile& device) {
   const ContextGrowth& growth = GrowthOf(device.key);
-  return {growth.driver.empty()
-              ? fmt::format("CUDA context and libraries take what the device table says of {}",
-                            device.name)
-              : fmt::format("CUDA context and libraries take what was read off such a card "
-                            "(driver {}, {}): {}",
-                            growth.driver, growth.with, device.name),
-          "device table: " + device.key, device.context_bytes};
+  const bool of_table = device.key.find_first_of(":=") == std::string::npos;
+  std::string takes;
+  if (!growth.driver.empty()) {
+    takes = fmt::format("what was read off such a card (driver {}, {}): {}", growth.driver,
+                        growth.with, device.name);
+  } else if (of_table) {
+    takes = fmt::format("what the device table says of {}", device.name);
+  } else if (device.key.find("context=") != std::string::npos) {
+    takes = fmt::format("what was said of {}", device.name);
+  } else {
+    takes = fmt::format("as much as on the GPU that {} was made of or is most like", device.name);
+  }
+  const absl::StatusOr<Device> all = ReadDevice(device.key);
+  if (all.ok() && all->integrated)
+    takes += "; of the memory that it shares with the processor nothing else is in use";
+  return {"CUDA context and libraries take " + takes,
+          (of_table ? "device table: " : "device: ") + device.key, device.context_bytes};
 }
 
 }  // namespace vramscope::run

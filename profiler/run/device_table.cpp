@@ -2,6 +2,7 @@
 // ours: it ends the program with the file and the card, and a test loads the whole table.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -10,11 +11,10 @@
 
 #include "profiler/run/context_growth.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/device_text.h"
 #include "profiler/run/facts.h"
-#include "profiler/run/messages.h"
 #include "profiler/run/peers.h"
 #include "profiler/run/run_config.h"
-#include "profiler/run/units.h"
 #include "resources/embedded_file.h"
 
 namespace vramscope::run {
@@ -30,16 +30,27 @@ Peers PeersFromJson(const nlohmann::json& row) {
   std::abort();
 }
 
-DeviceProfile FromJson(const nlohmann::json& row) {
-  DeviceProfile d;
+// A source says itself where a figure was not read but assumed.
+bool IsAssumed(const std::string& source) {
+  for (const char* word : {"assumed", "estimate:", "not confirmed"}) {
+    if (source.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Device FromJson(const nlohmann::json& row) {
+  const auto bytes = [&](const char* key) {  // some L2 caches have half a MiB
+    return static_cast<uint64_t>(row.at(key).get<double>() * 1048576);
+  };
+  Device d;
   d.key = row.at("key");
   d.name = row.at("name");
   d.memory_bytes = row.at("memory_bytes");
-  d.context_bytes = row.at("context_mib").get<uint64_t>() << 20;
+  d.context_bytes = bytes("context_mib");
   d.sm_count = row.at("sm_count");
   d.max_threads_per_sm = row.at("max_threads_per_sm");
   d.compute_capability = row.at("compute_capability");
-  d.l2_bytes = row.at("l2_mib").get<uint64_t>() << 20;
+  d.l2_bytes = bytes("l2_mib");
   d.boost_mhz = row.at("boost_mhz");
   d.bus_bits = row.at("bus_bits");
   d.blas_workspace_bytes = row.at("blas_workspace_bytes");
@@ -47,11 +58,33 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   d.fp32_flops = row.at("fp32_tflops").get<double>() * 1e12;
   d.tf32_flops = row.at("tf32_tflops").get<double>() * 1e12;
   d.bf16_flops = row.at("bf16_tflops").get<double>() * 1e12;
+  d.peers = PeersFromJson(row);
+  d.integrated = row.value("integrated", false);
+  // HBM has it on in any case, GDDR where the total was read with it.
+  const uint32_t cc = d.compute_capability;
+  d.ecc = row.value("ecc", cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc / 10 == 10);
   d.source = fmt::format("{}; memory: {}; context: {}",
                          row.at("rates_source").get_ref<const std::string&>(),
                          row.at("memory_source").get_ref<const std::string&>(),
                          row.at("context_source").get_ref<const std::string&>());
+  for (const auto& [figure, key] : {std::pair{"memory", "memory_source"},
+                                    {"context", "context_source"},
+                                    {"rates", "rates_source"},
+                                    {"peers", "peers_source"}}) {
+    if (IsAssumed(row.at(key))) d.assumed.emplace_back(figure);
+  }
   return d;
+}
+
+// {"1g.10gb": [14, 9.5]}: multiprocessors, GiB.
+// A slice of all is no more than the GPU, whose total CUDA reports without what the driver keeps.
+std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
+  std::vector<MigSlice> slices;
+  for (const auto& [profile, figures] : row.items()) {
+    const uint64_t bytes = static_cast<uint64_t>(figures.at(1).get<double>() * 1024) << 20;
+    slices.push_back({profile, figures.at(0).get<uint32_t>(), std::min(bytes, memory)});
+  }
+  return slices;
 }
 
 ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
@@ -68,21 +101,33 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
           .idle = growth.at("idle_bytes")};
 }
 
+struct Slices {
+  std::vector<MigSlice> profiles;
+  bool assumed = false;
+};
+
 struct Table {
-  std::vector<DeviceProfile> devices;
+  std::vector<Device> devices;
   std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, of those that have one
-  std::map<std::string, Peers, std::less<>> peers;           // by key
+  std::map<std::string, Slices, std::less<>> slices;         // likewise
+  std::map<std::string, std::string, std::less<>> aliases;   // to keys
 };
 
 Table LoadTable() {
   Table table;
   for (const resources::EmbeddedFile& file : resources::DeviceFiles()) {
     try {
-      for (const nlohmann::json& row : nlohmann::json::parse(file.content)) {
+      for (const nlohmann::ordered_json& row : nlohmann::ordered_json::parse(file.content)) {
         table.devices.push_back(FromJson(row));
-        table.peers[table.devices.back().key] = PeersFromJson(row);
+        Device& d = table.devices.back();
+        d.line = file.name;
         if (const auto growth = row.find("context_growth"); growth != row.end())
-          table.growth[table.devices.back().key] = GrowthFromJson(*growth);
+          table.growth[d.key] = GrowthFromJson(*growth);
+        if (const auto slices = row.find("mig"); slices != row.end())
+          table.slices[d.key] = {SlicesFromJson(*slices, d.memory_bytes),
+                                 IsAssumed(row.at("mig_source"))};
+        for (const std::string& alias : row.value("aliases", std::vector<std::string>()))
+          table.aliases[alias] = d.key;
       }
     } catch (const nlohmann::json::exception& error) {
       fmt::print(stderr, "resources/devices/{}.json, entry {}: {}\n", file.name,
@@ -100,29 +145,59 @@ const Table& TheTable() {
 
 }  // namespace
 
-const std::vector<DeviceProfile>& Devices() { return TheTable().devices; }
+const std::vector<Device>& DeviceTable() { return TheTable().devices; }
 
+const std::vector<DeviceProfile>& Devices() {
+  static const auto* devices =
+      new std::vector<DeviceProfile>(DeviceTable().begin(), DeviceTable().end());
+  return *devices;
+}
+
+std::span<const MigSlice> MigSlicesOf(std::string_view name) {
+  const Device* device = FindInTable(name);
+  const auto found =
+      device == nullptr ? TheTable().slices.end() : TheTable().slices.find(device->key);
+  if (found == TheTable().slices.end()) return {};
+  return found->second.profiles;
+}
+
+bool SlicesAreAssumed(std::string_view name) {
+  const auto found = TheTable().slices.find(name);
+  return found != TheTable().slices.end() && found->second.assumed;
+}
+
+std::string_view KeyOfAlias(std::string_view name) {
+  const auto found = TheTable().aliases.find(name);
+  return found == TheTable().aliases.end() ? name : std::string_view(found->second);
+}
+
+// A GPU with more or less memory is the same chip with the same driver; what else is changed, is
+// not what was read.
 const ContextGrowth& GrowthOf(std::string_view device) {
   static const ContextGrowth none;
-  const auto found = TheTable().growth.find(device);
+  const std::string_view base = device.substr(0, device.find(','));
+  std::string_view figures = device.substr(base.size());
+  while (!figures.empty()) {
+    figures.remove_prefix(1);
+    const std::string_view figure = figures.substr(0, figures.find(','));
+    if (!figure.starts_with("memory=") && !figure.starts_with("name=")) return none;
+    figures.remove_prefix(figure.size());
+  }
+  const auto found = TheTable().growth.find(base);
   return found == TheTable().growth.end() ? none : found->second;
 }
 
 Peers PeersOf(std::string_view device) {
-  const auto found = TheTable().peers.find(device);
-  return found == TheTable().peers.end() ? Peers::kPcie : found->second;
+  const absl::StatusOr<Device> found = ReadDevice(device);
+  return found.ok() ? found->peers : Peers::kPcie;
 }
 
-absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {
-  std::vector<std::string_view> keys;
-  for (const DeviceProfile& device : Devices()) {
-    if (device.key == key) return device;
-    keys.push_back(device.key);
-  }
-  const std::string_view near = Nearest(key, keys.data(), keys.data() + keys.size());
-  return absl::InvalidArgumentError(fmt::format(
-      "device: no {} in the device table{}; `vramscope devices` lists what there is", Quoted(key),
-      near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
+absl::StatusOr<Device> ReadDevice(std::string_view text) { return DeviceFromText(text); }
+
+absl::StatusOr<DeviceProfile> FindDevice(std::string_view text) {
+  absl::StatusOr<Device> device = ReadDevice(text);
+  if (!device.ok()) return device.status();
+  return DeviceProfile(*std::move(device));
 }
 
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "profiler/run/context_growth.h"
-#include "profiler/run/peers.h"
+#include "profiler/run/device.h"
 
 namespace vramscope::run {
 
@@ -27,14 +27,18 @@ std::string CudaName(std::string_view name) {
 
 std::string EmulatedCard(const DeviceProfile& d) {
   const uint64_t idle = GrowthOf(d.key).idle;
+  const Device all = ReadDevice(d.key).value_or(Device{});
+  // Who gives a name means it as it stands.
+  const bool named = d.key.find("name=") != std::string::npos;
   return fmt::format(
       "name={};memory_bytes={};context_bytes={};sm_count={};max_threads_per_sm={};"
       "compute_capability={};l2_bytes={};bandwidth_bytes_per_s={:.0f};fp32_flops={:.0f};"
-      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={};peers={}{}",
-      CudaName(d.name), d.memory_bytes, d.context_bytes, d.sm_count, d.max_threads_per_sm,
-      d.compute_capability, d.l2_bytes, d.bandwidth_bytes_per_s, d.fp32_flops, d.tf32_flops,
-      d.bf16_flops, d.boost_mhz, d.bus_bits, static_cast<int>(PeersOf(d.key)),
-      idle == 0 ? std::string() : fmt::format(";idle_bytes={}", idle));
+      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={};peers={};integrated={:d};ecc={:"
+      "d}{}",
+      named ? d.name : CudaName(d.name), d.memory_bytes, d.context_bytes, d.sm_count,
+      d.max_threads_per_sm, d.compute_capability, d.l2_bytes, d.bandwidth_bytes_per_s, d.fp32_flops,
+      d.tf32_flops, d.bf16_flops, d.boost_mhz, d.bus_bits, static_cast<int>(all.peers),
+      all.integrated, all.ecc, idle == 0 ? std::string() : fmt::format(";idle_bytes={}", idle));
 }
 
 std::string GrowingCard(const DeviceProfile& d) {

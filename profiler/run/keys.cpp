@@ -114,14 +114,16 @@ std::string OrEmpty(double value) { return value > 0 ? fmt::format("{}", value) 
 
 std::vector<KeySpec> DeviceSpecs() {
   std::vector<KeySpec> specs;
-  specs.push_back({.key = "device",
-                   .help = "GPU that is planned for, a name of the device table",
-                   .kind = ValueKind::kText,
-                   .expected = "expected a name of the device table (`vramscope devices`)",
-                   .apply = [](RunConfig& c, std::string_view v) { c.device = v; },
-                   .text = [](const RunConfig& c) { return c.device; },
-                   .check = [](std::string_view v) { return FindDevice(v).status(); },
-                   .check_names_key = true});
+  specs.push_back(
+      {.key = "device",
+       .help = "GPU that is planned for: a name of the device table, a MIG slice "
+               "(\"a100-80gb:1g.10gb\"), a file or figures",
+       .kind = ValueKind::kText,
+       .expected = "expected a name of the device table (`vramscope devices`), or figures",
+       .apply = [](RunConfig& c, std::string_view v) { c.device = FindDevice(v).value().key; },
+       .text = [](const RunConfig& c) { return c.device; },
+       .check = [](std::string_view v) { return FindDevice(v).status(); },
+       .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
        .help = "memory of the GPU in place of the table's (\"24GiB\")",

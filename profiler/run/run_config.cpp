@@ -9,6 +9,7 @@
 
 #include "profiler/run/catalogue.h"
 #include "profiler/run/config_proto.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/keys.h"
 #include "profiler/run/lengths.h"
 #include "profiler/run/messages.h"
@@ -214,8 +215,14 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
 }
 
 absl::Status RunConfigBuilder::SetRunJson(std::string_view json) {
-  const absl::StatusOr<Settings> settings = SettingsFromJson(json);
+  absl::StatusOr<Settings> settings = SettingsFromJson(json);
   if (!settings.ok()) return settings.status();
+  for (auto& [key, value] : *settings) {
+    if (key != "device") continue;
+    absl::StatusOr<std::string> device = DeviceTextOf(value);
+    if (!device.ok()) return device.status();
+    value = *std::move(device);
+  }
   RunConfigBuilder changed;
   *changed.impl_ = *impl_;
   absl::Status status = SetAll(*settings, changed);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/run/device_text.h"
 #include "profiler/run/keys.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/units.h"
@@ -71,6 +72,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   Settings& settings() { return settings_; }
 
   bool null() override {
+    if (in_device_) return Wrong("null");
     if (in_list_ || prefixes_.empty()) return Wrong("null");
     return IsLeaf(path_) ? Once() : true;
   }
@@ -78,6 +80,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool number_integer(int64_t value) override { return Plain(fmt::format("{}", value)); }
   bool number_unsigned(uint64_t value) override { return Plain(fmt::format("{}", value)); }
   bool number_float(double value, const std::string& text) override {
+    if (in_device_) return Figure(text);
     // 4.0 and 1e3 are whole numbers too.
     const KeySpec* spec = FindSpec(path_);
     const bool whole = std::trunc(value) == value && std::abs(value) < 9e15;
@@ -87,6 +90,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return Plain(text);
   }
   bool string(std::string& value) override {
+    if (in_device_) return Figure(value);
     if (in_list_) {
       if (value.empty()) return Wrong("\"\" in the list");
       list_ += (list_.empty() ? "" : ",") + value;
@@ -97,11 +101,16 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool binary(json::binary_t&) override { return false; }  // JSON has none
 
   bool start_object(size_t) override {
-    if (in_list_ || IsLeaf(path_)) return Wrong("{...}");
+    if (path_ == "device" && !in_device_) return in_device_ = true;
+    if (in_list_ || in_device_ || IsLeaf(path_)) return Wrong("{...}");
     prefixes_.push_back(path_.empty() ? "" : path_ + ".");
     return true;
   }
   bool key(std::string& name) override {
+    if (in_device_) {
+      figures_.emplace_back(name, "");
+      return true;
+    }
     const std::string written = prefixes_.back() + name;
     path_ = written;
     if (Known(path_)) return true;
@@ -111,12 +120,18 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
   bool end_object() override {
+    if (in_device_) {
+      in_device_ = false;
+      const absl::StatusOr<Device> device = DeviceFromFigures(std::exchange(figures_, {}));
+      if (!device.ok()) status_ = device.status();
+      return device.ok() && Take(device->key);
+    }
     prefixes_.pop_back();
     return true;
   }
   bool start_array(size_t) override {
     const KeySpec* spec = FindSpec(path_);
-    if (in_list_ || spec == nullptr || !spec->is_list) return Wrong("[...]");
+    if (in_list_ || in_device_ || spec == nullptr || !spec->is_list) return Wrong("[...]");
     in_list_ = true;
     return true;
   }
@@ -137,11 +152,18 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   // A number, true or false.
   bool Plain(std::string text) {
+    if (in_device_) return Figure(std::move(text));
     if (in_list_ && FindSpec(path_)->numbers_in_list && text != "true" && text != "false") {
       list_ += (list_.empty() ? "" : ",") + text;
       return true;
     }
     return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
+  }
+
+  // Of the device, which may be an object of figures as a device file has it.
+  bool Figure(std::string text) {
+    figures_.back().second = std::move(text);
+    return true;
   }
 
   bool Take(std::string text) {
@@ -186,6 +208,8 @@ class SettingsReader : public nlohmann::json_sax<json> {
   std::set<std::string> seen_;
   bool in_list_ = false;
   std::string list_;
+  bool in_device_ = false;
+  Figures figures_;
 };
 
 // The text of a setting as JSON has it: a number, true, false or a string.

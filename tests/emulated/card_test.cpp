@@ -46,6 +46,38 @@ TEST(Card, WhatIsWrongIsNamed) {
   EXPECT_THAT(problem, HasSubstr("context_bytes"));
 }
 
+// The CUDA C++ programming guide's table, of every compute capability that the device table has:
+// shared memory of a multiprocessor and at most of a block in KiB, blocks.
+TEST(Card, HasTheLimitsOfItsComputeCapability) {
+  struct Row {
+    int compute_capability, shared, shared_of_block, blocks;
+  };
+  for (const Row& row :
+       {Row{60, 64, 48, 32}, Row{61, 96, 48, 32}, Row{70, 96, 96, 32}, Row{75, 64, 64, 16},
+        Row{80, 164, 163, 32}, Row{86, 100, 99, 16}, Row{87, 164, 163, 16}, Row{89, 100, 99, 24},
+        Row{90, 228, 227, 32}, Row{100, 228, 227, 32}, Row{103, 228, 227, 32},
+        Row{110, 228, 227, 24}, Row{120, 100, 99, 24}, Row{121, 100, 99, 24}}) {
+    SCOPED_TRACE(row.compute_capability);
+    Card card;
+    card.compute_capability = row.compute_capability;
+    const Architecture architecture = ArchitectureOf(card);
+    EXPECT_EQ(architecture.shared_per_sm, row.shared * 1024);
+    EXPECT_EQ(architecture.shared_per_block_most, row.shared_of_block * 1024);
+    EXPECT_EQ(architecture.blocks_per_sm, row.blocks);
+    EXPECT_EQ(architecture.registers_per_sm, 65536);
+  }
+}
+
+TEST(Card, MayShareItsMemory) {
+  std::string problem;
+  EXPECT_FALSE(ParseCard(kCard, &problem)->integrated);
+  EXPECT_FALSE(ParseCard(kCard, &problem)->ecc.has_value());
+  const auto card = ParseCard(std::string(kCard) + ";integrated=1;ecc=0", &problem);
+  ASSERT_TRUE(card) << problem;
+  EXPECT_TRUE(card->integrated);
+  EXPECT_EQ(card->ecc, false);
+}
+
 TEST(Card, KeysOfALaterVersionAreSkipped) {
   std::string problem;
   EXPECT_TRUE(ParseCard(std::string(kCard) + ";nvlinks=18", &problem)) << problem;

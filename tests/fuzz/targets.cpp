@@ -3,6 +3,7 @@
 #include "tests/fuzz/assembly_entries.h"
 #include "tests/fuzz/cudnn_entries.h"
 #include "tests/fuzz/device_code_entries.h"
+#include "tests/fuzz/device_entries.h"
 #include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
@@ -27,6 +28,7 @@ std::span<const Target> Targets() {
       {"assembly", &WorkerAnswers},
       {"batch", &Batch},
       {"cudnn", &CudnnDescriptors},
+      {"device", &DeviceFile},
       {"device_code", &DeviceCode},
       {"experiments", &Experiments},
       {"folder_stream", &FolderStream},

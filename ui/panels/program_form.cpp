@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "profiler/run/device_profile.h"
+#include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
-#include "ui/panels/run_panel.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/timeline/theme.h"
 
@@ -125,10 +125,11 @@ void ProgramPanel::BuildForm() {
   device_ = MakeComboBox();
   device_->setObjectName(QStringLiteral("programDevice"));
   device_->setPlaceholderText(tr("the one that is there"));
-  for (const run::DeviceProfile& device : run::Devices())
-    device_->addItem(ShortDeviceName(device), Text(device.key));
+  FillDevices(device_);
   connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
-  AddRow(tr("Card"), device_, tr("The GPU that a planned program finds"));
+  choose_device_ = MakeDeviceButton("programChooseDevice");
+  connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
+  AddRow(tr("Card"), Beside(device_, choose_device_), tr("The GPU that a planned program finds"));
 
   ranks_ = MakeSpinBox(1, kMostRanks);
   ranks_->setObjectName(QStringLiteral("programRanks"));
@@ -192,7 +193,12 @@ void ProgramPanel::ShowFields() {
            arguments_, folder_, choose_folder_, ranks_, steps_})
     field->setEnabled(idle);
   device_->setEnabled(idle && planned);
-  device_->setCurrentIndex(planned ? std::max(0, device_->findData(Text(request_.device))) : -1);
+  choose_device_->setEnabled(idle && planned);
+  if (planned) {
+    ShowDevice(device_, request_.device);
+  } else {
+    device_->setCurrentIndex(-1);
+  }
   skip_init_->setEnabled(idle && planned);
   operators_->setEnabled(idle && !planned);
 }

@@ -21,10 +21,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/run/device_profile.h"
+#include "profiler/run/device.h"
+#include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
-#include "ui/panels/run_panel.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/theme.h"
@@ -415,17 +415,42 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
 
-// All cards; of a plan but the one that it was planned on.
+void ProgramPanel::ChooseDevice(const QString& now,
+                                const std::function<void(const QString&)>& chosen) {
+  auto* dialog = new DeviceDialog(now, window());
+  connect(dialog, &DeviceDialog::chosen, this, chosen);
+  dialog->open();
+}
+
+// All cards; of a plan but the one that it was planned on. By lines of the table: it is long.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();
-  for (const run::DeviceProfile& device : run::Devices()) {
+  QMenu* lines = nullptr;
+  std::string line;
+  for (const run::Device& device : run::DeviceTable()) {
+    if (lines == nullptr || device.line != line) lines = menu->addMenu(Text(device.line));
+    line = device.line;
     if (request_.planned() && device.key == request_.device) continue;
     const QString key = Text(device.key);
-    QAction* action = menu->addAction(ShortDeviceName(device));
+    QAction* action = lines->addAction(ShortDeviceName(device));
     action->setObjectName(key);
     connect(action, &QAction::triggered, this, [this, key] { Q_EMIT againRequested(key); });
   }
+  menu->addSeparator();
+  connect(menu->addAction(tr("Another …")), &QAction::triggered, this, [this] {
+    ChooseDevice(Text(request_.device),
+                 [this](const QString& device) { Q_EMIT againRequested(device); });
+  });
+}
+
+void ProgramPanel::setDevice(const QString& device) {
+  ShowDevice(device_, device.toStdString());
+  Edited();
+}
+
+void ProgramPanel::chooseDevice() {
+  ChooseDevice(Text(request_.device), [this](const QString& device) { setDevice(device); });
 }
 
 void ProgramPanel::focusScript() {

@@ -6,6 +6,7 @@
 
 #include <QJsonObject>
 #include <QWidget>
+#include <functional>
 #include <vector>
 
 #include "profiler/program/interpreters.h"
@@ -48,6 +49,8 @@ class ProgramPanel : public QWidget {
   // What came of it; shows errors and, where there is something, what can be done next.
   void setEnd(const ProgramEnd& end);
   void focusScript();
+  void setDevice(const QString& device);
+  void chooseDevice();  // by its dialog
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
@@ -67,6 +70,7 @@ class ProgramPanel : public QWidget {
   void ChooseScript();
   void ChooseFolder();
   void ChooseInterpreter(int index);
+  void ChooseDevice(const QString& now, const std::function<void(const QString&)>& chosen);
   void FillAgain();
   void ShowState();
   void Explain();
@@ -91,6 +95,7 @@ class ProgramPanel : public QWidget {
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QComboBox* device_ = nullptr;
+  QToolButton* choose_device_ = nullptr;
   QSpinBox* ranks_ = nullptr;
   QSpinBox* steps_ = nullptr;
   ToggleSwitch* skip_init_ = nullptr;

@@ -8,6 +8,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStandardItemModel>
+#include <QToolButton>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "profiler/run/catalogue.h"
 #include "profiler/run/seq.h"
+#include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
@@ -59,16 +61,6 @@ std::string ShownSeq(const RunConfig& config) {
 
 }  // namespace
 
-QString ShortDeviceName(const run::DeviceProfile& device) {
-  QString name = QString::fromStdString(device.name);
-  for (const char* prefix : {"NVIDIA ", "GeForce "})
-    if (name.startsWith(QLatin1String(prefix))) name.remove(0, static_cast<int>(strlen(prefix)));
-  // Many names end in their memory already ("A100 80GB").
-  if (name.contains(QLatin1String("GB"))) return name;
-  const double gib = static_cast<double>(device.memory_bytes) / 1073741824.0;
-  return QStringLiteral("%1 · %2 GiB").arg(name).arg(std::lround(gib));
-}
-
 RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
@@ -96,9 +88,16 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   device_ = MakeComboBox();
   device_->setObjectName(QStringLiteral("device"));
-  for (const run::DeviceProfile& device : run::Devices())
-    device_->addItem(ShortDeviceName(device), QString::fromStdString(device.key));
-  add(tr("Device"), device_, tr("The GPU that is planned for"));
+  FillDevices(device_);
+  QToolButton* choose = MakeDeviceButton("chooseDevice");
+  connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
+  auto* device_line = new QWidget;
+  auto* device_pair = new QHBoxLayout(device_line);
+  device_pair->setContentsMargins(0, 0, 0, 0);
+  device_pair->setSpacing(2);
+  device_pair->addWidget(device_, 1);
+  device_pair->addWidget(choose);
+  add(tr("Device"), device_line, tr("The GPU that is planned for"));
   connect(device_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     config.device = device_->itemData(index).toString().toStdString();
@@ -167,6 +166,17 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   });
 }
 
+void RunPanel::chooseDevice() {
+  auto* dialog = new DeviceDialog(QString::fromStdString(config_.device), window());
+  connect(dialog, &DeviceDialog::chosen, this, [this](const QString& device) {
+    RunConfig config = config_;
+    config.device = device.toStdString();
+    config.custom_device = {};  // what was said of the GPU before
+    Edit(config);
+  });
+  dialog->open();
+}
+
 void RunPanel::ModelChosen(int index) {
   if (index == model_->count() - 1) {
     setConfig(config_);  // the box goes back to what is run
@@ -210,7 +220,7 @@ void RunPanel::setConfig(const RunConfig& config) {
   model_->insertSeparator(model_->count());
   model_->addItem(tr("open config.json …"));
 
-  device_->setCurrentIndex(device_->findData(QString::fromStdString(config.device)));
+  ShowDevice(device_, config.device);
   batch_->setValue(config.batch);
   const QString seq = ToQString(ShownSeq(config));
   seq_->clear();

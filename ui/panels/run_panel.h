@@ -20,6 +20,7 @@ class RunPanel : public QWidget {
   // Which configurations can be shown: presets that lead to others are disabled, and all other
   // settings are. Empty: all.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
+  void chooseDevice();  // by its dialog
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
@@ -45,8 +46,5 @@ class RunPanel : public QWidget {
   QSpinBox* micro_batches_ = nullptr;
   QSpinBox* steps_ = nullptr;
 };
-
-// "RTX 4090 · 24 GiB" of "NVIDIA GeForce RTX 4090".
-QString ShortDeviceName(const run::DeviceProfile& device);
 
 }  // namespace vramscope::ui

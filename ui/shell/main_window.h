@@ -120,6 +120,8 @@ class MainWindow : public QMainWindow {
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
   void compareWith(const QString& path);     // read beside what is shown: the baseline of it
   void openModelConfig(const QString& path);
+  void openDeviceFile(const QString& path);  // of what the controls show: a run, a program
+  void chooseDevice();
   // The page that plans anybody's program, with this script in it; nothing is started.
   void openProgram(const QString& script = QString());
   void startProgram();  // what the page says; it really runs

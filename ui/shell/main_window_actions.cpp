@@ -387,6 +387,13 @@ void MainWindow::AddRunActions() {
                       if (!path.isEmpty()) openModelConfig(path);
                     },
                 .tip = tr("A Hugging Face config.json, or a run.json")});
+  actions_.Add({.id = "run.device",
+                .menu = menu,
+                .text = tr("Choose the GPU …"),
+                .run = [this] { chooseDevice(); },
+                .tip = tr("Search the device table; a MIG slice, other memory, a device file, "
+                          "figures"),
+                .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
                 .text = tr("Make it fit"),

@@ -12,8 +12,11 @@
 #include "profiler/importers/open.h"
 #include "profiler/importers/sniff.h"
 #include "profiler/program/verdict.h"
+#include "profiler/run/device_file.h"
 #include "profiler/trace/catch_status.h"
+#include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
@@ -56,6 +59,17 @@ bool IsConfiguration(const QString& path) {
   return importers::Sniff(text) == importers::FileKind::kUnknown;
 }
 
+// What a device file has, and no configuration of a model or a run.
+bool IsDevice(const QString& path) {
+  QFile file(path);
+  if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
+    return false;
+  const QJsonObject object = QJsonDocument::fromJson(file.readAll()).object();
+  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
+  return (has("multiprocessors") || has("compute_capability") || has("like")) &&
+         !has("model_type") && !has("architectures") && !has("model");
+}
+
 bool IsScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
 }
@@ -93,6 +107,7 @@ void MainWindow::openFile(const QString& path) { openFiles({path}); }
 
 void MainWindow::OpenOne(const QString& path) {
   if (IsConfiguration(path)) {
+    if (IsDevice(path)) return openDeviceFile(path);
     openModelConfig(path);
     return;
   }
@@ -264,6 +279,7 @@ void MainWindow::compareWith(const QString& path) {
   }
   if (IsConfiguration(path)) {
     PinBaseline();
+    if (IsDevice(path)) return openDeviceFile(path);
     openModelConfig(path);
     return;
   }
@@ -346,6 +362,34 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                              : tr("%1. Everything before that is shown.").arg(text),
                  .action = ran_out ? tr("What would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
+}
+
+void MainWindow::openDeviceFile(const QString& path) {
+  const absl::StatusOr<std::string> device =
+      run::DeviceTextOf(QFileInfo(path).absoluteFilePath().toStdString());
+  if (!device.ok()) {
+    banner_->show({.kind = "bad-device",
+                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. What was shown stays.").arg(Text(device.status()))});
+    Say(tr("Not used: %1").arg(path));
+    Q_EMIT failed(Text(device.status()));
+    return;
+  }
+  banner_->clear(QStringLiteral("bad-device"));
+  if (ControlsShow(ControlsPage::kProgram)) {
+    program_->setDevice(QString::fromStdString(*device));
+    return;
+  }
+  run::RunConfig config = config_;
+  config.device = *device;
+  config.custom_device = {};
+  editConfig(config);
+}
+
+void MainWindow::chooseDevice() {
+  if (ControlsShow(ControlsPage::kProgram)) return program_->chooseDevice();
+  ShowControlsPage(ControlsPage::kModel);
+  run_panel_->chooseDevice();
 }
 
 void MainWindow::openModelConfig(const QString& path) {

@@ -29,7 +29,8 @@ struct Options {
 std::vector<std::string> RunArguments(const RunOptions& run) {
   std::vector<std::string> arguments;
   for (const auto& [name, value] :
-       {std::pair("--preset", &run.preset), {"--model", &run.model}, {"--config", &run.config}})
+       {std::pair("--preset", &run.preset), {"--model", &run.model}, {"--config", &run.config},
+        {"--device", &run.device}, {"--gpu-memory", &run.gpu_memory}})
     if (!value->empty()) arguments.insert(arguments.end(), {name, *value});
   for (const std::string& set : run.sets) arguments.insert(arguments.end(), {"--set", set});
   return arguments;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "profiler/run/context_growth.h"
+#include "profiler/run/device.h"
 #include "profiler/run/peers.h"
 
 namespace vramscope::run {
@@ -22,7 +23,7 @@ TEST(EmulatedCard, IsNamedAsCudaNamesIt) {
 
 // Every figure of every card is there, as a whole number that is not zero.
 TEST(EmulatedCard, SaysAllOfEveryCard) {
-  for (const DeviceProfile& device : Devices()) {
+  for (const Device& device : DeviceTable()) {
     SCOPED_TRACE(device.key);
     std::map<std::string, std::string> fields;
     for (const absl::string_view part : absl::StrSplit(EmulatedCard(device), ';')) {
@@ -30,11 +31,13 @@ TEST(EmulatedCard, SaysAllOfEveryCard) {
           absl::StrSplit(part, absl::MaxSplits('=', 1));
       EXPECT_TRUE(fields.insert(field).second) << field.first;
     }
-    EXPECT_EQ(fields.size(), GrowthOf(device.key).idle > 0 ? 15u : 14u);
+    EXPECT_EQ(fields.size(), GrowthOf(device.key).idle > 0 ? 17u : 16u);
     EXPECT_FALSE(fields["name"].empty());
     fields.erase("name");
     EXPECT_EQ(fields["peers"], std::to_string(static_cast<int>(PeersOf(device.key))));
-    fields.erase("peers");  // 0 is one of its values
+    EXPECT_EQ(fields["integrated"], device.integrated ? "1" : "0");
+    EXPECT_EQ(fields["ecc"], device.ecc ? "1" : "0");
+    for (const char* may_be_zero : {"peers", "integrated", "ecc"}) fields.erase(may_be_zero);
     for (const auto& [name, value] : fields) {
       EXPECT_FALSE(value.empty() || value == "0") << name;
       EXPECT_EQ(value.find_first_not_of("0123456789"), std::string::npos) << name << "=" << value;

@@ -195,7 +195,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
 // here with the reason why not.
 TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
   const std::set<std::string_view> none = {
-      "custom_device.memory",     // the window plans for cards of the table
+      "custom_device.memory",     // of the device itself in the window's dialog
       "custom_device.bandwidth",  //
       "custom_device.flops",      //
       "seed",                     // moves drawn lengths alone: set it on the command line

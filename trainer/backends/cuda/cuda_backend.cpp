@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "trainer/backends/cuda/card_activities.h"
 #include "trainer/backends/cuda/cuda_library.h"
 #include "trainer/backends/cuda/emulated.h"
+#include "trainer/backends/cuda/emulated_process.h"
 #include "trainer/backends/cuda/micro_batch_tape.h"
 #include "trainer/backends/cuda/recorded_run.h"
 #include "trainer/backends/ranks.h"
@@ -233,18 +235,29 @@ class Cuda final : public Backend {
     return absl::OkStatus();
   }
 
+  // LibTorch asks a device once what it is: each kind of GPU has a device number of its own, in the
+  // order in which they come. Number 0 is none of them: it may be asked before the first run says
+  // what it is planned for. Memory is asked for every time: that may differ from run to run.
   absl::Status ChooseCard(const run::DeviceProfile& profile) {
-    const std::vector<run::DeviceProfile>& cards = run::Devices();
-    for (size_t i = 0; i < cards.size(); ++i) {
-      if (cards[i].key != profile.key) continue;
-      device_ = static_cast<int>(i);
-      // Its memory may be a setting of the run.
-      if (Emulated().set_card(device_, run::EmulatedCard(profile).c_str()) == 0) {
-        return absl::OkStatus();
-      }
+    run::DeviceProfile kind = profile;
+    kind.memory_bytes = 1;
+    kind.context_bytes = 0;
+    const std::string text = run::EmulatedCard(kind);
+    const auto known = std::ranges::find(kinds_, text);
+    const auto device = 1 + static_cast<int>(known - kinds_.begin());
+    if (device >= kPlannedDevices) {
+      return absl::ResourceExhaustedError(
+          fmt::format("this process has planned for {} kinds of GPU, as many as LibTorch tells "
+                      "apart: start it again for another",
+                      kinds_.size()));
     }
-    return absl::InvalidArgumentError(
-        fmt::format("the emulated platform has no card '{}'", profile.key));
+    if (Emulated().set_card(device, run::EmulatedCard(profile).c_str()) != 0) {
+      return absl::InvalidArgumentError(
+          fmt::format("the emulated platform has no card '{}'", profile.key));
+    }
+    if (known == kinds_.end()) kinds_.push_back(text);
+    device_ = device;
+    return absl::OkStatus();
   }
 
   const CudaLibrary* library_ = nullptr;
@@ -254,6 +267,7 @@ class Cuda final : public Backend {
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
+  std::vector<std::string> kinds_;  // of GPUs that were planned for: devices 1, 2, ...
 };
 
 }  // namespace

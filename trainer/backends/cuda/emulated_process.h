@@ -14,9 +14,12 @@
 
 namespace vramscope::trainer {
 
-// What a process started from here inherits: every library of CUDA's comes from `folder`, every
-// card of the device table is a device (planning for another one needs no new process), and
-// addresses are the same every time (orders that come of hashes of them, too).
+// Devices of a process that plans: each kind of GPU that it plans for has a number of its own.
+constexpr int kPlannedDevices = 120;
+
+// What a process started from here inherits: every library of CUDA's comes from `folder`, there are
+// kPlannedDevices devices (planning for another GPU needs no new process), and addresses are the
+// same every time (orders that come of hashes of them, too).
 // kFailedPrecondition: the platform is not there.
 absl::Status SetEmulatedEnvironment(const std::string& folder);
 

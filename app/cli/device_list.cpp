@@ -1,0 +1,266 @@
+// `devices [WORDS]`: the GPUs that can be planned for, and what is assumed of each.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "profiler/run/compute_capability.h"
+#include "profiler/run/device.h"
+#include "profiler/run/device_file.h"
+#include "profiler/run/toggles.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> words;
+  std::string memory, compute_capability, family;
+  bool json = false, file = false;
+};
+
+// ">=16GiB": what a figure is to be. Without a sign: at least.
+struct Bound {
+  std::string sign;
+  double value = 0;
+  bool Holds(double figure) const {
+    if (sign == ">") return figure > value;
+    if (sign == "<") return figure < value;
+    if (sign == "<=") return figure <= value;
+    if (sign == "=") return figure == value;
+    return figure >= value;
+  }
+};
+
+// `text` without its sign, which goes to `bound`.
+std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
+  const size_t end = std::min(text.find_first_not_of("<>="), text.size());
+  bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);
+  if (bound.sign == "==") bound.sign = "=";
+  return text.substr(end);
+}
+
+bool IsSign(const std::string& sign) {
+  return sign == ">=" || sign == "<=" || sign == ">" || sign == "<" || sign == "=";
+}
+
+absl::StatusOr<Bound> MemoryBound(const std::string& text) {
+  Bound bound;
+  const absl::StatusOr<uint64_t> bytes = run::ParseBytes(TakeSign(text, ">=", bound));
+  if (!bytes.ok() || !IsSign(bound.sign)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--memory: \"{}\" is not allowed; expected a size, after >=, <=, >, < or =, as '>=16GiB'",
+        Printable(text)));
+  }
+  bound.value = static_cast<double>(*bytes);
+  return bound;
+}
+
+absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
+  Bound bound;
+  const uint32_t number = run::ParseComputeCapability(TakeSign(text, "=", bound));
+  if (number == 0 || !IsSign(bound.sign)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--compute-capability: \"{}\" is not allowed; expected one of CUDA's, after >=, <=, >, < "
+        "or =, as 8.6 or '>=8.0'",
+        Printable(text)));
+  }
+  bound.value = number;
+  return bound;
+}
+
+// Architecture, line of the table.
+std::string FamilyText(const run::Device& d) {
+  std::string text = fmt::format("{} {}{}", run::ArchitectureName(d.compute_capability), d.line,
+                                 d.name.find("Laptop") != std::string::npos ? " laptop" : "");
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
+  std::optional<Bound> memory, capability;
+  if (!options.memory.empty()) {
+    const absl::StatusOr<Bound> bound = MemoryBound(options.memory);
+    if (!bound.ok()) return bound.status();
+    memory = *bound;
+  }
+  if (!options.compute_capability.empty()) {
+    const absl::StatusOr<Bound> bound = CapabilityBound(options.compute_capability);
+    if (!bound.ok()) return bound.status();
+    capability = *bound;
+  }
+  const auto fits = [&](const run::Device& d) {
+    return (!memory || memory->Holds(static_cast<double>(d.memory_bytes))) &&
+           (!capability || capability->Holds(d.compute_capability)) &&
+           (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
+  };
+  // One that is written out: its name, a slice of it, a file, figures.
+  if (options.words.size() == 1) {
+    const std::string& word = options.words.front();
+    const absl::StatusOr<std::string> text = run::DeviceTextOf(word);
+    if (!text.ok()) return text.status();
+    const absl::StatusOr<run::Device> one = run::ReadDevice(*text);
+    if (one.ok()) return std::vector{*one};
+    if (word.find_first_of("=:") != std::string::npos) return one.status();
+  }
+  std::vector<run::Device> chosen;
+  for (const run::Device& d : run::DeviceTable()) {
+    if (fits(d) && run::HasWords(run::SearchText(d), options.words)) chosen.push_back(d);
+  }
+  if (chosen.empty()) {
+    return absl::NotFoundError(
+        "no GPU of the device table is so; --family takes an architecture (turing, ampere, ada, "
+        "hopper, blackwell, ...) or a line (geforce, laptop, workstation, datacenter, integrated)");
+  }
+  return chosen;
+}
+
+std::string KernelsText(const run::Device& d) {
+  if (run::RunsOnLibTorch(d.compute_capability)) return {};
+  std::vector<std::string> has;
+  for (const uint32_t number : run::LibTorchArchitectures())
+    has.push_back(run::ComputeCapabilityText(number));
+  return fmt::format(
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for it, but for {}: programs alone, "
+      "with a PyTorch that has",
+      fmt::join(has, ", "));
+}
+
+Json DeviceObject(const run::Device& d) {
+  Json slices = Json::array();
+  for (const run::MigSlice& slice : run::MigSlicesOf(d.key)) slices.push_back(slice.profile);
+  return {{"key", d.key},
+          {"name", d.name},
+          {"family", d.line},
+          {"architecture", std::string(run::ArchitectureName(d.compute_capability))},
+          {"memory", d.memory_bytes},
+          {"context", d.context_bytes},
+          {"sm_count", d.sm_count},
+          {"max_threads_per_sm", d.max_threads_per_sm},
+          {"compute_capability", run::ComputeCapabilityText(d.compute_capability)},
+          {"blas_workspace", d.blas_workspace_bytes},
+          {"l2", d.l2_bytes},
+          {"boost_mhz", d.boost_mhz},
+          {"memory_bus_bits", d.bus_bits},
+          {"bandwidth", d.bandwidth_bytes_per_s},
+          {"fp32_flops", d.fp32_flops},
+          {"tf32_flops", d.tf32_flops},
+          {"bf16_flops", d.bf16_flops},
+          {"integrated", d.integrated},
+          {"mig_profiles", slices},
+          {"libtorch_has_kernels", run::RunsOnLibTorch(d.compute_capability)},
+          {"assumed", d.assumed},
+          {"source", d.source}};
+}
+
+std::string Tera(double flops) { return fmt::format("{:.1f}", flops / 1e12); }
+
+std::string TableText(const std::vector<run::Device>& devices) {
+  Table table({{"Key"},
+               {"Name"},
+               {"Memory", Table::kRight},
+               {"SMs", Table::kRight},
+               {"CC", Table::kRight},
+               {"GB/s", Table::kRight},
+               {"fp32", Table::kRight},
+               {"tf32", Table::kRight},
+               {"bf16", Table::kRight},
+               {"Assumed"}});
+  for (const run::Device& d : devices) {
+    table.Row({d.key, d.name, run::FormatBytes(d.memory_bytes), fmt::format("{}", d.sm_count),
+               run::ComputeCapabilityText(d.compute_capability),
+               fmt::format("{:.0f}", d.bandwidth_bytes_per_s / 1e9), Tera(d.fp32_flops),
+               Tera(d.tf32_flops), Tera(d.bf16_flops),
+               fmt::format("{}", fmt::join(d.assumed, ", "))});
+  }
+  return table.Text() +
+         fmt::format(
+             "\n  {} of {}. Rates in TFLOP/s, dense. Memory as CUDA reports it (nvidia-smi shows "
+             "some per cent more). Assumed: what was read nowhere for this GPU; `vramscope devices "
+             "NAME` says more of one, --json all sources.\n",
+             devices.size(), run::DeviceTable().size());
+}
+
+// All of one.
+std::string DetailText(const run::Device& d) {
+  std::string text = fmt::format("{}\n  {}\n\n", d.name, d.key);
+  const auto line = [&](const char* what, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<20}  {}\n", what, value);
+  };
+  line("Architecture",
+       fmt::format("{}, compute capability {}", run::ArchitectureName(d.compute_capability),
+                   run::ComputeCapabilityText(d.compute_capability)));
+  line("Memory",
+       fmt::format("{} ({} B){}{}", run::FormatBytes(d.memory_bytes), d.memory_bytes,
+                   d.integrated ? ", shared with the processor: the system takes of it, too" : "",
+                   d.ecc ? ", ECC" : ""));
+  line("CUDA context", run::FormatBytes(d.context_bytes));
+  line("Multiprocessors", fmt::format("{} x {} threads", d.sm_count, d.max_threads_per_sm));
+  line("L2 cache", run::FormatBytes(d.l2_bytes));
+  line("Clock, memory bus", fmt::format("{} MHz, {} bits", d.boost_mhz, d.bus_bits));
+  line("Bandwidth", fmt::format("{:.4g} GB/s", d.bandwidth_bytes_per_s / 1e9));
+  line("Dense rates", fmt::format("fp32 {}, tf32 {}, bf16 {} TFLOP/s", Tera(d.fp32_flops),
+                                  Tera(d.tf32_flops), Tera(d.bf16_flops)));
+  line("cuBLAS workspace", run::FormatBytes(d.blas_workspace_bytes));
+  std::vector<std::string_view> slices;
+  for (const run::MigSlice& slice : run::MigSlicesOf(d.key)) slices.push_back(slice.profile);
+  line("MIG profiles", fmt::format("{}", fmt::join(slices, ", ")));
+  line("Kernels", KernelsText(d));
+  line("Assumed", d.assumed.empty() ? "nothing" : fmt::format("{}", fmt::join(d.assumed, ", ")));
+  line("Sources", d.source);
+  return text;
+}
+
+ExitCode Show(const Options& options) {
+  const absl::StatusOr<std::vector<run::Device>> devices = Chosen(options);
+  if (!devices.ok()) {
+    Note("error: " + Printable(std::string(devices.status().message())));
+    return kUsage;
+  }
+  if (options.file) {
+    if (devices->size() == 1) return PrintText(run::DeviceJson(devices->front()));
+    Note(fmt::format("error: --file writes one GPU, and {} are so: name one", devices->size()));
+    return kUsage;
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const run::Device& d : *devices) list.push_back(DeviceObject(d));
+    return PrintJson({{"devices", list}});
+  }
+  return PrintText(devices->size() == 1 ? DetailText(devices->front()) : TableText(*devices));
+}
+
+}  // namespace
+
+void RegisterDevices(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("devices", "the GPUs that can be planned for");
+  auto options = std::make_shared<Options>();
+  command->add_option("words", options->words,
+                      "only those that have all of them in key, name, family or architecture; or "
+                      "one GPU as --device takes it (a MIG slice, a file, figures)");
+  command->add_option("--memory", options->memory, "only those with so much memory, as '>=16GiB'")
+      ->type_name("SIZE");
+  command
+      ->add_option("--compute-capability", options->compute_capability,
+                   "only those of this compute capability, as 8.6 or '>=8.0'")
+      ->type_name("CC");
+  command
+      ->add_option(
+          "--family", options->family,
+          "only those of this architecture (turing, ampere, ...) or line (geforce, laptop, "
+          "workstation, datacenter, integrated)")
+      ->type_name("WORD");
+  command->add_flag("--file", options->file,
+                    "of one GPU: what a device file has, to be changed and given to --device");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Show(*options); });
+}
+
+}  // namespace vramscope::cli
