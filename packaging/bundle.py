@@ -28,7 +28,10 @@ platforms/libqminimal.so xcbglintegrations/libqxcb-glx-integration.so xcbglinteg
 wayland-shell-integration/libxdg-shell.so wayland-decoration-client/libbradient.so
 wayland-graphics-integration-client/libqt-plugin-wayland-egl.so
 platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
-iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so""".split()
+iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so tls/libqopensslbackend.so""".split()
+
+# What libqopensslbackend.so opens by name.
+OPENED = ["libssl.so.3", "libcrypto.so.3"]
 
 # Parts of every Linux that has a C library at all, and what the user's PyTorch brings.
 NEVER = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libtorch.*|libc10.*)\.so(\..*)?$")
@@ -41,7 +44,7 @@ FALLBACK = re.compile(
     r"(libEGL|libGLX|libGLdispatch|libOpenGL|libGL|libX11|libX11-xcb|libXau|libXdmcp|libICE|libSM|libuuid|libbsd|libmd"
     r"|libxcb|libxcb-(glx|randr|render|shape|shm|sync|xfixes|xkb)|libwayland-(client|cursor|egl)|libffi"
     r"|libfontconfig|libfreetype|libexpat|libpng16|libbrotli(dec|common)|libz|libglib-2\.0|libpcre2-8"
-    r"|libdbus-1|libsystemd|libcap|libgcrypt|libgpg-error|liblz4|liblzma|libgcc_s|libgomp)\.so\.[0-9]+$")
+    r"|libdbus-1|libsystemd|libcap|libgcrypt|libgpg-error|liblz4|liblzma|libgcc_s|libgomp|libssl|libcrypto)\.so\.[0-9]+$")
 
 FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("Regular", "Medium", "SemiBold", "Bold")] + [
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
@@ -161,9 +164,11 @@ def add_libraries(tree, packages):
         packages.sources[target] = (packages.of(plugins / name), plugins / name)
         waiting.append(target)
     seen = set()
-    while waiting:
-        path = waiting.pop()
-        for name in Elf(path).needed:
+    needed = list(OPENED)
+    while needed or waiting:
+        if not needed:
+            needed = list(Elf(waiting.pop()).needed)
+        for name in needed:
             if name in seen or NEVER.match(name) or (own / name).exists() or name.startswith("libcuda"):
                 continue
             seen.add(name)
@@ -175,6 +180,7 @@ def add_libraries(tree, packages):
             use_newer(target, "" if target.parent == own else "/../..")
             packages.sources[target] = (packages.of(source), source)
             waiting.append(target)
+        needed = []
     (own / "qt.conf").write_text("[Paths]\nPrefix = .\nPlugins = plugins\n")
 
 
@@ -186,6 +192,14 @@ def add_fonts(tree, packages):
         shutil.copyfile(path, target)
         packages.sources[target] = (packages.of(path), path)
     (share / "fonts.conf").write_text(FONTS_CONF)
+
+
+def add_certificates(tree, packages):
+    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp)."""
+    source = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
+    target = tree / "share/vramscope" / source.name
+    shutil.copyfile(source, target)
+    packages.sources[target] = ("ca-certificates", source)
 
 
 def check(tree):
@@ -276,6 +290,7 @@ def make(build, tree, version, epoch):
     install(build, tree)
     add_libraries(tree, packages)
     add_fonts(tree, packages)
+    add_certificates(tree, packages)
     check(tree)
     describe(tree, packages, version, epoch)
 

@@ -216,7 +216,7 @@ struct Recorder::Impl {
   }
 
   StringId InternByText(std::string_view text) {
-    auto it = string_ids.find(absl::string_view(text.data(), text.size()));
+    auto it = string_ids.find(text);
     if (it != string_ids.end()) return {it->second};
     const auto id = static_cast<uint32_t>(strings.size());
     strings.emplace_back(text);

@@ -4,6 +4,9 @@
 #include <QNetworkProxy>
 #include <QSslCertificate>
 #include <QUrl>
+#include <filesystem>
+
+#include "profiler/base/install_paths.h"
 
 namespace vramscope::ui {
 namespace {
@@ -57,6 +60,11 @@ bool IsExempt(const QString& host, const QString& no_proxy) {
 QSslConfiguration OwnCertificates() {
   QSslConfiguration configuration = QSslConfiguration::defaultConfiguration();
   QList<QSslCertificate> certificates = QSslConfiguration::systemCaCertificates();
+  // An installed tree brings some, for a container that has none.
+  const std::filesystem::path& share = base::OwnPaths().share;
+  if (certificates.isEmpty() && !share.empty())
+    certificates = QSslCertificate::fromPath(
+        QString::fromStdString((share / "vramscope/ca-certificates.crt").string()));
   if (const QString file = qEnvironmentVariable("SSL_CERT_FILE"); !file.isEmpty())
     certificates += QSslCertificate::fromPath(file);
   if (const QString folder = qEnvironmentVariable("SSL_CERT_DIR"); !folder.isEmpty())
