@@ -60,7 +60,9 @@ absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
   // A file has no order: its `lengths` hold beside its `seq`, wherever they stand.
-  std::ranges::stable_partition(settings, [](const auto& each) { return each.first == "seq"; });
+  // Not ranges: clang 14, which builds the fuzzers, takes no subrange of this C++ library.
+  std::stable_partition(settings.begin(), settings.end(),
+                        [](const auto& each) { return each.first == "seq"; });
   for (const auto& [key, value] : settings) {
     if (key == "model") {
       name = &value;
