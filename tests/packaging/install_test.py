@@ -7,6 +7,8 @@ no desktop. Run by hand, as root:
 Prints PASS and FAIL lines with seconds and megabytes; exit status 1 on a FAIL, 77 where it cannot be tried here.
 """
 import argparse
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -166,6 +168,26 @@ def with_wheel(root, report, torch):
     report.check(suite, "pip install --target", status == 0, out[-200:] if status else "")
 
 
+def list_of_files(wheel, report):
+    """The SPDX document knows every file of the wheel's tree, and nothing in it refers to what is not there."""
+    with zipfile.ZipFile(wheel) as archive:
+        tree = "vramscope/_bundle/"
+        own = tree + "share/doc/vramscope/vramscope.spdx.json"
+        document = json.loads(archive.read(own))
+        listed = {file["fileName"][2:]: file["checksums"][0]["checksumValue"] for file in document["files"]}
+        there = {name[len(tree):]: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()
+                 if name.startswith(tree) and name != own}
+        links = {"lib/vramscope/emulated/libcuda.so", "lib/vramscope/emulated/libnvidia-ml.so"}  # of the tree; files in a wheel
+        wrong = [name for name in set(listed) | set(there) if name not in links and listed.get(name) != there.get(name)]
+        known = {"SPDXRef-DOCUMENT"} | {item["SPDXID"] for item in document["packages"] + document["files"]}
+        dangling = [relation for relation in document["relationships"]
+                    if not {relation["spdxElementId"], relation["relatedSpdxElement"]} <= known]
+        licences = [package["licenseComments"] for package in document["packages"] if "licenseComments" in package
+                    and tree + package["licenseComments"] not in archive.namelist()]
+    report.check("-", "the list of files (SPDX)", not wrong and not dangling and not licences and len(there) > 100,
+                 "%d files of %d packages %s" % (len(there), len(document["packages"]), " ".join(wrong[:3] + licences[:3])))
+
+
 def with_archive(root, report):
     archive = next((root.path / "dist").glob("*.tar"), None)
     if archive is None:
@@ -205,6 +227,7 @@ def main():
         skip("debootstrap is missing")
     report = Report()
     scratch = tempfile.TemporaryDirectory()
+    list_of_files(next(options.dist.glob("*.whl")), report)
     for suite in options.suites.split(","):
         root = Root((options.roots or pathlib.Path(scratch.name)) / suite, suite)
         root.make()
