@@ -194,6 +194,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   }
   // As the style sheet has its font, which comes when the dialog is shown.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
     ShowSlices();
