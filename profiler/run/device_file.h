@@ -29,7 +29,7 @@ absl::StatusOr<Device> DeviceFromJson(std::string_view json);
 // What DeviceFromJson() reads, with all figures. Of a GPU of the table, too.
 std::string DeviceJson(const Device& device);
 
-// `device` with other memory: "rtx-4090" and 8 GiB are "rtx-4090,memory=8589934592".
+// `device` with other memory: "rtx-4090" and 8 GiB are "rtx-4090,memory=8GiB".
 absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view memory);
 
 }  // namespace vramscope::run

@@ -89,6 +89,17 @@ bool Store(To& to, const std::optional<From>& from) {
   return from.has_value();
 }
 
+// As people write it, where that is the same number exactly.
+std::string Size(uint64_t bytes) {
+  if (bytes > 0 && bytes % (1 << 30) == 0) return fmt::format("{}GiB", bytes >> 30);
+  if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
+  return fmt::format("{}", bytes);
+}
+std::string Whole(double value, double unit, std::string_view name) {
+  const double units = std::round(value / unit);
+  return units * unit == value ? fmt::format("{}{}", units, name) : fmt::format("{}", value);
+}
+
 // One figure: how it is called, what it may be, where it is kept. The order is that of the one form
 // in which figures are written.
 struct Figure {
@@ -120,12 +131,12 @@ const std::array kFigures = {
            [](std::string_view t, Device& d) {
              return Store(d.memory_bytes, BytesBetween(t, kLeastMemory, kMostMemory));
            },
-           [](const Device& d) { return fmt::format("{}", d.memory_bytes); }},
+           [](const Device& d) { return Size(d.memory_bytes); }},
     Figure{"context", "expected a size up to 64 GiB, as 300MiB, which is less than the memory",
            [](std::string_view t, Device& d) {
              return Store(d.context_bytes, BytesBetween(t, 0, uint64_t{64} << 30));
            },
-           [](const Device& d) { return fmt::format("{}", d.context_bytes); }},
+           [](const Device& d) { return Size(d.context_bytes); }},
     Figure{"compute_capability",
            "expected one of CUDA's: 5.0, 5.2, 5.3, 6.0, 6.1, 6.2, 7.0, 7.2, 7.5, 8.0, 8.6, 8.7, "
            "8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1",
@@ -143,7 +154,7 @@ const std::array kFigures = {
            [](std::string_view t, Device& d) {
              return Store(d.l2_bytes, BytesBetween(t, 16 << 10, 1 << 30));
            },
-           [](const Device& d) { return fmt::format("{}", d.l2_bytes); }},
+           [](const Device& d) { return Size(d.l2_bytes); }},
     Figure{"clock", "expected the boost clock from 100 MHz to 10 GHz, as 1590MHz",
            [](std::string_view t, Device& d) {
              static constexpr std::array kUnits = {Unit{"", 1}, Unit{"mhz", 1}, Unit{"ghz", 1000}};
@@ -160,16 +171,16 @@ const std::array kFigures = {
           static constexpr std::array kUnits = {Unit{"", 1}, Unit{"gb/s", 1e9}, Unit{"tb/s", 1e12}};
           return Store(d.bandwidth_bytes_per_s, Between(NumberWithUnit(t, kUnits), 1e9, 1e14));
         },
-        [](const Device& d) { return fmt::format("{}", d.bandwidth_bytes_per_s); }},
+        [](const Device& d) { return Whole(d.bandwidth_bytes_per_s, 1e9, "GB/s"); }},
     Figure{"fp32", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 9.1TFLOPS",
            [](std::string_view t, Device& d) { return Store(d.fp32_flops, Rate(t)); },
-           [](const Device& d) { return fmt::format("{}", d.fp32_flops); }},
+           [](const Device& d) { return Whole(d.fp32_flops, 1e12, "TFLOPS"); }},
     Figure{"tf32", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 35TFLOPS",
            [](std::string_view t, Device& d) { return Store(d.tf32_flops, Rate(t)); },
-           [](const Device& d) { return fmt::format("{}", d.tf32_flops); }},
+           [](const Device& d) { return Whole(d.tf32_flops, 1e12, "TFLOPS"); }},
     Figure{"bf16", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 70TFLOPS",
            [](std::string_view t, Device& d) { return Store(d.bf16_flops, Rate(t)); },
-           [](const Device& d) { return fmt::format("{}", d.bf16_flops); }},
+           [](const Device& d) { return Whole(d.bf16_flops, 1e12, "TFLOPS"); }},
     Figure{"peers", "expected none, pcie or nvlink",
            [](std::string_view t, Device& d) {
              for (const auto& [name, peers] : kPeers) {

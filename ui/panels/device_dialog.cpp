@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTableWidget>
 #include <QToolButton>
@@ -116,6 +117,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   pages_ = new QTabWidget;
   pages_->setObjectName(QStringLiteral("devicePages"));
   pages_->setDocumentMode(true);
+  pages_->tabBar()->setDrawBase(false);
   pages_->addTab(MakeTablePage(), tr("Device table"));
   pages_->addTab(MakeFiguresPage(), tr("File or figures"));
   column->addWidget(pages_, 1);
@@ -190,7 +192,9 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  table_->resizeColumnsToContents();
+  // As the style sheet has its font, which comes when the dialog is shown.
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
     ShowSlices();
@@ -404,7 +408,10 @@ void DeviceDialog::Check() {
   problem_->setWrappedText(problem);
   problem_->setVisible(!good);
   about_->setVisible(good);
-  text_->setText(good ? QStringLiteral("--device ") + Text(device->key) : QString());
+  const QString key = good ? Text(device->key) : QString();
+  text_->setText(!good                            ? QString()
+                 : key.contains(QLatin1Char(' ')) ? QStringLiteral("--device '%1'").arg(key)
+                                                  : QStringLiteral("--device ") + key);
   text_->setCursorPosition(0);
   if (!good) return;
   QString about = tr("%1: %2, %3 multiprocessors, compute capability %4.")

@@ -90,7 +90,7 @@ TEST(DeviceText, FiguresAlone) {
   EXPECT_EQ(d.context_bytes, like.context_bytes);
   EXPECT_THAT(d.assumed, AllOf(Contains("bandwidth"), Contains("clock"), Contains("context"),
                                Not(Contains("memory"))));
-  EXPECT_EQ(d.key, "name=My GPU,memory=4294967296,compute_capability=7.5,multiprocessors=14");
+  EXPECT_EQ(d.key, "name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14");
   EXPECT_EQ(EmulatedCard(d).find("name=My GPU;memory_bytes=4294967296;"), 0u);
 }
 
@@ -123,7 +123,7 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_DOUBLE_EQ(half.bf16_flops, ReadDevice("rtx-4090")->bf16_flops / 2);
   EXPECT_THAT(half.assumed, Contains("rates"));
   EXPECT_EQ(ReadDevice("rtx-4090,memory=12GiB")->key, WithMemory("rtx-4090", "12GiB").value());
-  EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8589934592");
+  EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8GiB");
   // A context that was read off such a card is that of one with other memory, too.
   EXPECT_GT(GrowthOf("h200,memory=107374182400").bare, 0u);
   EXPECT_EQ(GrowthOf("h200,multiprocessors=66").bare, 0u);
@@ -224,8 +224,8 @@ TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
     "bandwidth": "448GB/s", "source": "our own data sheet"})");
   const std::string text = DeviceTextOf(path).value();
   EXPECT_EQ(text,
-            "name=Lab GPU,memory=25769803776,compute_capability=8.6,multiprocessors=28,"
-            "bandwidth=448000000000");
+            "name=Lab GPU,memory=24GiB,compute_capability=8.6,multiprocessors=28,"
+            "bandwidth=448GB/s");
   EXPECT_EQ(DeviceTextOf("rtx-4090").value(), "rtx-4090");
   EXPECT_EQ(DeviceTextOf("rtx-4090,bandwidth=1TB/s").value(), "rtx-4090,bandwidth=1TB/s");
   // A run keeps the figures, so that it can be read where the file is not.

@@ -105,7 +105,7 @@ TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
   EXPECT_FALSE(Ok()->isEnabled());
   EXPECT_THAT(Problem(), AllOf(HasSubstr("memory"), HasSubstr("lots"), HasSubstr("24GiB")));
   Edit("deviceMemory")->setText(QStringLiteral("16GiB"));
-  EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=17179869184");
+  EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=16GiB");
   Picture("slice-dark.png");
   Ok()->click();
   ASSERT_TRUE(Idle());
@@ -116,7 +116,7 @@ TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
   EXPECT_THAT(window_->findChild<QComboBox*>(QStringLiteral("device"))->currentText().toStdString(),
               HasSubstr("2g.20gb"));
   OpenDialog();
-  EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=17179869184");
+  EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=16GiB");
 }
 
 TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
@@ -132,7 +132,7 @@ TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
   Picture("figures-dark.png");
   Edit("figure.compute_capability")->setText(QStringLiteral("8.6"));
   Edit("figure.multiprocessors")->setText(QStringLiteral("28"));
-  EXPECT_EQ(dialog_->device(), "memory=25769803776,compute_capability=8.6,multiprocessors=28");
+  EXPECT_EQ(dialog_->device(), "memory=24GiB,compute_capability=8.6,multiprocessors=28");
   dialog_->openFile(Write("bad.json", R"({"memory": "24GiB"})"));
   EXPECT_THAT(Problem(), AllOf(HasSubstr("bad.json"), HasSubstr("compute_capability")));
   dialog_->openFile(Write("lab.json", R"({"name": "Lab GPU", "memory": "12GiB",
