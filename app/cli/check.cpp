@@ -183,7 +183,10 @@ ExitCode Judge(const std::string& file, const trace::Trace& trace, uint64_t budg
     printed =
         PrintText(VerdictText(verdict, summary, context, budget) + AssumptionsText({assumed}));
   }
-  return printed != kDone ? printed : within ? kDone : kNo;
+  if (printed != kDone) return printed;
+  // What the file does not tell is no "no": it is told apart by the status, too.
+  if (verdict.kind == Verdict::Kind::kUnknown) return kBadInput;
+  return within ? kDone : kNo;
 }
 
 ExitCode Execute(const Options& options) {
@@ -220,6 +223,10 @@ ExitCode Execute(const Options& options) {
 
 void RegisterCheck(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("check", "exit 1 when a run or a trace needs more memory");
+  command->footer(
+      "Exit status: 1 when more is needed than the budget, 3 when the file does not tell (it ran out "
+      "of memory and the budget would have granted that request; no reserved memory recorded).\n" +
+      command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
                       "a .trace or CUDA memory snapshot; without it RUN is planned");
