@@ -84,7 +84,10 @@ ExitCode Say(const Judged& judged, const std::string& what, const Options& optio
   if (!options.summary.empty())
     if (const absl::Status s = Append(options.summary, JudgedMarkdown(judged, what)); !s.ok())
       return ReportError(s);
-  return printed != kDone ? printed : judged.within() ? kDone : kNo;
+  if (printed != kDone) return printed;
+  // What is not known is no "no": the status tells them apart, too.
+  if (judged.verdict == Judged::Verdict::kUnknown) return kBadInput;
+  return judged.within() ? kDone : kNo;
 }
 
 ExitCode JudgeAndSay(const std::string& file, const std::string& what,
@@ -216,6 +219,11 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 void RegisterCheck(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "check", "exit 1 when a run, a trace or (-- PROGRAM ARGS...) a program needs more memory");
+  command->footer(
+      "Exit status: 1 when more is needed than the budget, 3 when the file does not tell (it ran "
+      "out "
+      "of memory and the budget would have granted that request; no reserved memory recorded).\n" +
+      command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
                       "a .trace or CUDA memory snapshot; without it RUN is planned");

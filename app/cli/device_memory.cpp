@@ -38,7 +38,7 @@ Json DeviceMemoryJson(const trace::Trace& trace, const DeviceMemory& memory) {
 
 std::string DeviceMemoryText(const DeviceMemory& memory) {
   if (memory.parts.empty()) return "";
-  Table table({{"Of the card"}, {"Bytes", Table::kRight}, {""}, {"From"}});
+  Table table({{"Of the GPU"}, {"Bytes", Table::kRight}, {""}, {"From"}});
   for (const DeviceMemory::Part& part : memory.parts)
     table.Row({std::string(explain::Name(part.what)), BytesText(part.bytes),
                std::string(explain::Name(part.source)), part.about});

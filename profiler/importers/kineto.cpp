@@ -29,6 +29,8 @@ using Span = KinetoTables::Span;
 
 using trace::kReservedTotalAddress;
 
+constexpr uint64_t kMadeAddresses = uint64_t{1} << 58;  // of blocks whose address is not said
+
 // What one device's `Total ...` say.
 struct DeviceTotals {
   int64_t reserved = -1, least_reserved = INT64_MAX;
@@ -46,12 +48,6 @@ class Assembler {
     ChooseMemory();
     if (tables_.memory.empty() && part_)
       return absl::OutOfRangeError("no [memory] event lies in the part that was asked for");
-    if (tables_.memory.empty() && tables_.without_address > 0)
-      return absl::InvalidArgumentError(fmt::format(
-          "its {} [memory] events have sizes and no addresses (\"Addr\"), as PyTorch before 1.11 "
-          "wrote them, so that no block can be told from another: record the trace with a newer "
-          "PyTorch, or a memory snapshot",
-          tables_.without_address));
     if (tables_.memory.empty())
       return absl::InvalidArgumentError(fmt::format(
           "a Chrome trace of {} events without any [memory] event{}: record with "
@@ -72,9 +68,6 @@ class Assembler {
     Annotations();
     Extras();
     Activities();
-    if (tables_.without_address > 0)
-      recording_.warnings.push_back(fmt::format(
-          "{} [memory] events have no address and are left out", tables_.without_address));
     if (tables_.unusable > 0)
       recording_.warnings.push_back(
           fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
@@ -93,6 +86,7 @@ class Assembler {
     });
     std::stable_sort(memory.begin(), memory.end(),
                      [](const Memory& a, const Memory& b) { return a.time_ns < b.time_ns; });
+    NameBlocks();
     if (memory.empty()) return;
     const uint64_t last = std::min<uint64_t>(options_.last_entry, memory.size() - 1);
     const int64_t first_ns = memory.front().time_ns;
@@ -104,6 +98,47 @@ class Assembler {
       return i < options_.first_entry || i > last || ns < options_.from_ns || ns > options_.to_ns;
     });
     part_ = memory.size() < before;
+  }
+
+  // Events without addresses, as PyTorch before 1.11 wrote them: which block is freed is not said.
+  // It is one of that size, so how much is allocated is known all the same; the latest is taken,
+  // which is right for what is used like a stack.
+  void NameBlocks() {
+    std::vector<Memory>& memory = tables_.memory;
+    const auto nameless = [](const Memory& m) { return m.without_address; };
+    const auto count = static_cast<uint64_t>(std::ranges::count_if(memory, nameless));
+    if (count == 0) return;
+    if (std::ranges::any_of(
+            memory, [](const Memory& m) { return !m.out_of_memory && !m.without_address; })) {
+      std::erase_if(memory, nameless);
+      recording_.warnings.push_back(
+          fmt::format("{} [memory] events have no address and are left out", count));
+      return;
+    }
+    constexpr uint64_t kMost = uint64_t{1} << 59;  // of all sizes together
+    absl::flat_hash_map<std::pair<uint8_t, uint64_t>, std::vector<uint64_t>> live;
+    uint64_t next = kMadeAddresses;
+    for (Memory& m : memory) {
+      if (m.out_of_memory) continue;
+      const auto bytes = static_cast<uint64_t>(m.bytes < 0 ? -m.bytes : m.bytes);
+      std::vector<uint64_t>& blocks = live[{m.device, bytes}];
+      if (m.bytes < 0 && !blocks.empty()) {
+        m.address = blocks.back();
+        blocks.pop_back();
+        continue;
+      }
+      if (bytes > kMadeAddresses + kMost - next) continue;  // it has none, and goes
+      m.address = next;  // of a free: a block that is older than the trace
+      next += bytes;
+      if (m.bytes > 0) blocks.push_back(m.address);
+    }
+    tables_.unusable +=
+        std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
+    recording_.warnings.push_back(fmt::format(
+        "its {} [memory] events have sizes and no addresses (\"Addr\"), as PyTorch before 1.11 "
+        "wrote them: how much is allocated is recorded, which block of several of one size is "
+        "freed is not (the latest is taken), and what was there before is not shown",
+        count));
   }
 
   // The GPU that the memory is of, as the file's deviceProperties say; none of several.

@@ -291,10 +291,6 @@ void KinetoEventReader::TakeMemory() {
   KinetoTables::Memory m{};
   m.out_of_memory = event_.name == "[OutOfMemory]";
   const bool sized = event_.begin_ns && event_.bytes;
-  if (sized && !m.out_of_memory && !event_.address && *event_.bytes != 0) {
-    ++tables_.without_address;
-    return;
-  }
   if (!sized || (!m.out_of_memory && *event_.bytes == 0)) {
     ++tables_.unusable;
     return;
@@ -302,6 +298,7 @@ void KinetoEventReader::TakeMemory() {
   m.time_ns = *event_.begin_ns;
   m.bytes = *event_.bytes;
   m.address = static_cast<uint64_t>(event_.address.value_or(0));
+  m.without_address = !m.out_of_memory && !event_.address;
   m.total_allocated = event_.total_allocated.value_or(-1);
   m.total_reserved = event_.total_reserved.value_or(-1);
   m.thread = Thread();

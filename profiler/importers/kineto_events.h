@@ -31,6 +31,7 @@ struct KinetoTables {
     uint32_t thread;
     uint8_t device;
     bool cpu, out_of_memory;
+    bool without_address;  // PyTorch before 1.11
     trace::Category said;
   };
   // What lies on a host thread and nests.
@@ -72,8 +73,6 @@ struct KinetoTables {
   bool ours = false;      // written by vramscope
   uint64_t events = 0;    // of all kinds
   uint64_t unusable = 0;  // that lack what they need (a time, a size)
-  uint64_t without_address =
-      0;  // [memory] events with a size and no address: the unusable ones aside
 };
 
 // Reads a whole file. What has been read stays in `tables` when it fails.

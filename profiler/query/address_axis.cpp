@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/trace/range_set.h"
+#include "profiler/trace/segment_record.h"
 
 namespace vramscope::query {
 namespace {
@@ -163,6 +164,7 @@ class AddressAxis::Builder {
           break;
         case trace::EventKind::kSegmentMap:
         case trace::EventKind::kSegmentUnmap: {
+          if (IsTotal(id)) break;
           while (trace_.other_events.event[activity] < i) ++activity;
           const uint64_t begin = trace_.other_events.address[activity];
           if (events_.kind[i] == trace::EventKind::kSegmentUnmap) {
@@ -201,6 +203,7 @@ class AddressAxis::Builder {
     }
     for (uint32_t id = 0; id < segments_.size(); ++id) {
       axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
+      if (IsTotal(id)) continue;
       if (!segments_.expandable[id]) {
         axis_.pieces_.push_back({.begin = segments_.address[id],
                                  .end = trace::EndOf(segments_.address[id], segments_.bytes[id])});
@@ -215,6 +218,8 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
+  // How much was reserved, nobody knows where: no room on the axis, and no free memory to show.
+  bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);
     return pieces.empty() ? 0 : pieces.back().before + pieces.back().end - pieces.back().begin;

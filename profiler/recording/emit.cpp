@@ -313,10 +313,15 @@ class Emitter {
   }
 
   void RangeEnds(EntryIndex i, bool contiguous) {
+    const auto next_begins = [i](const auto& ranges, size_t at) {
+      return at + 1 < ranges.size() && ranges[at + 1].begin == i;
+    };
+    // A phase that goes on behind its step's end ends with the step.
+    const bool last_of_steps =
+        step_open_ && labels_.steps[step_].end == i && !next_begins(labels_.steps, step_);
     const auto end = [&](const auto& ranges, size_t& at, bool& open, EventKind kind) {
       if (!open || ranges[at].end != i) return;
-      const bool next_begins = at + 1 < ranges.size() && ranges[at + 1].begin == i;
-      if (next_begins != contiguous) return;
+      if ((next_begins(ranges, at) && !last_of_steps) != contiguous) return;
       Put(Of(kind));
       open = false;
       ++at;

@@ -400,7 +400,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
            {{"diff", file, file}, 0},
            {{"diff", file, file, "--by", "stack"}, 0},
            {{"diff", file, file, "--requests"}, 0},
-           {{"check", file, "--budget", "1GiB"}, 1}}) {
+           {{"check", file, "--budget", "1GiB"}, 3}}) {
     std::vector<std::string> json_arguments = arguments;
     json_arguments.push_back("--json");
     const Outcome outcome = RunVramscope(json_arguments);

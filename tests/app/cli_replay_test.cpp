@@ -40,12 +40,13 @@ TEST_F(CliRecording, ReplayFindsEveryDecision) {
 
 // Made up: no allocator would have left a hole between its blocks.
 TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
-  const std::string file = Write("s.json", {.leak = true});
+  const std::string file = Write("s.json", {.leak = true, .hole = true});
   const json replay = Json({"replay", file, "--json"}, 1);
   EXPECT_EQ(replay["addresses"], (json{{"matched", 7}, {"total", 8}}));
   EXPECT_EQ(replay["differences"], 1);
   EXPECT_THAT(replay["first_difference"]["what"].get<std::string>(), HasSubstr("3,145,728"));
-  EXPECT_NE(replay["first_difference"]["cause"], "");
+  EXPECT_THAT(replay["first_difference"]["cause"].get<std::string>(),
+              HasSubstr("begins 2,097,152 B behind it"));
   const Outcome text = RunVramscope({"replay", file});
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.out, AllOf(HasSubstr("1 difference between the recording and the model"),

@@ -39,6 +39,7 @@ json Snapshot(const SnapshotOptions& o) {
                       {"frames", json::array()}});
   };
   const json forward = frames("mm", "forward", 20), keep = frames("clone", "log", 33);
+  const uint64_t before_leaks = o.activation + (o.hole ? 2 * kMiB : 0);
   json annotations = json::array();
   const auto mark = [&](const char* stage, int k) {
     if (o.marks)
@@ -49,9 +50,9 @@ json Snapshot(const SnapshotOptions& o) {
   };
   for (int k = 0; k < o.steps; ++k) {
     mark("START", k);
-    const uint64_t address = kBase + 4 * kMiB;
+    const uint64_t address = kBase + 4 * kMiB, behind = address + before_leaks;
     add("alloc", address, o.activation, forward);
-    if (o.leak) add("alloc", kBase + (8 + 3 * static_cast<uint64_t>(k)) * kMiB, 3 * kMiB, keep);
+    if (o.leak) add("alloc", behind + 3 * static_cast<uint64_t>(k) * kMiB, 3 * kMiB, keep);
     add("free_requested", address, o.activation, forward);
     add("free_completed", address, o.activation, forward);
     mark("END", k);
@@ -68,8 +69,8 @@ json Snapshot(const SnapshotOptions& o) {
   block(0, 4 * kMiB, true);
   uint64_t at = 4 * kMiB;
   if (o.leak) {
-    block(at, 4 * kMiB, false);
-    at += 4 * kMiB;
+    block(at, before_leaks, false);
+    at += before_leaks;
     for (int k = 0; k < o.steps; ++k, at += 3 * kMiB) block(at, 3 * kMiB, true);
   }
   block(at, 64 * kMiB - at, false);

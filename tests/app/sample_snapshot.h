@@ -19,6 +19,7 @@ inline constexpr uint64_t kBase = 0x7f0000000000;
 struct SnapshotOptions {
   int steps = 4;
   bool leak = false;   // 3 MiB of every step stay
+  bool hole = false;   // 2 MiB lie in front of them, which no allocator would have left free
   bool oom = false;    // the last request does not fit
   bool marks = false;  // every step is a ProfilerStep
   int lines = 0;       // added to the program's line numbers

@@ -268,7 +268,7 @@ void WhatIfPage::Show(const Found& found) {
     text += tr(" It does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
-        tr(" The card's %1 for segments are inferred from the recording.")
+        tr(" The GPU's %1 for segments are inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
   // How far the model can be trusted with this recording.
   const replay::Replayed& own = base_->own;

@@ -43,7 +43,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   table.columns.push_back({"Peak in", false, 85, true});
   table.columns.push_back({"Reserved", true, 100});
   if (told)
-    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, "card: ");
+    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, "GPU: ");
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;

@@ -79,7 +79,7 @@ void ProgramPanel::BuildForm() {
 
   where_ = MakeComboBox();
   where_->setObjectName(QStringLiteral("programWhere"));
-  where_->addItem(tr("Plan: a card that is not there"));  // in the order of program::Where
+  where_->addItem(tr("Plan: an emulated GPU"));  // in the order of program::Where
   where_->addItem(tr("Record: this computer's GPU"));
   where_->addItem(tr("Record: another computer, by ssh"));
   connect(where_, &QComboBox::activated, this, &ProgramPanel::Edited);

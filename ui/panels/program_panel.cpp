@@ -286,8 +286,8 @@ void ProgramPanel::Explain() {
           : tr("The script really runs on this computer's GPU, as without vramscope: what it "
                "writes stays. Memory, kernels and copies are measured while it runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
-  again_->setText(request_.planned() ? tr("Again on another card \u2026")
-                                     : tr("Plan it on a card \u2026"));
+  again_->setText(request_.planned() ? tr("Again on another GPU \u2026")
+                                     : tr("Plan it on a GPU \u2026"));
   ShowFields();
   program::Request told = request_;
   if (told.script.empty()) told.script = "train.py";  // as the empty field says
@@ -342,7 +342,7 @@ void ProgramPanel::ShowState() {
                  : tr("Starting Python, importing torch");
       break;
     case Stage::kImported:
-      text = tr("torch is imported; nothing is on the card yet");
+      text = tr("torch is imported; nothing is on the GPU yet");
       break;
     case Stage::kBuilding:
       text = tr("Building the model");
@@ -405,7 +405,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   const QString took = QString::number(end.seconds, 'f', 1);
   QString status = end.stopped && end.trace != nullptr
                        ? tr("Stopped after %1 s; what arrived is kept").arg(took)
-                   : end.stopped        ? tr("Stopped before anything was on the card")
+                   : end.stopped        ? tr("Stopped before anything was on the GPU")
                    : request_.planned() ? tr("Planned in %1 s").arg(took)
                                         : tr("Recorded in %1 s").arg(took);
   if (!end.remark.isEmpty()) status += QStringLiteral("; ") + end.remark;

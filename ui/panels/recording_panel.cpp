@@ -83,15 +83,21 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   calm_->setText(
       digest.program()
           ? tr("Planned on an emulated %1: the program itself ran, with PyTorch's own CUDA code "
-               "and allocator; nothing was computed. Techniques are switched in the program. What "
-               "can "
-               "be tried here are the allocator's settings.")
-                .arg(device.isEmpty() ? tr("card") : device)
-          : tr("This happened elsewhere: techniques can't be switched in it. What can be tried are "
-               "the allocator's settings, and a planned run of a similar model beside it."));
+               "and allocator; nothing was computed. Techniques are switched in the program.")
+                .arg(device.isEmpty() ? tr("GPU") : device)
+          : tr("This happened elsewhere: techniques can't be switched in it."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
-  what_if_->setEnabled(history && no_replay.empty());
+  const bool replays = history && no_replay.empty();
+  QString can;
+  if (digest.program())
+    can = replays ? tr("What can be tried here are the allocator's settings.") : QString();
+  else
+    can = replays ? tr("What can be tried are the allocator's settings, and a planned run of a "
+                       "similar model beside it.")
+                  : tr("What can be tried is a planned run of a similar model beside it.");
+  if (!can.isEmpty()) calm_->setText(calm_->text() + QLatin1Char(' ') + can);
+  what_if_->setEnabled(replays);
   what_if_->setToolTip(!history            ? tr("A snapshot without a history can't be replayed")
                        : no_replay.empty() ? tr("Replays the recording under other settings of "
                                                 "PYTORCH_CUDA_ALLOC_CONF")

@@ -91,13 +91,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
           ? QObject::tr(
                 "%1 really ran on an emulated %2: PyTorch's own CUDA code and "
                 "allocator, its operators' host code. Nothing was computed; "
-                "times come from a roofline model of the card.")
+                "times come from a roofline model of the GPU.")
                 .arg(QString::fromStdString(info.title),
-                     info.device.name.empty() ? QObject::tr("card")
+                     info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))
       : digest.watched()
           ? QObject::tr(
-                "%1 ran on this card: sizes and times were measured, categories told by "
+                "%1 ran on this GPU: sizes and times were measured, categories told by "
                 "PyTorch's hooks.")
                 .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
@@ -190,7 +190,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
                    : QObject::tr("does not fit");  // what was refused is not in it
     out.fits_tip =
-        QObject::tr("%1 of the card − %2 for the CUDA context and libraries − %3 reserved")
+        QObject::tr("%1 of the GPU − %2 for the CUDA context and libraries − %3 reserved")
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
                  Short(summary.most_used.reserved));
     if (summary.most_used.past_allocator > 0)

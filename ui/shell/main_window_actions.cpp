@@ -85,7 +85,7 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Your own train.py, on a card that is not there, on this computer's or on "
+       .tip = tr("Your own train.py, on an emulated GPU, on this computer's or on "
                  "another's; nothing starts yet"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",

@@ -225,7 +225,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     error[0] = error[0].toUpper();
     const bool explain = end.out_of_memory && end.trace != nullptr;
     banner_->show({.kind = "program-failed",
-                   .title = explain ? tr("%1 does not fit into the card").arg(script)
+                   .title = explain ? tr("%1 does not fit into the GPU").arg(script)
                                     : tr("%1 did not come to its end").arg(script),
                    .text = tr("%1%2.%3").arg(error, place, next),
                    .action = explain ? tr("What would help") : QString(),

@@ -174,7 +174,7 @@ TimelineWidget::TimelineWidget(QWidget* parent)
       tr("Memory over time: wheel zooms, drag selects a range, click selects "
          "an allocation, P goes to the peak."));
   impl_->model.SetEmptyText(tr("No run yet").toStdString(),
-                            tr("Choose a model and a card, then plan a run.\n"
+                            tr("Choose a model and a GPU, then plan a run.\n"
                                "Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.")
                                 .toStdString());
   impl_->ChooseRenderer();

@@ -149,7 +149,7 @@ TEST_F(ProgramWindow, OutOfMemoryIsExplained) {
       "raise SystemExit(1)\n");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Said("error"), "OutOfMemoryError: CUDA out of memory. Tried to allocate 608.00 MiB");
-  EXPECT_EQ(Banner("title"), "train.py does not fit into the card");
+  EXPECT_EQ(Banner("title"), "train.py does not fit into the GPU");
   EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Out of memory");
 }
 

@@ -84,6 +84,8 @@ class BlocksLane : public Lane {
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
     std::string about = "each rectangle is one allocation; hatched is cached and free";
+    if (!s.data || s.data->address_axis().strips().empty())
+      about = "each rectangle is one allocation, packed by time: segments are not recorded";
     if (s.addresses.end > 0) {
       about = fmt::format("{} of {} of addresses; double click on the title shows all",
                           FormatBytes(s.address_end() - s.address_begin()),

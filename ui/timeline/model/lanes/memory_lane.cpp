@@ -295,7 +295,7 @@ class MemoryLane : public Lane {
           std::floor(static_cast<float>(s.BytesToY(static_cast<double>(s.device_limit), body))) +
           0.5f;
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
-      std::string label = fmt::format("card {}", FormatBytes(s.device_limit, true));
+      std::string label = fmt::format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
       // On a chip of its own, below the line when the reserved label is above it.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
