@@ -252,6 +252,10 @@ TEST_F(EmulatedPlan, SettingsOfTheAllocatorAreTheRealOnes) {
   EXPECT_LT(b, a);
   const double allocated = expandable["peak"]["allocated"];
   EXPECT_LT(b / allocated, 1.1);
+  // What LibTorch is told beside what was asked for fits it.
+  for (const char* size : {"12", "32"})
+    Plan("segments.trace",
+         {"--preset", "gpt2", "--set", std::string("alloc_conf=large_segment_size_mb:") + size});
 }
 
 }  // namespace

@@ -75,9 +75,12 @@ std::string Settings(const run::AllocConf& conf) {
   const auto unless_named = [&](std::string_view key, std::string_view value) {
     return text.find(key) == std::string::npos ? fmt::format("{}:{},", key, value) : std::string();
   };
+  // Less than a segment is refused.
+  const std::string rounding =
+      fmt::format("{}", std::max<uint64_t>(20, conf.large_segment_size >> 20));
   std::string all = unless_named("expandable_segments", "False") +
                     unless_named("large_segment_size_mb", "20") +
-                    unless_named("max_non_split_rounding_mb", "20") + text;
+                    unless_named("max_non_split_rounding_mb", rounding) + text;
   if (all.ends_with(',')) all.pop_back();
   return all;
 }
