@@ -116,7 +116,7 @@ class Assembler {
       return;
     }
     constexpr uint64_t kMost = uint64_t{1} << 59;  // of all sizes together
-    absl::flat_hash_map<std::pair<uint8_t, uint64_t>, std::vector<uint64_t>> live;
+    base::HashMap<std::pair<uint8_t, uint64_t>, std::vector<uint64_t>> live;
     uint64_t next = kMadeAddresses;
     for (Memory& m : memory) {
       if (m.out_of_memory) continue;
