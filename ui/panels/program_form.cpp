@@ -20,8 +20,6 @@ namespace {
 
 constexpr int kMostRanks = 256;
 
-QString Text(const std::string& text) { return QString::fromStdString(text); }
-
 QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   auto* edit = new QLineEdit;
   edit->setObjectName(QString::fromLatin1(name));
