@@ -168,7 +168,9 @@ TEST_F(Download, ErrorsOfTheIndexAreSaid) {
 
 TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
   index_.server[kFile].silent = true;
-  const absl::Status status = Run();
+  DownloadOptions options = index_.Options(Folder());
+  options.silence_ms = 300;
+  const absl::Status status = Run(options);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(Message(status), HasSubstr("sent nothing"));
 }

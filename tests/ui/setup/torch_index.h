@@ -48,7 +48,7 @@ class TorchIndex {
             .data_folder = folder,
             .wheels = {wheel},
             .unpacked_bytes = 1 << 20,
-            .silence_ms = 300,
+            .silence_ms = 60'000,
             .pauses_ms = {1, 1, 1},
             .check_computer = false};
   }
