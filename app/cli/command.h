@@ -26,7 +26,6 @@ enum ExitCode : int {
 
 struct Context {
   std::string program;  // argv[0]
-  std::string version = {};
   int exit_code = kDone;
   // What stands behind the first "--" of `plan` and `record`: a program and its arguments.
   bool has_program = false;

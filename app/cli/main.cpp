@@ -105,7 +105,7 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
-  Context context{.program = argv[0], .version = VRAMSCOPE_VERSION};
+  Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(
       "vramscope: what is in GPU memory while a neural network trains.\n"

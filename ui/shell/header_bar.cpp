@@ -15,6 +15,7 @@
 #include "profiler/run/evidence.h"
 #include "profiler/run/seq.h"
 #include "profiler/trace/processes.h"
+#include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"

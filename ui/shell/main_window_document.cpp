@@ -23,6 +23,7 @@
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
+#include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/phases_panel.h"
 #include "ui/panels/program_panel.h"

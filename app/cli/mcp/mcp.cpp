@@ -10,6 +10,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/mcp/server.h"
+#include "profiler/base/version.h"
 
 namespace vramscope::cli {
 namespace {
@@ -51,7 +52,7 @@ void RegisterMcp(CLI::App& app, Context& context) {
   command->add_flag("--programs", access->programs,
                     "agents may plan programs, which run: isolated from the user's files, which "
                     "protects from accidents and not from malice");
-  command->callback([access, &context] { context.exit_code = Execute(*access, context.version); });
+  command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
 }
 
 }  // namespace vramscope::cli
