@@ -57,9 +57,7 @@ uint32_t ParseComputeCapability(std::string_view text) {
   return 0;
 }
 
-uint64_t BlasWorkspaceBytes(uint32_t number) {
-  return number == 90 ? uint64_t{32} << 20 : 8519680;
-}
+uint64_t BlasWorkspaceBytes(uint32_t number) { return number == 90 ? uint64_t{32} << 20 : 8519680; }
 
 std::span<const uint32_t> LibTorchArchitectures() { return kLibTorch; }
 

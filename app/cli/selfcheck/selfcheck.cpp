@@ -28,9 +28,11 @@ struct Options {
 // RUN as it was given, for the commands that take one.
 std::vector<std::string> RunArguments(const RunOptions& run) {
   std::vector<std::string> arguments;
-  for (const auto& [name, value] :
-       {std::pair("--preset", &run.preset), {"--model", &run.model}, {"--config", &run.config},
-        {"--device", &run.device}, {"--gpu-memory", &run.gpu_memory}})
+  for (const auto& [name, value] : {std::pair("--preset", &run.preset),
+                                    {"--model", &run.model},
+                                    {"--config", &run.config},
+                                    {"--device", &run.device},
+                                    {"--gpu-memory", &run.gpu_memory}})
     if (!value->empty()) arguments.insert(arguments.end(), {name, *value});
   for (const std::string& set : run.sets) arguments.insert(arguments.end(), {"--set", set});
   return arguments;
