@@ -15,7 +15,7 @@
 namespace vramscope::trainer {
 
 // Devices of a process that plans: each kind of GPU that it plans for has a number of its own.
-constexpr int kPlannedDevices = 120;
+constexpr int kPlannedDevices = 38;
 
 // What a process started from here inherits: every library of CUDA's comes from `folder`, there are
 // kPlannedDevices devices (planning for another GPU needs no new process), and addresses are the
