@@ -130,6 +130,24 @@ TEST_F(CliRun, APlanIsDeterministic) {
   EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
+// The sums were kept in an order of addresses, which differs from run to run.
+TEST_F(CliRun, GradientsInFp32AreZeroedInTheOrderOfTheParameters) {
+  const auto activities = [this](const char* name) {
+    const std::string trace = folder_ / name;
+    EXPECT_EQ(RunVramscope({"plan", "--preset", "gpt2", "--set", "precision=bf16", "--set",
+                            "gradients.dtype=fp32", "-o", trace})
+                  .status,
+              0);
+    const Outcome chrome = RunVramscope({"export", trace, "--to", "chrome", "-o", "-"});
+    EXPECT_EQ(chrome.status, 0);
+    return chrome.out;
+  };
+  const std::string first = activities("a.trace");
+  EXPECT_GT(first.size(), 1'000'000u);
+  for (const char* again : {"b.trace", "c.trace"})
+    EXPECT_TRUE(activities(again) == first) << "another order of kernels or times";
+}
+
 // Issue 3, point 3: the plan's last step against the recorded CUDA step of the same model.
 TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
   const std::string recorded =

@@ -119,9 +119,13 @@ class CheckProgram(unittest.TestCase):
                         ["--budget", "1GiB", "--context", "much"]):
             self.check(self.TRAINS, *options, status=USAGE)
         self.check(self.TRAINS, "--budget", "1GiB", "--device", "rtx-4900", status=BAD_INPUT)
-        for options in (["--steps", "3", "a.trace"], ["--device", "h100-sxm", "a.trace"], ["--device", "1", "--preset", "gpt2"]):
+        for options in (["--steps", "3", "a.trace"], ["--device", "h100-sxm", "a.trace"]):
             result = subprocess.run([VRAMSCOPE, "check", "--budget", "1GiB", *options], capture_output=True, text=True, timeout=240)
             self.assertEqual(result.returncode, USAGE, result.stderr)
+        result = subprocess.run([VRAMSCOPE, "check", "--budget", "1GiB", "--device", "1", "--preset", "gpt2"], capture_output=True,
+                                text=True, timeout=240)
+        self.assertEqual(result.returncode, BAD_INPUT, result.stderr)
+        self.assertIn('no "1" in the device table', result.stderr)
 
 
 if __name__ == "__main__":

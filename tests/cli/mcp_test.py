@@ -240,7 +240,9 @@ class Mcp(unittest.TestCase):
 
     def test_devices_and_formulas(self):
         client = self.client()
-        self.assertIn("rtx-4090", json.dumps(client.call("devices")["structuredContent"]))
+        devices = client.call("devices", family="ada", memory=">=20GiB")["structuredContent"]["devices"]
+        self.assertIn("rtx-4090", [device["key"] for device in devices])
+        self.assertNotIn("rtx-4070", [device["key"] for device in devices])
         estimate = client.call("estimate", preset="gpt2", settings={"batch": 2})
         self.assertEqual(estimate["structuredContent"]["model"], "gpt2")
 

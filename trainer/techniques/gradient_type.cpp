@@ -22,34 +22,40 @@ class GradientType final : public Technique {
       at::Tensor sum =
           at::zeros(parameter.sizes(), parameter.options().dtype(at::kFloat).requires_grad(false));
       TagStorage(sum, trace::Category::kGradient, "gradient in fp32");
-      sums_[parameter.unsafeGetTensorImpl()] = std::move(sum);
+      index_.emplace(parameter.unsafeGetTensorImpl(), sums_.size());
+      sums_.push_back(std::move(sum));
     }
   }
   void OnGradient(const at::Tensor& parameter) override {
-    const auto at = sums_.find(parameter.unsafeGetTensorImpl());
-    if (at == sums_.end() || !parameter.grad().defined()) return;
+    const auto at = index_.find(parameter.unsafeGetTensorImpl());
+    if (at == index_.end() || !parameter.grad().defined()) return;
     at::NoGradGuard no_grad;
-    at->second.add_(parameter.grad());
+    sums_[at->second].add_(parameter.grad());
     at::Tensor(parameter).mutable_grad().reset();
   }
   void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) override {
     at::NoGradGuard no_grad;
     for (const at::Tensor& parameter : trained) {
-      const auto at = sums_.find(parameter.unsafeGetTensorImpl());
-      if (at == sums_.end()) continue;
+      const auto at = index_.find(parameter.unsafeGetTensorImpl());
+      if (at == index_.end()) continue;
       const CategoryScope category(trace::Category::kGradient);
-      at::Tensor(parameter).mutable_grad() = at->second.to(parameter.scalar_type());
+      at::Tensor(parameter).mutable_grad() = sums_[at->second].to(parameter.scalar_type());
     }
   }
   void AfterStep(const RunContext&, int) override {
-    for (auto& entry : sums_) entry.second.zero_();
+    for (at::Tensor& sum : sums_) sum.zero_();
   }
-  void AfterRun() override { sums_.clear(); }
+  void AfterRun() override {
+    index_.clear();
+    sums_.clear();
+  }
   // Gradients that stay are not where a tape looks for them.
   bool repeats() const override { return false; }
 
  private:
-  std::unordered_map<const at::TensorImpl*, at::Tensor> sums_;
+  // In the order of the parameters: an order of addresses would differ from run to run.
+  std::vector<at::Tensor> sums_;
+  std::unordered_map<const at::TensorImpl*, size_t> index_;
 };
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {

@@ -323,9 +323,8 @@ void DeviceDialog::openFile(const QString& path) {
   pages_->setCurrentIndex(kFiguresPage);
   const absl::StatusOr<std::string> device =
       run::DeviceTextOf(QFileInfo(path).absoluteFilePath().toStdString());
-  file_problem_ = device.ok() ? QString() : Text(std::string(device.status().message()));
   if (!device.ok()) {
-    problem_->setWrappedText(file_problem_);
+    ShowProblem(Text(std::string(device.status().message())));
     return;
   }
   setDevice(Text(*device));
@@ -391,6 +390,14 @@ std::string DeviceDialog::Written() const {
   return text;
 }
 
+void DeviceDialog::ShowProblem(const QString& problem) {
+  const bool good = problem.isEmpty();
+  ok_->setEnabled(good);
+  problem_->setWrappedText(problem);
+  problem_->setVisible(!good);
+  about_->setVisible(good);
+}
+
 void DeviceDialog::Check() {
   if (ok_ == nullptr) return;  // still being built
   const std::string written = Written();
@@ -404,10 +411,7 @@ void DeviceDialog::Check() {
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);
   }
   const bool good = problem.isEmpty();
-  ok_->setEnabled(good);
-  problem_->setWrappedText(problem);
-  problem_->setVisible(!good);
-  about_->setVisible(good);
+  ShowProblem(problem);
   const QString key = good ? Text(device->key) : QString();
   text_->setText(!good                            ? QString()
                  : key.contains(QLatin1Char(' ')) ? QStringLiteral("--device '%1'").arg(key)

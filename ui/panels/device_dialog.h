@@ -45,6 +45,7 @@ class DeviceDialog : public QDialog {
   void Filter();
   void ShowSlices();
   void Check();
+  void ShowProblem(const QString& problem);  // empty: none
   void accept() override;
   std::string Written() const;  // of the page that is shown
   QString SelectedKey() const;
@@ -59,7 +60,6 @@ class DeviceDialog : public QDialog {
   WrappedLabel* about_ = nullptr;
   QLineEdit* text_ = nullptr;  // "--device rtx-4090"
   QPushButton* ok_ = nullptr;
-  QString file_problem_;
 };
 
 // "RTX 4090 · 24 GiB" of "NVIDIA GeForce RTX 4090".

@@ -321,9 +321,19 @@ absl::StatusOr<Call> EstimateCall(const Json& arguments, const Access& access) {
   return Builder(arguments, access, {"estimate"}).Run().Done();
 }
 
-Json DevicesSchema() { return Object(Json::object()); }
+Json DevicesSchema() {
+  return Object(
+      {{"family", Text("those of an architecture (turing, ampere, ada, ...) or line (geforce, "
+                       "laptop, workstation, datacenter, integrated)")},
+       {"memory", Text("those with so much memory, as >=16GiB")},
+       {"compute_capability", Text("those of this compute capability, as 8.6 or >=8.0")}});
+}
 absl::StatusOr<Call> DevicesCall(const Json& arguments, const Access& access) {
-  return Builder(arguments, access, {"devices"}).Done();
+  return Builder(arguments, access, {"devices"})
+      .Option("family", "--family")
+      .Option("memory", "--memory")
+      .Option("compute_capability", "--compute-capability")
+      .Done();
 }
 
 Json ShowSchema() {

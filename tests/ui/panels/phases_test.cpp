@@ -24,8 +24,8 @@ TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
   const Table table = PhaseTable(*digest, 0, 0, card);
   EXPECT_THAT(Titles(table),
               ::testing::ElementsAre("Iteration", "Forward", "Backward", "Optimizer", "Total",
-                                     "Peak allocated", "Peak in", "Reserved", "Card: forward",
-                                     "Card: backward", "Card: optimizer", "Card: busy"));
+                                     "Peak allocated", "Peak in", "Reserved", "GPU: forward",
+                                     "GPU: backward", "GPU: optimizer", "GPU: busy"));
   ASSERT_EQ(table.rows.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<Cell>& cells = table.rows[i].cells;
@@ -76,7 +76,7 @@ TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
   const auto digest = MakeDigest(trace);
   EXPECT_THAT(Titles(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>())),
               ::testing::ElementsAre("Iteration", "Total", "Peak allocated", "Peak in", "Reserved",
-                                     "Card: busy"));
+                                     "GPU: busy"));
 }
 
 }  // namespace
