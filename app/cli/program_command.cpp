@@ -318,8 +318,9 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    std::map<std::string, program::IsolationMode> modes;
-    for (const auto mode : {kAuto, kOverlay, kCopy, kNone}) modes.emplace(NameOf(mode), mode);
+    std::map<std::string, int> modes;  // CLI11 prints an enumeration of bytes as characters
+    for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
+      modes.emplace(NameOf(mode), static_cast<int>(mode));
     command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
     command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
@@ -345,7 +346,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                 "--isolation", options.isolation,
                 "with -- PROGRAM: how its changes to files are kept apart: overlay (a mount "
                 "namespace), copy (libc's functions), none, or auto: the first that works")
-            ->transform(CLI::CheckedTransformer(modes))
+            ->transform(CLI::CheckedTransformer(modes).description(""))
             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
