@@ -162,7 +162,6 @@ Depends: libc6 (>= %d.%d), libstdc++6 (>= 12)
 Recommends: libegl1, libgl1, libfontconfig1, libx11-6, libwayland-client0, libdbus-1-3
 Section: devel
 Priority: optional
-Homepage: https://pypi.org/project/vramscope/
 Description: what is in GPU memory while a neural network trains
  A profiler that shows parameters, gradients, optimizer state and activations
  byte by byte over time, and plans PyTorch programs without a GPU.

@@ -21,7 +21,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-MIRROR = "http://deb.debian.org/debian"
+MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # else its own default
 PACKAGES = "python3-venv,ca-certificates"
 USER = 1000
 
@@ -50,7 +50,7 @@ class Root:
 
     def make(self):
         if not (self.path / "usr/bin/python3").exists():
-            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, self.suite, str(self.path), MIRROR],
+            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, self.suite, str(self.path), *MIRROR],
                                   capture_output=True, text=True)
             if done.returncode != 0:
                 skip("debootstrap of %s: %s" % (self.suite, done.stdout[-300:] + done.stderr[-300:]))

@@ -222,7 +222,7 @@ TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {
 
 TEST_F(Download, AnIndexThatIsNoAddressIsRefused) {
   DownloadOptions options = index_.Options(Folder());
-  for (const char* url : {"", "file:///etc/", "ftp://x/", "pypi.org/simple"}) {
+  for (const char* url : {"", "file:///etc/", "ftp://x/", "index.test/simple"}) {
     options.index = QUrl(QString::fromLatin1(url));
     EXPECT_EQ(Run(options).code(), absl::StatusCode::kInvalidArgument) << url;
   }
@@ -283,11 +283,11 @@ TEST_F(Download, ADownloadThatIsDestroyedLeavesWhatCame) {
 }
 
 TEST(Proxies, HostsOfNoProxyAreExempt) {
-  EXPECT_TRUE(IsExempt(QStringLiteral("pypi.org"), QStringLiteral("a.b, .pypi.org")));
-  EXPECT_TRUE(IsExempt(QStringLiteral("x.pypi.org"), QStringLiteral("pypi.org")));
+  EXPECT_TRUE(IsExempt(QStringLiteral("index.test"), QStringLiteral("a.b, .index.test")));
+  EXPECT_TRUE(IsExempt(QStringLiteral("x.index.test"), QStringLiteral("index.test")));
   EXPECT_TRUE(IsExempt(QStringLiteral("any"), QStringLiteral("*")));
-  EXPECT_FALSE(IsExempt(QStringLiteral("notpypi.org"), QStringLiteral("pypi.org")));
-  EXPECT_FALSE(IsExempt(QStringLiteral("pypi.org"), QString()));
+  EXPECT_FALSE(IsExempt(QStringLiteral("notindex.test"), QStringLiteral("index.test")));
+  EXPECT_FALSE(IsExempt(QStringLiteral("index.test"), QString()));
 }
 
 }  // namespace
