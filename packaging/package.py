@@ -16,10 +16,10 @@ import sys
 import tarfile
 import tempfile
 import time
-import tomllib
 import zipfile
 
 import bundle
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TAG = "py3-none-manylinux_%d_%d_x86_64" % bundle.MOST_GLIBC

@@ -4,8 +4,8 @@
 
 Plans rows of rows.json with the versions that their source states: environments.json says which packages these are, and they are
 installed on demand into --environments (a virtual environment for each torch, a folder beside it for what a row has of its own).
-Prints measured, planned and the error of each; with --results the figures are kept in a file, which --table prints as README.md
-has them. Exit status 1 when a row did not run.
+Prints measured, planned and the error of each; with --results the figures are kept in a file (docs/results/data/accuracy.json, of
+which tests/results.py makes docs/results/accuracy.md). Exit status 1 when a row did not run.
 """
 
 import argparse
@@ -108,7 +108,8 @@ def error_of(row, planned):
 
 
 def table(rows, results):
-    print("| row | measured | planned | error |\n|---|---|---|---|")
+    """Lines of Markdown."""
+    lines = ["| row | measured | planned | error |", "|---|---|---|---|"]
     title = None
     for row in rows:
         result = results.get(row["name"])
@@ -116,13 +117,20 @@ def table(rows, results):
             continue
         if row["title"] != title:
             title = row["title"]
-            print(f"| **{title}** | | | |")
+            lines.append(f"| **{title}** | | | |")
         planned, error = result["planned"], ""
         if planned is not None:
             parts = error_of(row, planned)
             error = "0" if parts == 0 else f"{planned - row['measured']:+,} B" if abs(parts) < 5e-5 else f"{parts * 100:+.2f} %"
             planned = f"{planned:,}"
-        print(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} |")
+        lines.append(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} |")
+    return lines
+
+
+def commit_of(vramscope):
+    """The commit that the program was built from, as `--version` prints it."""
+    done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
+    return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
 
 
 def main():
@@ -139,18 +147,19 @@ def main():
         results = json.loads(pathlib.Path(arguments.results).read_text())
     rows = [row for row in load_rows() if arguments.only.lower() in (row["title"] + ": " + row["name"]).lower()]
     if arguments.table:
-        table(rows, results)
+        print("\n".join(table(rows, results)))
         return 0
     if arguments.list:
         print("\n".join(f"{row['title']}: {row['name']}" for row in rows))
         return 0
     environments = Environments(arguments.environments)
+    commit = commit_of(arguments.vramscope)
     failed = False
     for row in rows:
         if row["name"] in results and results[row["name"]]["planned"] is not None:
             continue
         planned, seconds, problem = plan(arguments.vramscope, environments.python(row["environment"]), row)
-        results[row["name"]] = {"planned": planned, "seconds": round(seconds, 1), "problem": problem}
+        results[row["name"]] = {"planned": planned, "seconds": round(seconds, 1), "problem": problem, "commit": commit}
         if planned is None:
             failed = True
             print(f"{row['name']}: {problem}", file=sys.stderr, flush=True)
@@ -158,7 +167,7 @@ def main():
             print(f"{row['name']:56} measured {row['measured']:>15,}  planned {planned:>15,}  {error_of(row, planned) * 100:+.4f} %"
                   f"  {seconds:.0f} s", flush=True)
         if arguments.results:
-            pathlib.Path(arguments.results).write_text(json.dumps(results, indent=1))
+            pathlib.Path(arguments.results).write_text(json.dumps(results, indent=1) + "\n")
     return 1 if failed else 0
 
 

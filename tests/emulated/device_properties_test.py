@@ -4,10 +4,8 @@
 
 Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
 import json
-import os
 import re
 import subprocess
-import unittest
 
 import torch_program
 from torch_program import ENVIRONMENT, PYTHON, VRAMSCOPE, Program

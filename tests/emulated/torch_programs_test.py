@@ -126,7 +126,7 @@ class Counters(Program):
         self.assertTrue([a for a in answer["assumptions"] if "after the first 4096" in a["what"]])
 
 
-class Processes(Program):
+class SleepMode(Program):
     def test_sleep_mode(self):
         """Memory of cuMemCreate in a pool of the program's, given back while its addresses stay."""
         self.plan("sleep_mode.py", options=("--steps", "0"))

@@ -23,7 +23,6 @@ PATH = os.environ.get("VRAMSCOPE_TEST_PYTHONPATH", "")
 sys.path.insert(0, PACKAGE)
 from vramscope import uploads  # noqa: E402
 
-
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 

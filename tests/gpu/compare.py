@@ -65,7 +65,7 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
     if a != b:
         for kind, i1, i2, j1, j2 in [o for o in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if o[0] != "equal"][:causes]:
             print(f"    recorded {a[i1:i2][:4]}, planned {b[j1:j2][:4]}: {place((recorded_allocations[i1:i2] or planned_allocations[j1:j2])[0])}")
-    return share, worst
+    return {"requests": len(a), "equal": same, "share": share, "in_order": recorded == planned, "peak": worst[0], "reserved": worst[1]}
 
 
 def ratios(planned_steps, recorded_steps):
@@ -105,6 +105,24 @@ def operators(planned_path, causes):
     return len(other) + len(refused)
 
 
+def commit_of(vramscope):
+    """The commit that the program was built from, as `--version` prints it."""
+    done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
+    return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
+
+
+def keep(path, figures):
+    """The figures of this run over those of earlier ones."""
+    kept = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+    kept.update(figures)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=1, sort_keys=True)
+        file.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", required=True)
@@ -113,6 +131,7 @@ def main():
     parser.add_argument("--causes", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.995)
     parser.add_argument("--operators", type=int, default=3, help="passes of operators that may differ")
+    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones (docs/results/data/gpu.json)")
     arguments = parser.parse_args()
     problem = lacks(arguments.python)
     if problem:
@@ -123,6 +142,7 @@ def main():
     print("| program | requests | equal | all events in order | peak allocated | peak reserved | " + " | ".join(PHASES) + " |\n|---|---|---|---|---|---|---|---|---|")
     bad = 0
     times = {}
+    figures = {}
     for name in PROGRAMS + ["ops"]:
         if not re.search(arguments.only, name):
             continue
@@ -140,10 +160,13 @@ def main():
                 continue
             with open(result) as file:
                 steps = json.load(file)["steps"]
-            share, worst = compared(name, os.path.join(folder, name + ".pickle.gz"), steps, summary[name]["steps"], arguments.causes)
-            bad += share < arguments.at_least or worst[0] != 0
+            figures[name] = compared(name, os.path.join(folder, name + ".pickle.gz"), steps, summary[name]["steps"], arguments.causes)
+            bad += figures[name]["share"] < arguments.at_least or figures[name]["peak"] != 0
             times[name] = ratios(steps, summary[name]["steps"])
+            figures[name].update(times=times[name], commit=commit_of(arguments.vramscope))
     say_times(times)
+    if arguments.results:
+        keep(arguments.results, figures)
     return 1 if bad else 0
 
 

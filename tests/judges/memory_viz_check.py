@@ -14,8 +14,24 @@ Status 77, with the reason: something that the judge needs is not here.
   VRAMSCOPE_MEMORY_VIZ    MemoryViz.js, from torch/utils/viz in PyTorch's source
   VRAMSCOPE_D3            d3 version 5 as one ES module; made with esbuild from Debian's node-d3 without it
 """
-import base64, collections, contextlib, functools, gzip, http.server, importlib.util, io, json, os, pathlib
-import pickle, re, shutil, subprocess, sys, tempfile, threading
+import base64
+import collections
+import contextlib
+import functools
+import gzip
+import http.server
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = SOURCE.parent / "shared" / "snapshots"
@@ -212,8 +228,8 @@ def judge_picture(name, kind, seen, data):
 def judge_hta(folder):
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            from hta.memory_analysis import MemoryAnalysis
             import plotly.graph_objects as go
+            from hta.memory_analysis import MemoryAnalysis
     except ImportError as e:
         raise Missing(f"HolisticTraceAnalysis is not installed for {sys.executable}: {e}")
     figures = []

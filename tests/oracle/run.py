@@ -164,6 +164,8 @@ def run(arguments, row):
     # The casts of autocast go in the order of a hash, which no run has in common with another one.
     equal, total = diff["requests"]["equal_frees_unordered"], diff["requests"]["total"]
     (loop, loop_reserved), (program, program_reserved) = ((peak["allocated"], peak["peak_reserved"]) for peak in peaks)
+    arguments.figures[name] = {"equal": equal, "total": total, "peak": {"loop": loop, "program": program},
+                               "reserved": {"loop": loop_reserved, "program": program_reserved}, "commit": arguments.commit}
     print("%-72s %6d of %6d %7.3f %%  peak %14d %+d reserved %14d %+d  %.1f s %.1f s" % (
         name, equal, total, 100 * equal / total, program, loop - program, program_reserved, loop_reserved - program_reserved,
         *seconds), flush=True)
@@ -171,6 +173,24 @@ def run(arguments, row):
         for times, ours, theirs in causes(diff)[:arguments.causes]:
             print("    %5d  %-60s | %s" % (times, ours, theirs), flush=True)
     return equal >= arguments.at_least * total and loop == program
+
+
+def commit_of(vramscope):
+    """The commit that the program was built from, as `--version` prints it."""
+    lines = call([vramscope, "--version"])[0].stdout.splitlines()
+    return next((line.split(" ", 1)[1].strip() for line in lines if line.startswith("commit ")), "unknown")
+
+
+def keep(arguments):
+    """The figures of this run over those of earlier ones."""
+    kept = {}
+    if os.path.exists(arguments.results):
+        with open(arguments.results, encoding="utf-8") as file:
+            kept = json.load(file)
+    kept.update(arguments.figures)
+    with open(arguments.results, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=1, sort_keys=True)
+        file.write("\n")
 
 
 def main():
@@ -182,6 +202,7 @@ def main():
     parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
     parser.add_argument("--random", type=int, metavar="N", help="N rows of techniques that are drawn at random, in place of the table's")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
+    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones of the same rows (docs/results/data/oracle.json)")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     chosen = random_rows.rows(arguments.seed) if arguments.random else [
@@ -189,6 +210,7 @@ def main():
     if not has_packages(arguments.python):
         print("skipped: %s has no torch with transformers %s" % (arguments.python, TRANSFORMERS))
         return 77
+    arguments.figures, arguments.commit = {}, commit_of(arguments.vramscope)
     good = []
     for row in chosen:
         if arguments.random and len(good) >= arguments.random:
@@ -203,6 +225,8 @@ def main():
             if not arguments.random:
                 raise
             print("%-72s refused: %s" % (name_of(row), str(why).splitlines()[0]), flush=True)
+    if arguments.results:
+        keep(arguments)
     print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
     return 0 if all(good) and good else 1
 

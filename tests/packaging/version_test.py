@@ -1,5 +1,4 @@
 """One version everywhere, and a description of the command line (manual page, completions) that knows all of it."""
-import pathlib
 import re
 import shutil
 import subprocess

@@ -1,0 +1,39 @@
+"""READMEs stay short: at most 120 lines at the top, 100 in a folder, 20,000 words in all.
+
+    python3 readme_sizes.py ROOT        prints each that is longer; exit 1 when there is one
+
+What does not fit is measurement (docs/results), history (git), or a page of docs/.
+"""
+
+import pathlib
+import sys
+
+import links
+
+MOST_LINES, MOST_LINES_AT_TOP, MOST_WORDS = 100, 120, 20_000
+
+
+def faults(root):
+    words = 0
+    for path in links.markdown_files(root):
+        if path.name != "README.md":
+            continue
+        text = path.read_text(encoding="utf-8")
+        words += len(text.split())
+        lines = text.splitlines()
+        most = MOST_LINES_AT_TOP if path.parent == root else MOST_LINES
+        name = path.relative_to(root)
+        if len(lines) > most:
+            yield f"{name} has {len(lines)} lines, {most} are allowed"
+    if words > MOST_WORDS:
+        yield f"READMEs have {words} words, {MOST_WORDS} are allowed"
+
+
+def main():
+    wrong = list(faults(pathlib.Path(sys.argv[1]).resolve()))
+    print("\n".join(wrong) or "READMEs: none is too long")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
