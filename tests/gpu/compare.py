@@ -164,9 +164,9 @@ def main():
             bad += figures[name]["share"] < arguments.at_least or figures[name]["peak"] != 0
             times[name] = ratios(steps, summary[name]["steps"])
             figures[name].update(times=times[name], commit=commit_of(arguments.vramscope))
+            if arguments.results:
+                keep(arguments.results, figures)
     say_times(times)
-    if arguments.results:
-        keep(arguments.results, figures)
     return 1 if bad else 0
 
 

@@ -221,12 +221,12 @@ def main():
             continue
         try:
             good.append(run(arguments, row))
+            if arguments.results:
+                keep(arguments)
         except Refused as why:
             if not arguments.random:
                 raise
             print("%-72s refused: %s" % (name_of(row), str(why).splitlines()[0]), flush=True)
-    if arguments.results:
-        keep(arguments)
     print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
     return 0 if all(good) and good else 1
 
