@@ -102,6 +102,9 @@ def error_of(row, planned):
         planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
     if unit == "GiB, one decimal":
         return round(planned / 2**30, 1) / round(row["measured"] / 2**30, 1) - 1
+    if unit == "GiB, three decimals":
+        planned = round(planned / 2**30, 3) * 2**30
+        return planned / (round(row["measured"] / 2**30, 3) * 2**30) - 1
     if unit == "1e9 bytes, two decimals":
         planned = round(planned / 1e9, 2) * 1e9
     return planned / row["measured"] - 1
@@ -109,7 +112,7 @@ def error_of(row, planned):
 
 def table(rows, results):
     """Lines of Markdown."""
-    lines = ["| row | measured | planned | error |", "|---|---|---|---|"]
+    lines = ["| row | measured | planned | error | the source's own error |", "|---|---|---|---|---|"]
     title = None
     for row in rows:
         result = results.get(row["name"])
@@ -117,13 +120,13 @@ def table(rows, results):
             continue
         if row["title"] != title:
             title = row["title"]
-            lines.append(f"| **{title}** | | | |")
+            lines.append(f"| **{title}** | | | | |")
         planned, error = result["planned"], ""
         if planned is not None:
             parts = error_of(row, planned)
             error = "0" if parts == 0 else f"{planned - row['measured']:+,} B" if abs(parts) < 5e-5 else f"{parts * 100:+.2f} %"
             planned = f"{planned:,}"
-        lines.append(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} |")
+        lines.append(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} | {row.get('own_error', '')} |")
     return lines
 
 
