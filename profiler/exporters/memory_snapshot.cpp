@@ -108,8 +108,13 @@ class SnapshotWriter {
   bool Inferred() const {
     if (!imported_) return false;
     const auto& events = trace_.allocations.alloc_event;
-    return std::any_of(events.begin(), events.end(),
-                       [&](EventIndex event) { return trace_.events.detail[event] != 0; });
+    const auto is_concluded = [&](EventIndex event) { return trace_.events.detail[event] != 0; };
+    const auto is_said = [&](EventIndex event) {
+      return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
+    };
+    // Where the file said some, the others are written with them: a reader that concludes again
+    // would forget those.
+    return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Allocations whose category changes while they live.
   void FindChanges() {
@@ -119,8 +124,13 @@ class SnapshotWriter {
     category_now_.resize(trace_.allocations.size());
     trace_.allocations.birth_category.Read(0, category_now_);
     changes_.assign(trace_.allocations.size(), false);
-    for (EventIndex event = first_; event < events.size(); ++event)
-      if (events.kind[event] == EventKind::kRetag) changes_[events.id[event]] = true;
+    for (EventIndex event = 0; event < events.size(); ++event) {
+      if (events.kind[event] != EventKind::kRetag) continue;
+      if (event < first_)
+        category_now_[events.id[event]] = events.category[event];
+      else
+        changes_[events.id[event]] = true;
+    }
   }
   int DeviceCount() const {
     int count = 1;
@@ -221,6 +231,7 @@ class SnapshotWriter {
     SnapshotPickle::List list(out_);
     uint32_t activity = 0;
     const trace::EventTable& events = trace_.events;
+    OlderBlocks(device, list);
     const std::vector<EventIndex>& activity_events = trace_.other_events.event;
     for (EventIndex event = first_; event < events.size(); ++event) {
       if ((event & (kCheckEvery - 1)) == 0) {
@@ -241,13 +252,23 @@ class SnapshotWriter {
       if (kind == EventKind::kRetag && changes_.empty()) continue;
       list.Next();
       Entry(event, activity);
-      if (kind == EventKind::kAlloc && !changes_.empty() && changes_[events.id[event]] &&
-          category_now_[events.id[event]] != Category::kUnknown) {
+      if (kind == EventKind::kAlloc && !changes_.empty() && changes_[events.id[event]]) {
         list.Next();
-        Birth(event);
+        Birth(event, static_cast<uint32_t>(events.id[event]));
       }
     }
     return absl::OkStatus();
+  }
+
+  // What blocks were when the recording began whose category changes within it: their own entries
+  // say what they were for most of their lives.
+  void OlderBlocks(int device, SnapshotPickle::List& list) {
+    const trace::AllocationTable& a = trace_.allocations;
+    for (uint32_t row = 0; row < changes_.size(); ++row) {
+      if (!changes_[row] || a.device[row] != device || a.alloc_event[row] >= first_) continue;
+      list.Next();
+      Birth(first_, row);
+    }
   }
 
   int DeviceOf(EventIndex event, uint32_t activity) const {
@@ -362,8 +383,7 @@ class SnapshotWriter {
     category_now_[row] = to;
   }
   // The alloc says what the block is for most of its life; this, what it was made as.
-  void Birth(EventIndex event) {
-    const auto row = static_cast<uint32_t>(trace_.events.id[event]);
+  void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);
     out_.TextItem("user_metadata", fmt::format("made as {}", SnapshotName(category_now_[row])));

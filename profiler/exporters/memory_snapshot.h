@@ -15,12 +15,14 @@
 //     in the free of a block older than the recording: the one it held for most of its life. Where
 //     it changes, PyTorch's entry for what is learnt of a block later, `annotate`, says so in
 //     `category` and, for people, in `user_metadata`: "temporary -> gradient"; one right after the
-//     alloc says what the block was made as. Changes that inference found are not written;
+//     alloc, or the first one for blocks older than the recording, says what the block was made as
+//     (was when it began). Changes that inference found are not written;
 //   - frames: the recorded stacks. Of a run of our own, which has none: the operator, "in the
 //     file" of its module's path, and below it one frame a module outwards, so that a flame graph
 //     folds by module;
-//   - vramscope: {version: 1, producer, inferred}. inferred: the categories are conclusions; a
-//     reader that can conclude does it again.
+//   - vramscope: {version: 1, producer, inferred}. inferred: the categories are conclusions, all of
+//     them; a reader that can conclude does it again. Else they are what is known of the blocks:
+//     one that is called "unknown" stays so.
 //
 // Names of categories are PyTorch's own where it has them (torch.profiler's memory categories).
 // Times are whole microseconds; of a run of our own, an event that shares its microsecond with a

@@ -123,7 +123,7 @@ class Reader {
     if (!changes_) return;
     const uint64_t address = *std::exchange(changes_, std::nullopt);
     if (p.category != left_ && kCategories[static_cast<size_t>(p.category)] != Category::kUnknown) {
-      Put(r, p, Action::kAnnotate, address, bytes);
+      Put(r, p, Action::kCategory, address, bytes);
     } else if (p.category != left_) {
       // A change to "unknown" is none that a file can say of a block: it is made anew.
       Put(r, p, Action::kFreeCompleted, address, bytes);

@@ -503,7 +503,9 @@ bool SnapshotBuilder::FillSnapshot(Items items) {
             parts_.category_names.emplace_back(strings_.Text(row));
         break;
       case Key::kVramscope:
-        if (v.kind == Kind::kMarks) parts_.recording.said_is_inferred = v.payload != 0;
+        if (v.kind != Kind::kMarks) break;
+        parts_.is_marked = true;
+        parts_.recording.said_is_inferred = v.payload != 0;
         break;
       default:
         break;

@@ -88,14 +88,29 @@ class Finisher {
         return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
       return index < said.size() ? said[index] : trace::Category::kUnknown;
     };
-    if (!recording_.said_is_inferred && parts_.has_category) {
-      recording_.entries.said.reserve(parts_.category.size());
-      for (const uint8_t index : parts_.category) recording_.entries.said.push_back(look_up(index));
-    }
-    parts_.category = {};
+    bool any = !recording_.said_is_inferred && parts_.has_category;
     for (auto& s : recording_.segments)
       for (auto& b : s.blocks)
-        if (b.said != trace::Category::kUnknown) b.said = look_up(static_cast<size_t>(b.said) - 1);
+        if (b.said != trace::Category::kUnknown) {
+          any = true;
+          b.said = look_up(static_cast<size_t>(b.said) - 1);
+        }
+    recording_.said_is_complete =
+        parts_.is_marked && any && !recording_.said_is_inferred && parts_.cut.empty();
+    if (!recording_.said_is_inferred && parts_.has_category) {
+      EntryTable& e = recording_.entries;
+      e.said.reserve(parts_.category.size());
+      for (size_t row = 0; row < parts_.category.size(); ++row) {
+        const trace::Category category = look_up(parts_.category[row]);
+        e.said.push_back(category);
+        const bool says =
+            category != trace::Category::kUnknown ||
+            (recording_.said_is_complete && parts_.category[row] != SnapshotParts::kNoCategory);
+        if (says && e.action[row] == recording::Action::kAnnotate)
+          e.action[row] = recording::Action::kCategory;
+      }
+    }
+    parts_.category = {};
   }
 
   // Within each device times never go down; the first of all is 0.
@@ -392,6 +407,7 @@ class Finisher {
                           static_cast<recording::EntryIndex>(end), stack_of);
     recording_.older = std::move(part.older);
     recording_.segments = std::move(part.segments);
+    recording_.said_is_complete = false;  // older blocks' entries are not in the part
     for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
   }

@@ -42,6 +42,7 @@ struct SnapshotParts {
   bool has_times = false;     // an entry says one
   std::string cut;            // why the file ends before its time; "": it does not
   bool segments_cut = false;  // the file ends within them
+  bool is_marked = false;     // vramscope wrote it
   bool bare_list = false;     // nothing but a list of segments: torch.cuda.memory_snapshot()
   // Settings.
   std::string alloc_conf;

@@ -143,7 +143,7 @@ class Emitter {
     other_.value = next + 2;
     annotate_.value = next + 3;
     left_out_.value = next + 4;
-    for (int a = 0; a <= static_cast<int>(Action::kAnnotate); ++a)
+    for (int a = 0; a <= static_cast<int>(Action::kCategory); ++a)
       own.push_back(std::string(kMarkerLeftOut).append(Name(static_cast<Action>(a))));
     sink_.Strings(next, own);
 
@@ -429,9 +429,10 @@ class Emitter {
       case Action::kOther:
         Marker(i, other_);
         return true;
-      case Action::kAnnotate:  // of a category: a Labels::Retag
-        if (entries_.said.empty() || entries_.said[i] == trace::Category::kUnknown)
-          Marker(i, annotate_);
+      case Action::kAnnotate:
+        Marker(i, annotate_);
+        return true;
+      case Action::kCategory:  // a Labels::Retag
         return true;
     }
     return false;
@@ -491,10 +492,10 @@ class Emitter {
 }  // namespace
 
 std::string_view Name(Action action) {
-  static constexpr std::array<std::string_view, 11> kNames = {
+  static constexpr std::array<std::string_view, 12> kNames = {
       "alloc",        "free_requested", "free_completed", "segment_alloc",
       "segment_free", "segment_map",    "segment_unmap",  "snapshot",
-      "oom",          "other",          "annotate"};
+      "oom",          "other",          "annotate",       "category"};
   return kNames[std::min<size_t>(static_cast<size_t>(action), kNames.size() - 1)];
 }
 

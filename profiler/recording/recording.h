@@ -42,7 +42,8 @@ enum class Action : uint8_t {
   kSnapshot,
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // kept opaque; a warning says how many and their names
-  kAnnotate,     // of the block at `address`; `said`: what it is from here on, right after its
+  kAnnotate,     // a note of the program
+  kCategory,     // of the block at `address`; `said`: what it is from here on, right after its
                  // kAlloc: what it was made as
 };
 
@@ -121,7 +122,9 @@ struct Recording {
   bool bytes_are_blocks = false;  // entries have what was handed out, not what was asked (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
   bool said_is_inferred = false;  // written by vramscope from inferred labels: infer again
-  bool has_times = true;          // false: time_ns counts entries of the file
+  // Written by vramscope with the category of every block: what is unknown stays so.
+  bool said_is_complete = false;
+  bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only what was there at one moment.
   trace::Content content = trace::Content::kRun;
   std::vector<trace::Statistic> statistics;  // torch.cuda.memory_stats(): then nothing else
@@ -237,7 +240,8 @@ struct Labels {
 };
 
 // What the file itself says of its blocks, over what `labels` has for all allocations: categories
-// and changes of them, with rule 0. A block of which anything is said keeps no change by a rule.
+// and changes of them, with rule 0. A block of which anything is said keeps no change by a rule,
+// and where `said_is_complete` no block keeps what a rule concluded.
 void TakeSaid(const Recording& recording, const History& history, Labels& labels);
 
 // Names of the markers that stand for entries which are no event of an allocator.
@@ -246,7 +250,7 @@ inline constexpr std::string_view kMarkerOther = "other entry";
 inline constexpr std::string_view kMarkerAnnotate = "annotate";
 inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // and the action's name
 
-std::string_view Name(Action action);  // "alloc", "free_requested", ... "other", "annotate"
+std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
 // What events call the streams, by row of Recording::streams: as recorded where all of them fit 32
 // bits, else the row.

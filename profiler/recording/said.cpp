@@ -1,5 +1,5 @@
-
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@ class Said {
         allocations_(h.allocations),
         history_(h),
         labels_(labels),
+        complete_(r.said_is_complete),
         said_(allocations_.size(), false) {
     for (const SegmentState& s : r.segments)
       for (const BlockState& b : s.blocks)
@@ -25,7 +26,7 @@ class Said {
   }
 
   void Take() {
-    if (entries_.said.empty() && at_end_.empty()) return;
+    if (entries_.said.empty() && at_end_.empty() && !complete_) return;
     for (uint32_t row = 0; row < allocations_.size(); ++row) Say(row, OfBlock(row));
     std::vector<Labels::Retag> changes = Changes();
     std::erase_if(labels_.retags, [&](const Labels::Retag& r) { return said_[r.allocation]; });
@@ -56,7 +57,7 @@ class Said {
   }
 
   void Say(uint32_t row, Category category) {
-    if (category == Category::kUnknown) return;
+    if (category == Category::kUnknown && !complete_) return;
     said_[row] = true;
     labels_.category[row] = category;
     labels_.rule[row] = 0;
@@ -64,26 +65,33 @@ class Said {
 
   std::vector<Labels::Retag> Changes() {
     std::vector<Labels::Retag> changes;
-    if (std::find(entries_.action.begin(), entries_.action.end(), Action::kAnnotate) ==
+    if (std::find(entries_.action.begin(), entries_.action.end(), Action::kCategory) ==
         entries_.action.end())
       return changes;
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
+    std::array<bool, 256> began = {};  // by device; false: no entry but of categories so far
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);
       const uint32_t row = history_.allocation_of_entry[i];
       if (row < allocations_.size() && entries_.action[i] == Action::kAlloc) live[place] = row;
       if (row < allocations_.size() && entries_.action[i] == Action::kFreeCompleted)
         live.erase(place);
-      if (entries_.action[i] != Action::kAnnotate || OfEntry(i) == Category::kUnknown) continue;
+      if (entries_.action[i] != Action::kCategory) {
+        began[entries_.DeviceOf(i)] = true;
+        continue;
+      }
+      const Category category = OfEntry(i);
+      if (category == Category::kUnknown && !complete_) continue;
       const auto block = live.find(place);
       if (block == live.end()) continue;
-      if (i > 0 && allocations_.alloc[block->second] == i - 1) {
-        Say(block->second, entries_.said[i]);
+      const EntryIndex made = allocations_.alloc[block->second];
+      if (made == kNoEntry ? !began[entries_.DeviceOf(i)] : i > 0 && made == i - 1) {
+        Say(block->second, category);
       } else {
         said_[block->second] = true;
-        changes.push_back({i, block->second, entries_.said[i], 0});
+        changes.push_back({i, block->second, category, 0});
       }
     }
     return changes;
@@ -93,6 +101,7 @@ class Said {
   const History::Allocations& allocations_;
   const History& history_;
   Labels& labels_;
+  const bool complete_;     // what nothing is said of is said to be unknown
   std::vector<bool> said_;  // by allocation
   base::HashMap<std::pair<uint8_t, uint64_t>, Category> at_end_;
 };

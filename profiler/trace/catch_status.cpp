@@ -6,19 +6,49 @@
 #include <string>
 
 namespace vramscope::trace {
+namespace {
+
+// Made when the program starts: where memory has run out, copies of them ask for none. They are
+// never taken down, as threads may still fail while the program ends.
+struct Prepared {
+  absl::Status out_of_memory =
+      Make(absl::StatusCode::kResourceExhausted, "this computer has not enough free memory for it");
+  absl::Status unexpected = Make(absl::StatusCode::kInternal, "unexpected error");
+
+  static absl::Status Make(absl::StatusCode code, const char* text) noexcept {
+    try {
+      return {code, text};
+    } catch (const std::bad_alloc&) {
+      return {code, ""};  // needs no memory
+    }
+  }
+};
+
+union Kept {
+  Kept() noexcept : prepared() {}
+  ~Kept() {}
+  Prepared prepared;
+};
+const Kept kept;
+
+}  // namespace
 
 absl::Status StatusOfException() noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("this computer has not enough free memory for it");
+    return kept.prepared.out_of_memory;
   } catch (const std::length_error&) {
     // A container that would be larger than the address space.
-    return absl::ResourceExhaustedError("this computer has not enough free memory for it");
+    return kept.prepared.out_of_memory;
   } catch (const std::exception& e) {
-    return absl::InternalError(std::string("unexpected error: ") + e.what());
+    try {
+      return absl::InternalError(std::string("unexpected error: ") + e.what());
+    } catch (const std::bad_alloc&) {
+      return kept.prepared.unexpected;
+    }
   } catch (...) {
-    return absl::InternalError("unexpected error");
+    return kept.prepared.unexpected;
   }
 }
 

@@ -35,6 +35,7 @@ using Clock = std::chrono::steady_clock;
       setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
     }
   }
+  if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(126);
   if (!options.vanished_folder.empty() &&
       (chdir(options.vanished_folder.c_str()) != 0 || rmdir(options.vanished_folder.c_str()) != 0))
     _exit(126);

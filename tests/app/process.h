@@ -17,6 +17,7 @@ struct ProcessOptions {
   std::string input;                     // for standard input
   std::string input_path;                // in its place, a file
   std::string output_path;               // standard output goes on there, and not into the outcome
+  std::string folder;                    // run in it
   std::string vanished_folder;           // run in it, after it was removed
   uint64_t address_space = 0;            // at most so many bytes of it
   std::vector<std::string> environment;  // "NAME=value", over the own one; "NAME" removes

@@ -75,7 +75,7 @@ class Faults : public CliRecording {
     return numbers;
   }
 
-  // What is in the folder of the test, by name.
+  // What is in the folder of the test, in which the commands run: whatever they leave behind.
   std::set<std::string> Names() {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
@@ -92,8 +92,9 @@ class Faults : public CliRecording {
       if (!output.empty()) std::filesystem::remove(output);
       if (older) WriteFile(output, kOlder);
       const std::set<std::string> before = Names();
-      const Outcome outcome =
-          RunVramscope(arguments, {.environment = Environment("VRAMSCOPE_FAULT", fault)});
+      const Outcome outcome = RunVramscope(
+          arguments,
+          {.folder = folder_.path(), .environment = Environment("VRAMSCOPE_FAULT", fault)});
       ++runs_;
       if (outcome.status != Status(arguments)) ++refused_;
       // OpenGL's dispatcher ends a process by itself, in a constructor of its own.
@@ -211,9 +212,18 @@ TEST_F(Faults, Plan) {
   for (const char* fault : {"EIO:1", "ENOSPC:3", "EINTR-always:2", "allocation:66000"})
     Run(plan, out, fault, "", {3, 4});
   if (AllFaults().empty()) return;
-  // Of this process; the worker fails at its own n-th, and is said to be gone.
-  for (uint64_t n = 1; n < 400'000; n += 1 + n / 12)
-    Run(plan, out, "allocation:" + std::to_string(n), ReadFile(out), {0, 3, 4, 127});
+  // Places of this process and of the worker's, which fails at its own n-th and is said to be gone.
+  const std::string whole = ReadFile(out);
+  std::set<uint64_t> requests = Sites(plan);
+  requests.erase(requests.begin(),
+                 requests.upper_bound(CountsOf({"--version"}).allocations - kEnd));
+  for (const uint64_t n : requests)
+    Run(plan, out, "allocation:" + std::to_string(n), whole, {0, 3, 4, 127});
+  for (uint64_t n = 1; n <= 64; ++n)
+    for (const char* kind : {"EIO:", "ENOSPC:", "EINTR-always:", "EINTR:"})
+      Run(plan, out, kind + std::to_string(n), whole, {0, 3, 4});
+  std::printf("plan: %zu requests of memory failed; %zu runs, %zu refused\n", requests.size(),
+              runs_, refused_);
 }
 
 }  // namespace

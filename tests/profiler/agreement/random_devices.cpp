@@ -58,6 +58,7 @@ class Device final : public allocator::SegmentObserver {
     const uint64_t bytes = around / 2 + script_.Below(around);
     const auto stream = static_cast<uint32_t>(script_.Below(options_.streams));
     const auto mempool = static_cast<uint32_t>(script_.Below(options_.mempools)) << 16;
+    asks_for_ = stream;
     const absl::StatusOr<Block> block = allocator_->Malloc(bytes, stream, mempool);
     if (!block.ok()) return;  // OnOutOfMemory has noted it
     Event& e = script_.Put(EventKind::kAlloc, number_);
@@ -127,6 +128,7 @@ class Device final : public allocator::SegmentObserver {
     Event& e = script_.Put(EventKind::kOutOfMemory, number_);
     e.bytes = bytes;
     e.bytes_rounded = free;
+    e.stream = asks_for_;
   }
   void OnFreeCompleted(const Block& block) override {
     script_.Put(EventKind::kFreeCompleted).id = live_.at(block.address);
@@ -153,6 +155,7 @@ class Device final : public allocator::SegmentObserver {
   const uint8_t number_;
   const RandomDevicesOptions& options_;
   std::unique_ptr<CachingAllocator> allocator_;
+  uint32_t asks_for_ = 0;              // the stream of the last request
   std::map<uint64_t, uint64_t> live_;  // address -> allocation
   std::vector<uint64_t> addresses_;    // of those that the program has
   std::vector<uint64_t> pending_;
@@ -166,8 +169,9 @@ RandomDevices MakeRandomDevices(const RandomDevicesOptions& options) {
   script.random.seed(options.seed);
   std::vector<std::unique_ptr<Device>> devices;
   for (size_t i = 0; i < options.devices.size(); ++i)
-    devices.push_back(std::make_unique<Device>(script, options.devices[i], options,
-                                               options.expandable && i % 2 == 0));
+    devices.push_back(
+        std::make_unique<Device>(script, options.devices[i], options,
+                                 options.expandable && (i % 2 == 0 || options.all_alike)));
   const int begin = options.older ? options.requests / 4 : 0;
   const int step = std::max(1, (options.requests - begin) / 4);
   bool in_step = false;
@@ -200,6 +204,7 @@ RandomDevices MakeRandomDevices(const RandomDevicesOptions& options) {
   info.backend = trace::Backend::kImported;
   info.measured = true;
   info.start_unix_ns = 1'700'000'000'000'000'000;
+  if (options.expandable && options.all_alike) info.alloc_conf = "expandable_segments:True";
   builder.SetInfo(info);
   const std::vector<std::string> strings = {"", std::string(trace::kMarkerRecordingBegin)};
   absl::Status status = builder.AddStrings(0, strings);

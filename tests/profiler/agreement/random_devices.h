@@ -16,6 +16,7 @@ struct RandomDevicesOptions {
   std::vector<uint8_t> devices = {0, 1};
   int requests = 250;
   bool expandable = true;              // of every second device
+  bool all_alike = false;              // or of all of them, and the file says so
   uint64_t device_memory_bytes = 0;    // of each; 0: no limit. Else retries and out of memory
   bool older = true;                   // the recording begins in mid-run
   uint32_t streams = 2, mempools = 2;  // a mempool of 0 is the default pool

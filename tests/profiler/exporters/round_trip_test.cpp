@@ -16,6 +16,7 @@
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/memory_snapshot.h"
 #include "profiler/importers/open.h"
+#include "tests/profiler/agreement/random_devices.h"
 #include "tests/profiler/exporters/simulated_run.h"
 
 namespace vramscope::exporters {
@@ -173,6 +174,29 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .streams = 2,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
+
+// The file calls blocks unknown and changes categories, also of blocks older than the recording:
+// nothing is concluded over that.
+TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const TracePtr made =
+        agreement::MakeRandomDevices({.seed = seed, .devices = {0}, .expandable = false}).trace;
+    const TracePtr back = Import(Bytes(*made));
+    ASSERT_NE(back, nullptr);
+    const auto peak_a = analysis::FindPeak(*made, analysis::ComputeCurves(*made));
+    const auto peak_b = analysis::FindPeak(*back, analysis::ComputeCurves(*back));
+    EXPECT_EQ(peak_a.allocated, peak_b.allocated);
+    EXPECT_EQ(peak_a.by_category, peak_b.by_category);
+    std::map<trace::Category, uint64_t> end_a, end_b;
+    for (auto [t, end] : {std::pair(made.get(), &end_a), std::pair(back.get(), &end_b)})
+      for (uint32_t i = 0; i < t->allocations.size(); ++i)
+        (*end)[t->allocations.category[i]] += t->allocations.bytes_rounded[i];
+    EXPECT_EQ(end_a, end_b);
+    for (const trace::EventIndex event : back->allocations.alloc_event)
+      ASSERT_EQ(back->events.detail[event], 0);
+  }
+}
 
 // A Chrome trace has no segments, but their sum; no requested sizes, but blocks; one category a
 // block.

@@ -340,7 +340,7 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   trace[8]["user_metadata"] = "packed for backward";
   s["device_traces"][0] = trace;
   const Recording r = FromJson(s);
-  EXPECT_EQ(r.entries.action[7], Action::kAnnotate);
+  EXPECT_EQ(r.entries.action[7], Action::kCategory);
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
   EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
   EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
@@ -348,6 +348,27 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
   EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
   EXPECT_THAT(r.warnings, IsEmpty());
+}
+
+// In a snapshot that vramscope wrote "unknown" is an answer, unless its categories were concluded.
+TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
+  Json s = SampleSnapshot();
+  Json trace = s["device_traces"][0];
+  trace[0]["category"] = "input";
+  trace[7]["action"] = "annotate";
+  trace[7]["category"] = "unknown";
+  s["device_traces"][0] = trace;
+  EXPECT_FALSE(FromJson(s).said_is_complete);
+  EXPECT_EQ(FromJson(s).entries.action[7], Action::kAnnotate);
+  s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
+  EXPECT_TRUE(FromJson(s).said_is_complete);
+  EXPECT_EQ(FromJson(s).entries.action[7], Action::kCategory);
+  s["vramscope"]["inferred"] = true;
+  EXPECT_FALSE(FromJson(s).said_is_complete);
+  // Written without categories: nothing is said.
+  s = SampleSnapshot();
+  s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
+  EXPECT_FALSE(FromJson(s).said_is_complete);
 }
 
 TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {

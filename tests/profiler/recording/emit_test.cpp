@@ -162,14 +162,14 @@ TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
 TEST(Emit, CategoriesThatTheFileSays) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 100);
-  Add(r, Action::kAnnotate, kBase, 512, 100);  // made as
+  Add(r, Action::kCategory, kBase, 512, 100);  // made as
   Add(r, Action::kAlloc, kBase + 512, 512, 110);
   Add(r, Action::kAlloc, kBase + 1024, 512, 120);
-  Add(r, Action::kAnnotate, kBase, 512, 130);         // becomes
-  Add(r, Action::kAnnotate, kBase + 4096, 512, 140);  // no block there
-  Add(r, Action::kAnnotate, kBase, 512, 150);         // of no category: somebody's own note
+  Add(r, Action::kCategory, kBase, 512, 130);         // becomes
+  Add(r, Action::kCategory, kBase + 4096, 512, 140);  // no block there
+  Add(r, Action::kAnnotate, kBase, 512, 150);
   Add(r, Action::kFreeCompleted, kBase + 512, 512, 160);
-  Add(r, Action::kAnnotate, kBase + 512, 512, 170);  // gone
+  Add(r, Action::kCategory, kBase + 512, 512, 170);  // gone
   r.entries.said.assign(r.entries.size(), Category::kUnknown);
   r.entries.said[0] = Category::kGradient;  // most of its life
   r.entries.said[1] = Category::kTemporary;
@@ -193,6 +193,35 @@ TEST(Emit, CategoriesThatTheFileSays) {
                                    "160 retag #2 Parameter rule 4",
                                    "160 free_completed #1",
                                }));
+}
+
+// Where the file says the category of every block, one that it calls unknown stays so.
+TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
+  Recording r;
+  r.said_is_complete = true;
+  Add(r, Action::kCategory, kBase, 512, 100);  // older: what it was when the recording began
+  Add(r, Action::kAlloc, kBase + 512, 512, 110);
+  Add(r, Action::kCategory, kBase + 512, 512, 110);  // made as
+  Add(r, Action::kAlloc, kBase + 1024, 512, 120);
+  Add(r, Action::kCategory, kBase, 512, 130);
+  Add(r, Action::kFreeCompleted, kBase, 512, 140);
+  r.entries.said = {Category::kInput,   Category::kGradient, Category::kUnknown,
+                    Category::kUnknown, Category::kUnknown,  Category::kWorkspace};
+
+  const History h = *Reconstruct(r);
+  ASSERT_EQ(h.older, 1u);
+  Labels labels = NoLabels(h);
+  labels.category.assign(3, Category::kActivation);
+  labels.rule.assign(3, 9);
+  labels.retags = {{.at = 5, .allocation = 2, .category = Category::kParameter, .rule = 4}};
+  TakeSaid(r, h, labels);
+  EXPECT_THAT(labels.category,
+              testing::ElementsAre(Category::kInput, Category::kUnknown, Category::kUnknown));
+  EXPECT_THAT(labels.rule, testing::ElementsAre(0, 0, 0));
+  ASSERT_EQ(labels.retags.size(), 1u);
+  EXPECT_EQ(labels.retags[0].allocation, 0u);
+  EXPECT_EQ(labels.retags[0].at, 4u);
+  EXPECT_EQ(labels.retags[0].category, Category::kUnknown);
 }
 
 TEST(Emit, AnnotationsNestAndOverlappingOnesGetThreadsOfTheirOwn) {

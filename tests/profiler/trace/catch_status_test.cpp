@@ -1,0 +1,57 @@
+// What an exception becomes, also where there is no memory at all to say it in.
+#include "profiler/trace/catch_status.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace {
+bool none_left = false;  // every request fails
+
+void* Allocate(std::size_t size) {
+  if (none_left) throw std::bad_alloc();
+  if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return Allocate(size); }
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+
+namespace vramscope::trace {
+namespace {
+
+template <class Exception>
+absl::Status Thrown(const Exception& exception) {
+  absl::Status status = CatchStatus([&]() -> absl::Status {
+    none_left = true;
+    throw exception;
+  });
+  none_left = false;
+  return status;
+}
+
+TEST(CatchStatus, NeedsNoMemory) {
+  const absl::Status memory =
+      absl::ResourceExhaustedError("this computer has not enough free memory for it");
+  EXPECT_EQ(Thrown(std::bad_alloc()), memory);
+  EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "a second time, too";
+  EXPECT_EQ(Thrown(std::length_error("vector")), memory);
+  EXPECT_EQ(Thrown(std::runtime_error("a reason that takes memory to say")),
+            absl::InternalError("unexpected error"));
+  EXPECT_EQ(Thrown(42), absl::InternalError("unexpected error"));
+}
+
+TEST(CatchStatus, SaysWhatWasThrown) {
+  EXPECT_EQ(CatchStatus([]() -> absl::Status { throw std::runtime_error("why"); }),
+            absl::InternalError("unexpected error: why"));
+  EXPECT_EQ(CatchStatus([] {}), absl::OkStatus());
+  EXPECT_EQ(*CatchStatus([] { return 7; }), 7);
+}
+
+}  // namespace
+}  // namespace vramscope::trace
