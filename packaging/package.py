@@ -49,7 +49,7 @@ def mode_of(path):
 
 def set_modes(tree):
     """What the umask of this computer says is nobody's business; programs alone can be executed."""
-    for path in tree.rglob("*"):
+    for path in [tree, *tree.rglob("*")]:
         if path.is_symlink():
             continue
         if path.is_dir():
@@ -105,9 +105,7 @@ def wheel(tree, dist, name):
     return target
 
 
-def tar(tree, dist, name):
-    top = "vramscope-%s-linux-x86_64" % name
-
+def archive(tree, target, top):
     def plain(entry):
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
@@ -115,14 +113,23 @@ def tar(tree, dist, name):
         return entry
 
     with tempfile.TemporaryDirectory() as folder:
-        archive = pathlib.Path(folder, "a.tar")
-        with tarfile.open(archive, "w", format=tarfile.GNU_FORMAT) as out:
+        plain_tar = pathlib.Path(folder, "a.tar")
+        with tarfile.open(plain_tar, "w", format=tarfile.GNU_FORMAT) as out:
             out.add(tree, top, recursive=False, filter=plain)
             for path in sorted(tree.rglob("*")):
                 out.add(path, top + "/" + str(path.relative_to(tree)), recursive=False, filter=plain)
-        target = dist / (top + ".tar.zst")
-        subprocess.run(["zstd", "-q", "-f", ZSTD_LEVEL, "-T1", str(archive), "-o", str(target)], check=True)
+        subprocess.run(["zstd", "-q", "-f", ZSTD_LEVEL, "-T1", str(plain_tar), "-o", str(target)], check=True)
     return target
+
+
+def tar(tree, dist, name):
+    top = "vramscope-%s-linux-x86_64" % name
+    return archive(tree, dist / (top + ".tar.zst"), top)
+
+
+def set_times(top):
+    for path in sorted(top.rglob("*")) + [top]:
+        os.utime(path, (epoch(), epoch()), follow_symlinks=False)
 
 
 def link(target, path):
@@ -169,36 +176,43 @@ Description: what is in GPU memory while a neural network trains
         for path in top.rglob("*"):
             if path.is_dir() and not path.is_symlink():
                 path.chmod(0o755)
-        for path in sorted(top.rglob("*")) + [top]:
-            os.utime(path, (epoch(), epoch()), follow_symlinks=False)
+        set_times(top)
         target = dist / ("vramscope_%s_amd64.deb" % name)
         subprocess.run(["dpkg-deb", "--root-owner-group", "--threads-max=1", "-Zxz", "-z6", "--build", str(top), str(target)],
                        check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, SOURCE_DATE_EPOCH=str(epoch())))
     return target
 
 
-def appimage(tree, dist, name):
-    """The AppDir; the image, too, where the runtime that is its head is at hand: $VRAMSCOPE_APPIMAGE_RUNTIME (type 2, from
-    github.com/AppImage/type2-runtime's releases; no registry of packages has it)."""
-    folder = dist / "vramscope.AppDir"
-    if folder.exists():
-        shutil.rmtree(folder)
+def app_dir(tree, folder):
     shutil.copytree(tree, folder / "usr", symlinks=True)
     link("usr/bin/vramscope", folder / "AppRun")
     shutil.copyfile(tree / "share/applications/vramscope.desktop", folder / "vramscope.desktop")
     shutil.copyfile(tree / "share/icons/hicolor/scalable/apps/vramscope.svg", folder / "vramscope.svg")
     link("vramscope.svg", folder / ".DirIcon")
+    folder.chmod(0o755)
+    for name in ("vramscope.desktop", "vramscope.svg"):
+        (folder / name).chmod(0o644)
+    set_times(folder)
+
+
+def appimage(tree, dist, name):
+    """The image, where the runtime that is its head is at hand: $VRAMSCOPE_APPIMAGE_RUNTIME (type 2, from
+    github.com/AppImage/type2-runtime's releases; no registry of packages has it). Else an archive of the AppDir."""
     runtime = os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME")
-    if not runtime or not shutil.which("mksquashfs"):
-        say("no AppImage, the AppDir alone: %s" % ("mksquashfs is missing (Debian: squashfs-tools)" if runtime else
-            "name the runtime of type 2 (github.com/AppImage/type2-runtime) in $VRAMSCOPE_APPIMAGE_RUNTIME"))
-        return folder
-    target = dist / ("vramscope-%s-x86_64.AppImage" % name)
     with tempfile.TemporaryDirectory() as scratch:
-        image = pathlib.Path(scratch, "image")
+        folder = pathlib.Path(scratch, "vramscope.AppDir")
+        app_dir(tree, folder)
+        if not runtime or not shutil.which("mksquashfs"):
+            say("no AppImage, an archive of the AppDir: %s" % ("mksquashfs is missing (Debian: squashfs-tools)" if runtime else
+                "name the runtime of type 2 (github.com/AppImage/type2-runtime) in $VRAMSCOPE_APPIMAGE_RUNTIME"))
+            return archive(folder, dist / ("vramscope-%s-x86_64.AppDir.tar.zst" % name), folder.name)
+        image, head = pathlib.Path(scratch, "image"), pathlib.Path(runtime).read_bytes()
+        if head[:4] != b"\x7fELF" or head[8:11] != b"AI\x02":
+            raise SystemExit("package: $VRAMSCOPE_APPIMAGE_RUNTIME: %s is no runtime of type 2 (an ELF file with AI\\x02 at byte 8)" % runtime)
         subprocess.run(["mksquashfs", str(folder), str(image), "-root-owned", "-noappend", "-comp", "zstd", "-no-progress", "-quiet",
                         "-processors", "1"], check=True, env=dict(os.environ, SOURCE_DATE_EPOCH=str(epoch())))
-        target.write_bytes(pathlib.Path(runtime).read_bytes() + image.read_bytes())
+        target = dist / ("vramscope-%s-x86_64.AppImage" % name)
+        target.write_bytes(head + image.read_bytes())
     target.chmod(0o755)
     return target
 
@@ -227,11 +241,8 @@ def main():
         for form in forms:
             start = time.monotonic()
             made = FORMS[form](tree, dist, name)
-            if made.is_file():
-                say("%s: %.1f MB in %.0f s, sha256 %s" % (made.name, made.stat().st_size / 1e6, time.monotonic() - start,
-                                                       bundle.sha256(made)))
-            else:
-                say("%s in %.0f s" % (made.name, time.monotonic() - start))
+            say("%s: %.1f MB in %.0f s, sha256 %s" % (made.name, made.stat().st_size / 1e6, time.monotonic() - start,
+                                                      bundle.sha256(made)))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,14 @@ case $self in
   */*) folder=${self%/*} ;;
   *) folder=. ;;
 esac
+loader=/lib64/ld-linux-x86-64.so.2
 for packages in "$folder"/../lib*/python3*/*-packages "$folder"/..; do
   if [ -d "$packages/vramscope-@VERSION@.dist-info" ]; then
+    if [ ! -e "$loader" ]; then # the shell would say "not found" of a program that is there
+      echo "vramscope: this program is for Linux with glibc on x86-64, and this computer ($(uname -s) on $(uname -m)) has no $loader;" \
+        "on Alpine or another Linux with musl use a container of Debian, Ubuntu or Fedora" >&2
+      exit 4
+    fi
     exec "$packages/vramscope/_bundle/bin/vramscope" "$@"
   fi
 done

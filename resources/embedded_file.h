@@ -17,8 +17,10 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> ModelFiles();
 std::span<const EmbeddedFile> DeviceFiles();
 std::span<const EmbeddedFile> ExperimentFiles();
-// resources/catalogue.json alone, resources/libtorch.txt alone.
+// resources/catalogue.json alone, resources/device_sources.json alone, resources/libtorch.txt
+// alone.
 std::span<const EmbeddedFile> CatalogueFile();
+std::span<const EmbeddedFile> DeviceSourcesFile();
 std::span<const EmbeddedFile> WheelsFile();
 
 }  // namespace vramscope::resources

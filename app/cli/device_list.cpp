@@ -134,8 +134,12 @@ std::string KernelsText(const run::Device& d) {
 }
 
 Json DeviceObject(const run::Device& d) {
-  Json slices = Json::array();
+  Json slices = Json::array(), sources = Json::array(), assumptions = Json::array();
   for (const run::MigSlice& slice : run::MigSlicesOf(d.key)) slices.push_back(slice.profile);
+  for (const auto& [title, address, figures] : d.sources.read)
+    sources.push_back({{"title", title}, {"address", address}, {"figures", figures}});
+  for (const auto& [figures, how] : d.sources.assumptions)
+    assumptions.push_back({{"figures", figures}, {"how", how}});
   return {{"key", d.key},
           {"name", d.name},
           {"family", d.line},
@@ -156,7 +160,9 @@ Json DeviceObject(const run::Device& d) {
           {"integrated", d.integrated},
           {"mig_profiles", slices},
           {"libtorch_has_kernels", run::RunsOnLibTorch(d.compute_capability)},
-          {"assumed", d.assumed},
+          {"assumed", d.sources.Assumed()},
+          {"sources", sources},
+          {"assumptions", assumptions},
           {"source", d.source}};
 }
 
@@ -178,7 +184,7 @@ std::string TableText(const std::vector<run::Device>& devices) {
                run::ComputeCapabilityText(d.compute_capability),
                fmt::format("{:.0f}", d.bandwidth_bytes_per_s / 1e9), Tera(d.fp32_flops),
                Tera(d.tf32_flops), Tera(d.bf16_flops),
-               fmt::format("{}", fmt::join(d.assumed, ", "))});
+               fmt::format("{}", fmt::join(d.sources.Assumed(), ", "))});
   }
   return table.Text() +
          fmt::format(
@@ -213,8 +219,12 @@ std::string DetailText(const run::Device& d) {
   for (const run::MigSlice& slice : run::MigSlicesOf(d.key)) slices.push_back(slice.profile);
   line("MIG profiles", fmt::format("{}", fmt::join(slices, ", ")));
   line("Kernels", KernelsText(d));
-  line("Assumed", d.assumed.empty() ? "nothing" : fmt::format("{}", fmt::join(d.assumed, ", ")));
-  line("Sources", d.source);
+  text += "\n";
+  for (const auto& [title, address, figures] : d.sources.read)
+    line("Source", fmt::format("{}: {}{}{}", fmt::join(figures, ", "), title,
+                               address.empty() ? "" : "\n                        ", address));
+  for (const auto& [figures, how] : d.sources.assumptions)
+    line("Assumed", fmt::format("{}: {}", fmt::join(figures, ", "), how));
   return text;
 }
 

@@ -8,9 +8,11 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/output.h"
+#include "app/cli/run_options.h"
 #include "app/cli/worker_run.h"
 #include "profiler/reproduce/report.h"
 #include "profiler/reproduce/session.h"
+#include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -23,7 +25,7 @@ using reproduce::Result;
 
 struct Options {
   std::vector<std::string> ids;
-  std::string output;
+  std::string output, device, gpu_memory;
   bool json = false;
 };
 
@@ -227,6 +229,19 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   return text;
 }
 
+// What --device and --gpu-memory name, in the form of the device table; "": the publications'.
+absl::StatusOr<std::string> DeviceOf(const Options& options) {
+  if (options.device.empty() && options.gpu_memory.empty()) return std::string();
+  if (options.device.empty())
+    return absl::InvalidArgumentError("--gpu-memory: of which GPU? Name it by --device");
+  absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);
+  if (text.ok() && !options.gpu_memory.empty()) text = run::WithMemory(*text, options.gpu_memory);
+  if (!text.ok()) return text;
+  const absl::StatusOr<run::Device> device = run::ReadDevice(*text);
+  if (!device.ok()) return device.status();
+  return device->key;
+}
+
 ExitCode Execute(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   if (options.json && options.output == "-") {
@@ -238,7 +253,12 @@ ExitCode Execute(const Options& options) {
     Note("error: " + std::string(chosen.status().message()));
     return absl::IsInternal(chosen.status()) ? kInternalFailure : kUsage;
   }
-  reproduce::Session session(*chosen, {.pictures = !options.output.empty()});
+  const absl::StatusOr<std::string> device = DeviceOf(options);
+  if (!device.ok()) {
+    Note("error: " + Printable(std::string(device.status().message())));
+    return kUsage;
+  }
+  reproduce::Session session(*chosen, {.pictures = !options.output.empty(), .device = *device});
   if (!session.done()) {
     Planner planner;
     std::string latest;
@@ -266,6 +286,11 @@ ExitCode Execute(const Options& options) {
     if (!written.ok()) return ReportError(written);
     if (options.output == "-") return kDone;
   }
+  if (!device->empty())
+    Note(fmt::format(
+        "planned for {} in place of the publications' GPUs, whose figures stand beside: "
+        "none is judged",
+        *device));
   if (!options.json) {
     // A handful is wanted in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
@@ -291,6 +316,7 @@ ExitCode Execute(const Options& options) {
                      {"published_within", score.published_within},
                      {"orders", score.bounds},
                      {"orders_hold", score.bounds_hold}};
+  json["device"] = device->empty() ? Json() : Json(*device);
   json["assumptions"] = Json::array();
   for (const reproduce::Solved& solved : session.solved()) {
     json["assumptions"].push_back({{"what", reproduce::SolvedText(solved)},
@@ -311,6 +337,13 @@ void RegisterReproduce(CLI::App& app, Context& context) {
                       "experiments (A1-vanilla, A1, or C for a whole document); without: all");
   command->add_option("-o,--output", options->output, "write a report with pictures")
       ->type_name("REPORT.html");
+  command
+      ->add_option(
+          "--device", options->device,
+          "another GPU than the publications': a name of `vramscope devices`, a MIG slice, "
+          "a file or figures; no figure is judged then")
+      ->type_name("GPU");
+  command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }

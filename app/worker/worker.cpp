@@ -21,6 +21,7 @@
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
 #include "proto/worker.pb.h"
+#include "trainer/backends/cuda/emulated_process.h"
 
 namespace vramscope::worker {
 namespace {
@@ -160,6 +161,7 @@ class Session {
     ended.set_status_code(static_cast<uint32_t>(status.code()));
     ended.set_message(std::string(status.message()));
     ended.set_seconds(seconds);
+    ended.set_needs_new_process(status.GetPayload(trainer::kNeedsNewProcess).has_value());
     Send(trace::FrameType::kRunEnded, ended.SerializeAsString());
   }
 

@@ -24,7 +24,7 @@ const Document* DocumentOf(const Experiment& experiment) {
 }  // namespace
 
 Session::Session(std::vector<const Experiment*> experiments, SessionOptions options)
-    : experiments_(std::move(experiments)), options_(options) {
+    : experiments_(std::move(experiments)), options_(std::move(options)) {
   for (const Experiment* experiment : experiments_) {
     const Document* document = DocumentOf(*experiment);
     for (const ExperimentRun& run : experiment->runs) {
@@ -51,6 +51,17 @@ Session::Session(std::vector<const Experiment*> experiments, SessionOptions opti
   }
   for (Search& search : searches_) StartSearch(search);
   for (const Experiment* experiment : experiments_) Require(*experiment);
+}
+
+// On the GPU that was asked for.
+absl::StatusOr<run::RunConfig> Session::PlannedAs(const ExperimentRun& run,
+                                                  const Values& open) const {
+  absl::StatusOr<run::RunConfig> config = ConfigOf(run, open);
+  if (config.ok() && !options_.device.empty()) {
+    config->device = options_.device;
+    config->custom_device = {};
+  }
+  return config;
 }
 
 size_t Session::Need(const run::RunConfig& config, const std::string& what) {
@@ -82,7 +93,7 @@ void Session::Require(const Experiment& experiment) {
   if (!experiment.lacks.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {
     if (!Resolved(run)) continue;
-    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, OpenValues());
+    const absl::StatusOr<run::RunConfig> config = PlannedAs(run, OpenValues());
     if (config.ok()) Need(*config, experiment.id);
   }
 }
@@ -210,7 +221,7 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
       outcomes.push_back(std::move(outcome));
       continue;
     }
-    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, open);
+    const absl::StatusOr<run::RunConfig> config = PlannedAs(run, open);
     if (!config.ok()) {
       outcome.status = config.status();
     } else if (const auto row = by_config_.find(run::ToJson(*config)); row != by_config_.end()) {
@@ -232,18 +243,30 @@ std::vector<Result> Session::Results() const {
   std::vector<Result> results;
   for (const Experiment* experiment : experiments_)
     results.push_back(Judge(*experiment, Outcomes(*experiment, open)));
+  if (options_.device.empty()) return results;
+  for (Result& result : results) {
+    result.within.reset();
+    for (FigureResult& figure : result.figures) {
+      figure.within.reset();
+      figure.error.reset();
+    }
+  }
   return results;
 }
 
 Settings Session::SettingsOfRun(const ExperimentRun& run) const {
-  absl::StatusOr<Settings> settings = SettingsOf(run, OpenValues());
-  return settings.ok() ? *std::move(settings) : run.settings;
+  absl::StatusOr<Settings> found = SettingsOf(run, OpenValues());
+  Settings settings = found.ok() ? *std::move(found) : run.settings;
+  if (options_.device.empty()) return settings;
+  std::erase_if(settings, [](const auto& setting) { return setting.first == "device"; });
+  settings.emplace_back("device", options_.device);
+  return settings;
 }
 
 std::string Session::Picture(const Experiment& experiment) const {
   for (const ExperimentRun& run : experiment.runs) {
     if (!Resolved(run)) continue;
-    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, OpenValues());
+    const absl::StatusOr<run::RunConfig> config = PlannedAs(run, OpenValues());
     if (!config.ok()) continue;
     const auto row = by_config_.find(run::ToJson(*config));
     if (row != by_config_.end() && !runs_[row->second].picture.empty())
@@ -254,7 +277,7 @@ std::string Session::Picture(const Experiment& experiment) const {
 
 std::optional<run::RunConfig> Session::Config(const Experiment& experiment) const {
   if (experiment.runs.empty() || !Resolved(experiment.runs.front())) return std::nullopt;
-  absl::StatusOr<run::RunConfig> config = ConfigOf(experiment.runs.front(), OpenValues());
+  absl::StatusOr<run::RunConfig> config = PlannedAs(experiment.runs.front(), OpenValues());
   return config.ok() ? std::optional(*std::move(config)) : std::nullopt;
 }
 

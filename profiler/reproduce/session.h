@@ -39,6 +39,9 @@ struct Solved {
 
 struct SessionOptions {
   bool pictures = false;  // keep the memory curve of every run as SVG
+  // As --device takes it (run::ReadDevice): in place of the publications' GPUs. What they leave
+  // open is still solved for on theirs, and no figure is judged: published ones are of theirs.
+  std::string device = {};
 };
 
 class Session {
@@ -81,6 +84,7 @@ class Session {
     int trying = 0;
   };
 
+  absl::StatusOr<run::RunConfig> PlannedAs(const ExperimentRun& run, const Values& open) const;
   size_t Need(const run::RunConfig& config, const std::string& what);
   void Require(const Experiment& experiment);
   Values OpenValues() const;

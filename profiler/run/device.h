@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "profiler/run/device_profile.h"
+#include "profiler/run/device_sources.h"
 #include "profiler/run/peers.h"
 
 namespace vramscope::run {
@@ -29,8 +30,8 @@ struct Device : DeviceProfile {
   Peers peers = Peers::kPcie;
   bool integrated = false;  // its memory is the system's, shared with the processor
   bool ecc = false;
-  std::string line;                  // of the table: its file, "geforce-40"; "" of others
-  std::vector<std::string> assumed;  // figures that were read nowhere: "memory", "context", ...
+  std::string line;       // of the table: its file, "geforce-40"; "" of others
+  FigureSources sources;  // sources.Assumed(): figures that were read nowhere
 };
 
 const std::vector<Device>& DeviceTable();  // in the order of Devices()

@@ -11,6 +11,7 @@
 
 #include "profiler/run/context_growth.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/device_sources.h"
 #include "profiler/run/device_text.h"
 #include "profiler/run/facts.h"
 #include "profiler/run/peers.h"
@@ -30,12 +31,12 @@ Peers PeersFromJson(const nlohmann::json& row) {
   std::abort();
 }
 
-// A source says itself where a figure was not read but assumed.
-bool IsAssumed(const std::string& source) {
-  for (const char* word : {"assumed", "estimate:", "not confirmed"}) {
-    if (source.find(word) != std::string::npos) return true;
-  }
-  return false;
+FigureSources SourcesFromJson(const nlohmann::ordered_json& row) {
+  absl::StatusOr<FigureSources> sources = ParseFigureSources(row);
+  if (sources.ok()) return *std::move(sources);
+  fmt::print(stderr, "resources/devices: {}: {}\n", row.at("key").get<std::string>(),
+             std::string(sources.status().message()));
+  std::abort();
 }
 
 Device FromJson(const nlohmann::json& row) {
@@ -63,16 +64,8 @@ Device FromJson(const nlohmann::json& row) {
   // HBM has it on in any case, GDDR where the total was read with it.
   const uint32_t cc = d.compute_capability;
   d.ecc = row.value("ecc", cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc / 10 == 10);
-  d.source = fmt::format("{}; memory: {}; context: {}",
-                         row.at("rates_source").get_ref<const std::string&>(),
-                         row.at("memory_source").get_ref<const std::string&>(),
-                         row.at("context_source").get_ref<const std::string&>());
-  for (const auto& [figure, key] : {std::pair{"memory", "memory_source"},
-                                    {"context", "context_source"},
-                                    {"rates", "rates_source"},
-                                    {"peers", "peers_source"}}) {
-    if (IsAssumed(row.at(key))) d.assumed.emplace_back(figure);
-  }
+  d.sources = SourcesFromJson(row);
+  d.source = d.sources.Text();
   return d;
 }
 
@@ -101,16 +94,11 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
           .idle = growth.at("idle_bytes")};
 }
 
-struct Slices {
-  std::vector<MigSlice> profiles;
-  bool assumed = false;
-};
-
 struct Table {
   std::vector<Device> devices;
   std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, of those that have one
-  std::map<std::string, Slices, std::less<>> slices;         // likewise
-  std::map<std::string, std::string, std::less<>> aliases;   // to keys
+  std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // likewise
+  std::map<std::string, std::string, std::less<>> aliases;           // to keys
 };
 
 Table LoadTable() {
@@ -124,8 +112,7 @@ Table LoadTable() {
         if (const auto growth = row.find("context_growth"); growth != row.end())
           table.growth[d.key] = GrowthFromJson(*growth);
         if (const auto slices = row.find("mig"); slices != row.end())
-          table.slices[d.key] = {SlicesFromJson(*slices, d.memory_bytes),
-                                 IsAssumed(row.at("mig_source"))};
+          table.slices[d.key] = SlicesFromJson(*slices, d.memory_bytes);
         for (const std::string& alias : row.value("aliases", std::vector<std::string>()))
           table.aliases[alias] = d.key;
       }
@@ -158,12 +145,7 @@ std::span<const MigSlice> MigSlicesOf(std::string_view name) {
   const auto found =
       device == nullptr ? TheTable().slices.end() : TheTable().slices.find(device->key);
   if (found == TheTable().slices.end()) return {};
-  return found->second.profiles;
-}
-
-bool SlicesAreAssumed(std::string_view name) {
-  const auto found = TheTable().slices.find(name);
-  return found != TheTable().slices.end() && found->second.assumed;
+  return found->second;
 }
 
 std::string_view KeyOfAlias(std::string_view name) {

@@ -272,13 +272,13 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.bf16_flops *= of_sms;
   d.context_bytes = std::min(d.context_bytes, d.memory_bytes / 2);
   d.peers = Peers::kNone;
-  d.assumed = {"context", "l2", "bandwidth", "rates"};
-  if (SlicesAreAssumed(whole.key))
-    d.assumed.insert(d.assumed.begin(), {"memory", "multiprocessors"});
-  d.source = fmt::format(
-      "a MIG slice of {}: its part of memory, L2, bandwidth and rates by NVIDIA's MIG user guide; "
-      "the context is the whole card's; of the whole: {}",
-      whole.name, whole.source);
+  d.sources.Take("mig", {"memory", "multiprocessors"});
+  d.sources.Assume({"l2", "memory_bus", "bandwidth"},
+                   "by the eighths of NVIDIA's MIG user guide that its memory is");
+  d.sources.Assume({"fp32", "tf32", "bf16"}, "by its multiprocessors");
+  d.sources.Assume({"context"}, "as the whole GPU's");
+  d.sources.Give({"peers"}, "slices reach no other GPU's memory");
+  d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
 }
 
@@ -323,13 +323,23 @@ const Device& MostAlike(const Device& d) {
   return *std::ranges::min_element(DeviceTable(), {}, rank);
 }
 
+// Those of `names` that have sources: not the name, not ECC.
+std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
+  std::vector<std::string> figures;
+  for (const std::string_view figure : DeviceFigures()) {
+    if (names.contains(figure)) figures.emplace_back(figure);
+  }
+  return figures;
+}
+
 // What figures alone leave open.
 void Fill(Device& d, const std::set<std::string_view>& given) {
   const Device& like = MostAlike(d);
   const ComputeCapability& chip = *FindComputeCapability(d.compute_capability);
+  std::vector<std::string> assumed;
   const auto open = [&](std::string_view figure) {
     if (given.contains(figure)) return false;
-    d.assumed.emplace_back(figure);
+    assumed.emplace_back(figure);
     return true;
   };
   const double part = static_cast<double>(d.sm_count) / like.sm_count;
@@ -356,9 +366,9 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   if (open("tf32")) d.tf32_flops = d.fp32_flops * (like.tf32_flops / like.fp32_flops);
   if (open("bf16")) d.bf16_flops = d.fp32_flops * (like.bf16_flops / like.fp32_flops);
   if (open("peers")) d.peers = like.peers;
-  d.source =
-      fmt::format("figures that were given; assumed, as {}: {}", like.name,
-                  d.assumed.empty() ? "nothing" : fmt::format("{}", fmt::join(d.assumed, ", ")));
+  d.sources.Give(FiguresAmong(given), "given");
+  d.sources.Assume(assumed, "as the " + like.name);
+  d.source = d.sources.Text();
 }
 
 // What figures of another GPU change beside themselves.
@@ -377,10 +387,10 @@ void Change(Device& d, const Device& base, const std::set<std::string_view>& giv
     if (!given.contains("fp32")) d.fp32_flops *= faster;
     if (!given.contains("tf32")) d.tf32_flops *= faster;
     if (!given.contains("bf16")) d.bf16_flops *= faster;
-    d.assumed.emplace_back("rates");
+    d.sources.Assume({"fp32", "tf32", "bf16"}, "by multiprocessors and clock");
   }
-  std::erase_if(d.assumed, [&](const std::string& figure) { return given.contains(figure); });
-  d.source = fmt::format("{}; changed: {}", base.source, fmt::join(given, ", "));
+  d.sources.Give(FiguresAmong(given), "given");
+  d.source = d.sources.Text();
 }
 
 }  // namespace

@@ -31,7 +31,5 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view json);
 // By key, alias or name, however it is written; null: the table has none.
 const Device* FindInTable(std::string_view name);
 std::string_view KeyOfAlias(std::string_view name);  // `name` itself where it is none
-// Of a key: whether not all figures of its slices were read off such a GPU.
-bool SlicesAreAssumed(std::string_view name);
 
 }  // namespace vramscope::run

@@ -192,27 +192,33 @@ std::string DownloadedTorch() {
   return data.empty() ? "" : (fs::path(data) / ("torch-" + TorchVersion())).string();
 }
 
-std::string WhyNoLibTorchHere() {
-  utsname system{};
-  if (uname(&system) == 0 && std::string_view(system.machine) != "x86_64")
+std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library) {
+  if (machine != "x86_64")
     return fmt::format(
         "LibTorch {} with CUDA 13 exists here for x86-64 alone, and this computer is {}",
-        TorchVersion(), system.machine);
-#ifndef __GLIBC__
-  return fmt::format(
-      "PyTorch's wheels need the GNU C library, and this program was built for another");
-#else
+        TorchVersion(), machine);
   // Of a later glibc than that of the wheel's name (manylinux_2_28).
+  constexpr int kLeast = 28;
+  int major = 0, minor = 0;
+  if (std::sscanf(c_library.c_str(), "glibc %d.%d", &major, &minor) != 2)
+    return fmt::format("PyTorch's wheels need the GNU C library, and this computer has {}",
+                       c_library.empty() ? "another (musl?)" : c_library);
+  if (major < 2 || (major == 2 && minor < kLeast))
+    return fmt::format("PyTorch's wheels need glibc 2.{}, and this computer has {}", kLeast,
+                       c_library);
+  return "";
+}
+
+std::string WhyNoLibTorchHere() {
+  utsname system{};
+  const std::string machine = uname(&system) == 0 ? system.machine : "x86_64";
+  std::string c_library;
+#ifdef _CS_GNU_LIBC_VERSION
   constexpr size_t kLength = 64;
   char version[kLength] = "";
-  const size_t length = confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
-  int major = 0, minor = 0;
-  if (length == 0 || std::sscanf(version, "glibc %d.%d", &major, &minor) != 2)
-    return "PyTorch's wheels need the GNU C library, and this computer has another";
-  if (major < 2 || (major == 2 && minor < 28))
-    return fmt::format("PyTorch's wheels need glibc 2.28, and this computer has {}", version);
-  return "";
+  if (confstr(_CS_GNU_LIBC_VERSION, version, sizeof version) > 0) c_library = version;
 #endif
+  return WhyNoLibTorchOn(machine, c_library);
 }
 
 }  // namespace vramscope::setup

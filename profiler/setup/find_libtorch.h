@@ -57,5 +57,7 @@ std::string DownloadedTorch();
 // Why the wheels cannot work on this computer, whatever is downloaded: "" where they can. Another
 // architecture, a C library that is not glibc.
 std::string WhyNoLibTorchHere();
+// `machine` as uname says it, `c_library` as confstr does: "glibc 2.36"; "": it does not say.
+std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);
 
 }  // namespace vramscope::setup

@@ -57,13 +57,19 @@ TEST(CliDevices, SayWhatIsAssumed) {
   const Outcome one = RunVramscope({"devices", "gtx-1650"});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_THAT(one.out, AllOf(HasSubstr("Turing, compute capability 7.5"), HasSubstr("14 x 1024"),
-                             HasSubstr("Assumed"), HasSubstr("context"), HasSubstr("Sources")));
+                             HasSubstr("Assumed"), HasSubstr("context"), HasSubstr("Source "),
+                             HasSubstr("https://www.techpowerup.com/gpu-specs/geforce-gtx-1650.")));
   const json slice = Devices({"a100-sxm-80gb:1g.10gb"});
   ASSERT_EQ(slice.size(), 1u);
   EXPECT_EQ(slice[0]["sm_count"], 14);
   for (const json& d : Devices({})) {
-    EXPECT_TRUE(d["assumed"].is_array());
     EXPECT_FALSE(d["source"].get<std::string>().empty());
+    // Every figure is in one of the two.
+    size_t figures = 0;
+    for (const json& source : d["sources"]) figures += source["figures"].size();
+    for (const json& assumption : d["assumptions"]) figures += assumption["figures"].size();
+    EXPECT_GE(figures, 12u) << d["key"];
+    EXPECT_LE(d["assumed"].size(), figures) << d["key"];
   }
   EXPECT_THAT(RunVramscope({"devices", "p100"}).out, HasSubstr("has no kernels for it"));
 }

@@ -42,6 +42,26 @@ TEST(CliReproduce, UnknownNamesAreWrongUsage) {
   EXPECT_THAT(outcome.err, HasSubstr("A1-vanilla"));
   EXPECT_EQ(RunVramscope({"reproduce", "--json", "-o", "-", "B1"}).status, 2);
   EXPECT_EQ(RunVramscope({"reproduce", "B1", "-o", "/nowhere/report.html"}).status, 3);
+  const Outcome device = RunVramscope({"reproduce", "B1", "--device", "rtx-4900"});
+  EXPECT_EQ(device.status, 2);
+  EXPECT_THAT(device.err, HasSubstr("rtx-4090"));
+  EXPECT_EQ(RunVramscope({"reproduce", "B1", "--gpu-memory", "8GiB"}).status, 2);
+}
+
+TEST(CliReproduce, OnAnotherGpu) {
+  if (!HasWorker()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
+  const Outcome outcome =
+      RunVramscope({"reproduce", "C1", "--device", "rtx-4090", "--gpu-memory", "12GiB", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("in place of the publications' GPUs"));
+  const json all = json::parse(outcome.out);
+  EXPECT_EQ(all["device"], "rtx-4090,memory=12884901888");
+  ASSERT_FALSE(all["experiments"].empty());
+  for (const json& experiment : all["experiments"]) {
+    EXPECT_EQ(experiment["config"]["device"], all["device"]);
+    EXPECT_TRUE(experiment["within_tolerance"].is_null());
+    EXPECT_TRUE(experiment["predicted"].is_number());
+  }
 }
 
 TEST(CliReproduce, ARowOfTheStudy) {

@@ -31,6 +31,7 @@ namespace {
 
 constexpr int kTablePage = 0, kFiguresPage = 1;
 constexpr const char* kNotOfTheTable = "notOfTheTable";
+constexpr const char* kExplanation = "explanation";
 
 QString Text(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
@@ -68,6 +69,7 @@ QString ShortDeviceName(const run::DeviceProfile& device) {
   QString name = QString::fromStdString(device.name);
   for (const char* prefix : {"NVIDIA ", "GeForce "})
     if (name.startsWith(QLatin1String(prefix))) name.remove(0, static_cast<int>(strlen(prefix)));
+  name.replace(QLatin1String("Laptop GPU"), QLatin1String("Laptop"));
   // Many names end in their memory already ("A100 80GB"), or say what is other.
   if (name.contains(QLatin1String("GB")) || name.contains(QLatin1String("GiB)"))) return name;
   const double gib = static_cast<double>(device.memory_bytes) / 1073741824.0;
@@ -93,6 +95,11 @@ void ShowDevice(QComboBox* box, const std::string& device) {
     at = box->count() - 1;
   }
   box->setCurrentIndex(at);
+  // A longer name than the box is wide is read in full there.
+  if (!box->property(kExplanation).isValid()) box->setProperty(kExplanation, box->toolTip());
+  const QString explanation = box->property(kExplanation).toString();
+  box->setToolTip(found.ok() ? Text(found->name) + QStringLiteral(" \u00b7 ") + explanation
+                             : explanation);
 }
 
 QToolButton* MakeDeviceButton(const char* name) {
@@ -182,7 +189,7 @@ QWidget* DeviceDialog::MakeTablePage() {
                              Text(run::ComputeCapabilityText(d.compute_capability)),
                              QString::number(std::lround(d.bandwidth_bytes_per_s / 1e9)),
                              QString::number(d.bf16_flops / 1e12, 'f', 1),
-                             Joined(d.assumed)};
+                             Joined(d.sources.Assumed())};
     int at = 0;
     for (const QString& cell : cells) {
       table_->setItem(row, at, MakeCell(cell, at > 0 && at < 6));
@@ -423,7 +430,8 @@ void DeviceDialog::Check() {
                       .arg(device->sm_count)
                       .arg(Text(run::ComputeCapabilityText(device->compute_capability)));
   if (device->integrated) about += tr(" Its memory is shared with the processor.");
-  if (!device->assumed.empty()) about += tr(" Assumed: %1.").arg(Joined(device->assumed));
+  if (const std::vector<std::string> assumed = device->sources.Assumed(); !assumed.empty())
+    about += tr(" Assumed: %1.").arg(Joined(assumed));
   if (!run::RunsOnLibTorch(device->compute_capability))
     about += tr(" LibTorch has no kernels for it: programs alone can be planned.");
   about_->setWrappedText(about);

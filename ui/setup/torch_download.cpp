@@ -56,6 +56,17 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       "another index in $VRAMSCOPE_INDEX_URL");
 }
 
+// On a disk that becomes full the first write takes what has room and knows of no error; the next
+// one does.
+bool WriteAll(QFile& file, QByteArrayView bytes) {
+  while (!bytes.isEmpty()) {
+    const qint64 written = file.write(bytes.data(), bytes.size());
+    if (written <= 0) return false;
+    bytes = bytes.sliced(written);
+  }
+  return file.flush() || file.flush();
+}
+
 // "bytes 1000-1999/5000": 1000; -1: it says something else.
 qint64 RangeBegin(const QByteArray& header) {
   constexpr QByteArrayView kBytes = "bytes ";
@@ -311,7 +322,7 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  if (part_->write(bytes) != bytes.size() || !part_->flush()) {
+  if (!WriteAll(*part_, bytes)) {
     failed_ =
         part_->error() == QFileDevice::ResourceError || part_->error() == QFileDevice::WriteError
             ? absl::ResourceExhaustedError(
@@ -434,6 +445,8 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
+      // Of a proxy's 404, too; and behind a proxy it is the proxy that looks for the address.
+      if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable("no network: the address of " + host + " could not be found");
     case QNetworkReply::ConnectionRefusedError:
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);

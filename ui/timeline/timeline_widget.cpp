@@ -119,6 +119,8 @@ struct TimelineWidget::Impl {
   void ChooseRenderer() {
     const QByteArray wanted = qgetenv("VRAMSCOPE_RENDERER");
     if (wanted == "raster") return;
+    const bool software = qEnvironmentVariableIsSet("LIBGL_ALWAYS_SOFTWARE");
+    if (wanted != "gl" && (software || !HasGraphicsDevice())) return;
     const QString opengl = ProbeOpenGl();
     if (opengl.isEmpty() || (wanted != "gl" && IsSoftwareOpenGl(opengl))) return;
     gl_view = new GlView(

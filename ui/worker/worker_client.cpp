@@ -68,9 +68,11 @@ struct WorkerClient::Impl {
   enum class State { kStopped, kStarting, kReady, kGivenUp };
   struct Queued {
     quint64 tag = 0;
-    std::string config;  // proto/run.proto
+    std::string config;    // proto/run.proto
+    bool renewed = false;  // a process that could not make it was replaced for it
   };
   struct Active {
+    Queued asked;  // to be asked again of another process
     quint64 tag = 0;
     bool cancelling = false;
     bool replaced = false;  // of no interest any more: no signals
@@ -402,6 +404,11 @@ struct WorkerClient::Impl {
         if (!ended.ParseFromString(frame.payload)) return false;
         if (!active || ended.tag() != active->tag || active->ending) return true;
         quick_deaths = 0;  // it can do a run
+        if (ended.needs_new_process() && !active->asked.renewed && !active->replaced &&
+            !active->cancelling) {
+          RunInNewProcess();
+          return true;
+        }
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
         QString error;
@@ -415,6 +422,24 @@ struct WorkerClient::Impl {
       default:
         return true;  // of a later version
     }
+  }
+
+  // The worker is as good as before but for this run; whoever asked for it does not notice.
+  void RunInNewProcess() {
+    queued = std::move(active->asked);
+    queued->renewed = true;
+    active.reset();
+    ReadLog();
+    FlushLog();
+    proto::Request request;
+    request.mutable_shutdown();
+    Send(request);
+    process->disconnect(self);
+    process->setParent(self);
+    QObject::connect(process.get(), &QProcess::finished, process.get(), &QObject::deleteLater);
+    QTimer::singleShot(kShutdownMs, process.get(), [old = process.get()] { old->kill(); });
+    process.release()->closeWriteChannel();
+    StartProcess();
   }
 
   // Pictures of what has arrived are for whoever looks (not the command line).
@@ -499,6 +524,7 @@ struct WorkerClient::Impl {
     }
     active.emplace();
     active->tag = next.tag;
+    active->asked = std::move(next);
     Send(request);
   }
 
@@ -548,7 +574,7 @@ void WorkerClient::start() {
 
 quint64 WorkerClient::run(const run::RunConfig& config) {
   const quint64 tag = impl_->next_tag++;
-  impl_->queued = Impl::Queued{tag, run::ToProtoBytes(config)};
+  impl_->queued = Impl::Queued{.tag = tag, .config = run::ToProtoBytes(config)};
   if (impl_->active && impl_->active->ending) {
     impl_->active.reset();
     impl_->TellLost();

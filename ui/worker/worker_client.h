@@ -9,7 +9,7 @@
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
-//   client.start();                       // one warm process, restarted when it dies
+//   client.start();                       // one warm process, another when it dies or is worn out
 //   uint64_t tag = client.run(config);    // cancels and replaces a run in progress
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "profiler/exporters/memory_svg.h"
@@ -277,6 +278,38 @@ TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
   EXPECT_THAT(html, HasSubstr("A2-half"));
   EXPECT_THAT(html, HasSubstr("1926"));
   EXPECT_THAT(html, HasSubstr("</html>"));
+}
+
+// On another GPU than the publication's: what is open is solved for on that one, the rest is
+// planned on this one, and nothing is held against figures of another.
+TEST(Session, AnotherGpuIsPlannedForAndNotJudged) {
+  const auto documents = Documents();
+  ASSERT_TRUE(documents.ok());
+  std::vector<const Experiment*> chosen;
+  for (const Experiment& experiment : documents.value()->front().experiments) {
+    if (experiment.id == "A3-mixed-noop") chosen.push_back(&experiment);
+  }
+  Session session(chosen, {.device = "rtx-4090"});
+  std::map<std::string, int> runs;
+  while (const std::optional<Job> job = session.Next()) {
+    ++runs[job->config.device];
+    const uint64_t bytes =
+        static_cast<uint64_t>(job->config.seq) * static_cast<uint64_t>(kGiB) / 100;
+    session.Finished(job->id, absl::OkStatus(), TraceOf(bytes / 2, bytes - bytes / 2).get());
+  }
+  EXPECT_EQ(session.solved()[0].value, 1926);
+  EXPECT_EQ(runs["rtx-4090"], 1);
+  EXPECT_GT(runs["a100-80gb"], 1);
+  EXPECT_EQ(runs.size(), 2u);
+  const std::vector<Result> results = session.Results();
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_FALSE(results[0].within.has_value());
+  ASSERT_TRUE(results[0].figures[0].predicted.has_value());
+  EXPECT_FALSE(results[0].figures[0].within.has_value());
+  EXPECT_EQ(session.Config(*chosen[0])->device, "rtx-4090");
+  const Settings settings = session.SettingsOfRun(chosen[0]->runs[0]);
+  EXPECT_THAT(settings, ::testing::Contains(::testing::Pair("device", "rtx-4090")));
+  EXPECT_EQ(std::ranges::count(settings, "device", &Settings::value_type::first), 1);
 }
 
 TEST(Session, AFailureIsSaidNotFilledIn) {

@@ -7,6 +7,7 @@
 
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/device.h"
+#include "profiler/run/device_sources.h"
 #include "profiler/run/peers.h"
 #include "profiler/run/run_config.h"
 #include "resources/embedded_file.h"
@@ -14,7 +15,6 @@
 namespace vramscope::run {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // The table's rows as written, beside what the program made of them.
@@ -26,6 +26,20 @@ std::vector<std::pair<nlohmann::json, Device>> Table() {
     }
   }
   return table;
+}
+
+// The document or the assumption that a row names for a figure; "": none.
+std::string RemarkOn(const nlohmann::json& row, std::string_view figure) {
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json sources = row.value("sources", none), assumed = row.value("assumed", none);
+  for (const auto& [id, figures] : sources.items()) {
+    if (std::ranges::find(figures, figure) != figures.end()) return id;
+  }
+  for (const auto& [figures, how] : assumed.items()) {
+    if (("," + figures + ",").find("," + std::string(figure) + ",") != std::string::npos)
+      return how;
+  }
+  return {};
 }
 
 TEST(DeviceTable, HoldsConsumerAndDataCentreCards) {
@@ -93,7 +107,7 @@ TEST(DeviceTable, FiguresAreConsistent) {
 
     // The driver keeps 1 to 6 %; ECC on GDDR takes a sixteenth before that, the system's own part
     // of shared memory is as much again.
-    const bool ecc = row.at("memory_source").get<std::string>().find("ECC on") != std::string::npos;
+    const bool ecc = RemarkOn(row, "memory").find("ECC on") != std::string::npos;
     const double nominal =
         row.at("nominal_gib").get<double>() * 1073741824.0 * (ecc ? 15.0 / 16 : 1);
     EXPECT_LT(static_cast<double>(d.memory_bytes), nominal * 0.996);
@@ -179,30 +193,62 @@ TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
   EXPECT_EQ(PeersOf("rtx-6000-ada"), Peers::kNone);
 }
 
-// Every figure says where it was read, or that it is an estimate.
+// Every figure says where it was read, or how it was assumed.
 TEST(DeviceTable, SourcesAreNamed) {
+  size_t addresses = 0, assumptions = 0;
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
-    EXPECT_FALSE(row.at("rates_source").get<std::string>().empty());
-    EXPECT_FALSE(row.at("memory_source").get<std::string>().empty());
-    EXPECT_FALSE(row.at("peers_source").get<std::string>().empty());
-    const std::string context = row.at("context_source");
-    EXPECT_TRUE(context.rfind("measured: ", 0) == 0 ||
-                (context.rfind("estimate: ", 0) == 0 &&
-                 context.find("not confirmed: ") != std::string::npos))
-        << context;
-    EXPECT_THAT(d.source, AllOf(HasSubstr("memory: "), HasSubstr("context: " + context)));
-    // What no source has says so, and `assumed` names it.
-    const auto assumed = [&d = d](const char* figure) {
-      return std::ranges::find(d.assumed, figure) != d.assumed.end();
-    };
-    EXPECT_EQ(assumed("context"), context.starts_with("estimate: "));
-    EXPECT_EQ(assumed("memory"),
-              row.at("memory_source").get<std::string>().find("assumed") != std::string::npos);
-    if (row.contains("mig")) {
-      EXPECT_FALSE(row.at("mig_source").get<std::string>().empty());
+    const absl::StatusOr<FigureSources> sources = ParseFigureSources(row);
+    ASSERT_TRUE(sources.ok()) << sources.status();
+    std::set<std::string> figures;
+    for (const FigureSources::Document& document : sources->read) {
+      EXPECT_FALSE(document.title.empty());
+      EXPECT_TRUE(document.address.empty() || document.address.starts_with("https://"));
+      addresses += document.address.empty() ? 0 : document.figures.size();
+      figures.insert(document.figures.begin(), document.figures.end());
     }
+    for (const std::string& figure : sources->Assumed()) {
+      EXPECT_TRUE(figures.insert(figure).second) << figure;
+      EXPECT_THAT(d.source, HasSubstr(RemarkOn(row, figure)));
+      ++assumptions;
+    }
+    for (const std::string_view figure : DeviceFigures())
+      EXPECT_TRUE(figures.contains(std::string(figure))) << figure;
+    EXPECT_EQ(d.sources.Assumed(), sources->Assumed());
   }
+  EXPECT_GT(addresses, 1000u);
+  EXPECT_GT(assumptions, 0u);
+}
+
+// A row with a figure that nobody read and nobody calls assumed is refused, by the figure's name.
+TEST(DeviceTable, ARowWithoutASourceIsRefused) {
+  const nlohmann::json good = Table().front().first;
+  ASSERT_TRUE(ParseFigureSources(good).ok());
+  const auto refusal = [&](const auto& change) {
+    nlohmann::json row = good;
+    change(row);
+    const absl::StatusOr<FigureSources> sources = ParseFigureSources(row);
+    return sources.ok() ? std::string() : std::string(sources.status().message());
+  };
+  EXPECT_THAT(refusal([](auto& row) { row.erase("sources"); }), HasSubstr("has no source"));
+  EXPECT_THAT(refusal([](auto& row) { row["assumed"].erase("memory"); }), HasSubstr("memory has"));
+  EXPECT_THAT(refusal([](auto& row) { row["assumed"]["l2"] = "as another"; }),
+              HasSubstr("l2 has two sources"));
+  EXPECT_THAT(refusal([](auto& row) { row["assumed"]["memory"] = ""; }), HasSubstr("how"));
+  EXPECT_THAT(refusal([](auto& row) { row["sources"]["hearsay"] = {"l2"}; }),
+              HasSubstr("no document \"hearsay\""));
+  EXPECT_THAT(refusal([](auto& row) { row["assumed"]["colour"] = "green"; }),
+              HasSubstr("no figure \"colour\""));
+  EXPECT_THAT(refusal([](auto& row) { row["mig"] = {{"1g.5gb", {14, 4.7}}}; }), HasSubstr("mig"));
+}
+
+// What was wrong until somebody read it.
+TEST(DeviceTable, FiguresThatWereCorrected) {
+  EXPECT_EQ(ReadDevice("p4")->sm_count, 20u);
+  EXPECT_EQ(ReadDevice("p40")->sm_count, 30u);
+  EXPECT_EQ(ReadDevice("a10g")->sm_count, 80u);
+  EXPECT_EQ(ReadDevice("h200")->l2_bytes, uint64_t{60} << 20);
+  EXPECT_EQ(ReadDevice("b200")->bus_bits, 7680u);
 }
 
 TEST(DeviceTable, PublishedFigures) {

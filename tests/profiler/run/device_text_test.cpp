@@ -69,7 +69,7 @@ TEST(DeviceText, ASliceHasItsPart) {
   EXPECT_DOUBLE_EQ(slice.bandwidth_bytes_per_s, whole.bandwidth_bytes_per_s / 8);
   EXPECT_DOUBLE_EQ(slice.bf16_flops, whole.bf16_flops * 14 / 108);
   EXPECT_EQ(slice.l2_bytes, whole.l2_bytes / 8);
-  EXPECT_THAT(slice.assumed, Contains("context"));
+  EXPECT_THAT(slice.sources.Assumed(), Contains("context"));
   EXPECT_EQ(ReadDevice("h100-sxm:3g.40gb+me")->sm_count, 60u);
   EXPECT_THAT(Refused("a100-80gb:1g.5gb"), AllOf(HasSubstr("1g.5gb"), HasSubstr("1g.10gb")));
   EXPECT_THAT(Refused("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
@@ -88,8 +88,8 @@ TEST(DeviceText, FiguresAlone) {
   const Device like = ReadDevice("gtx-1650").value();
   EXPECT_EQ(d.bandwidth_bytes_per_s, like.bandwidth_bytes_per_s);
   EXPECT_EQ(d.context_bytes, like.context_bytes);
-  EXPECT_THAT(d.assumed, AllOf(Contains("bandwidth"), Contains("clock"), Contains("context"),
-                               Not(Contains("memory"))));
+  EXPECT_THAT(d.sources.Assumed(), AllOf(Contains("bandwidth"), Contains("clock"),
+                                         Contains("context"), Not(Contains("memory"))));
   EXPECT_EQ(d.key, "name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14");
   EXPECT_EQ(EmulatedCard(d).find("name=My GPU;memory_bytes=4294967296;"), 0u);
 }
@@ -121,7 +121,7 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_EQ(d.context_bytes, ReadDevice("rtx-4090")->context_bytes);
   const Device half = ReadDevice("rtx-4090,multiprocessors=64").value();
   EXPECT_DOUBLE_EQ(half.bf16_flops, ReadDevice("rtx-4090")->bf16_flops / 2);
-  EXPECT_THAT(half.assumed, Contains("rates"));
+  EXPECT_THAT(half.sources.Assumed(), Contains("fp32"));
   EXPECT_EQ(ReadDevice("rtx-4090,memory=12GiB")->key, WithMemory("rtx-4090", "12GiB").value());
   EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8GiB");
   // A context that was read off such a card is that of one with other memory, too.
@@ -141,7 +141,7 @@ TEST(DeviceText, ReadsItsOwnText) {
     EXPECT_EQ(again.key, d.key);
     EXPECT_EQ(again.name, d.name);
     EXPECT_EQ(EmulatedCard(again), EmulatedCard(d));
-    EXPECT_EQ(again.assumed, d.assumed);
+    EXPECT_EQ(again.sources.Assumed(), d.sources.Assumed());
   }
 }
 
@@ -150,7 +150,7 @@ TEST(DeviceText, AllFiguresOfATablesGpuInAFile) {
     SCOPED_TRACE(d.key);
     const absl::StatusOr<Device> read = DeviceFromJson(DeviceJson(d));
     ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_THAT(read->assumed, IsEmpty());
+    EXPECT_THAT(read->sources.Assumed(), IsEmpty());
     EXPECT_EQ(read->memory_bytes, d.memory_bytes);
     EXPECT_EQ(read->sm_count, d.sm_count);
     EXPECT_EQ(read->l2_bytes, d.l2_bytes);

@@ -117,6 +117,18 @@ TEST_F(FindLibTorchTest, LibrariesThatAreMissingOrOfAnotherKindAreSaid) {
   EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_nvshmem.so")));
 }
 
+TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
+  EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.28"), "");
+  EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.41"), "");
+  EXPECT_THAT(WhyNoLibTorchOn("aarch64", "glibc 2.36"),
+              AllOf(HasSubstr("x86-64 alone"), HasSubstr("aarch64")));
+  EXPECT_THAT(WhyNoLibTorchOn("x86_64", ""), AllOf(HasSubstr("GNU C library"), HasSubstr("musl")));
+  EXPECT_THAT(WhyNoLibTorchOn("x86_64", "musl 1.2"), HasSubstr("musl 1.2"));
+  EXPECT_THAT(WhyNoLibTorchOn("x86_64", "glibc 2.27"),
+              AllOf(HasSubstr("glibc 2.28"), HasSubstr("has glibc 2.27")));
+  EXPECT_EQ(WhyNoLibTorchHere(), "") << "where this is tested, they can be used";
+}
+
 TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {
   const std::vector<Wheel> run = WheelsFor("run");
   ASSERT_EQ(run.size(), 1u);

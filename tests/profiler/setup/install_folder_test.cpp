@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/index_page.h"
@@ -13,6 +17,7 @@ namespace vramscope::setup {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::MakeZip;
@@ -122,6 +127,33 @@ TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {
   const absl::Status status = Lock().CheckRoom({wheel_}, 1);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("XDG_DATA_HOME"));
+}
+
+// Many small files take more of a disk than they hold: it is full before all are written.
+TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
+  ASSERT_TRUE(Run(TorchFiles()).ok());
+  const fs::path data = root_ / "full";
+  fs::create_directories(data);
+  if (mount("tmpfs", data.c_str(), "tmpfs", 0, "size=512k") != 0)
+    GTEST_SKIP() << "a small disk can't be mounted here: " << std::strerror(errno);
+  struct Unmount {
+    const fs::path& path;
+    ~Unmount() { umount2(path.c_str(), MNT_DETACH); }
+  } unmount{data};
+  std::vector<ZipFile> files = TorchFiles();
+  for (int i = 0; i < 200; ++i)
+    files.push_back({.name = "torch/lib/libsmall" + std::to_string(i) + ".so.1", .content = "x"});
+  {
+    InstallFolder folder = InstallFolder::Lock(data.string()).value();
+    testing::Write(folder.PartOf(wheel_), MakeZip(files));
+    const absl::Status status = folder.Install({wheel_}, {}, nullptr);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("the disk is full"), HasSubstr("XDG_DATA_HOME")));
+    EXPECT_GT(folder.BytesOf(wheel_), 0u) << "what was downloaded stays";
+  }
+  for (const auto& entry : fs::directory_iterator(data))
+    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("downloads", "setup.lock"));
 }
 
 TEST_F(Install, WithoutAFolderItSaysSo) {

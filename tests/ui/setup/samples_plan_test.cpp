@@ -4,8 +4,10 @@
 #include <QCoreApplication>
 #include <QEventLoop>
 
+#include "profiler/run/run_config.h"
 #include "profiler/setup/samples.h"
 #include "profiler/trace/reader.h"
+#include "trainer/backends/cuda/emulated_process.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
@@ -55,6 +57,55 @@ TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
     EXPECT_EQ(FirstDifference(**shipped, *fresh), "")
         << file << ": plan the samples anew with resources/samples/make.py";
   }
+}
+
+// Each kind of GPU has a number in the worker's process, and those end: it is replaced, nobody is
+// told, and the plan is that of a process that is new.
+TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
+  const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
+  if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
+  std::shared_ptr<const trace::Trace> trace;
+  QString error;
+  QStringList lost;
+  QEventLoop loop;
+  const auto plan = [&](WorkerClient& client, const std::string& device) {
+    run::RunConfigBuilder builder;
+    EXPECT_TRUE(builder.SetPreset("basics-medium").ok());
+    EXPECT_TRUE(builder.Set("device", device).ok());
+    EXPECT_TRUE(builder.Set("steps", "1").ok());
+    client.run(builder.Build().value());
+    loop.exec();
+    return trace;
+  };
+  const auto listen = [&](WorkerClient& client) {
+    QObject::connect(&client, &WorkerClient::runEnded,
+                     [&](quint64, std::shared_ptr<const trace::Trace> ended, const QString& why) {
+                       trace = std::move(ended);
+                       error = why;
+                       loop.quit();
+                     });
+    QObject::connect(&client, &WorkerClient::workerLost, [&](const QString& why) { lost << why; });
+    client.start();
+  };
+  WorkerClient client(worker);
+  listen(client);
+  const int kinds = trainer::kPlannedDevices + 2;
+  qint64 process = 0;
+  std::string last;
+  for (int i = 1; i <= kinds; ++i) {
+    last = "memory=8GiB,compute_capability=8.6,multiprocessors=" + std::to_string(i);
+    plan(client, last);
+    ASSERT_EQ(error.toStdString(), "") << last;
+    ASSERT_TRUE(trace != nullptr && trace->complete) << last;
+    EXPECT_EQ(trace->info.device.sm_count, static_cast<uint32_t>(i));
+    if (i == 1) process = client.processId();
+  }
+  EXPECT_NE(client.processId(), process);
+  EXPECT_TRUE(lost.isEmpty()) << lost.join(QLatin1Char('\n')).toStdString();
+  const std::shared_ptr<const trace::Trace> replaced = trace;
+  WorkerClient other(worker);
+  listen(other);
+  EXPECT_EQ(FirstDifference(*replaced, *plan(other, last)), "");
 }
 
 }  // namespace

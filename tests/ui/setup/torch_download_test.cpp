@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -12,6 +14,7 @@
 #include <optional>
 
 #include "profiler/setup/find_libtorch.h"
+#include "tests/ui/setup/tls_server.h"
 #include "tests/ui/setup/torch_index.h"
 #include "ui/setup/network.h"
 
@@ -26,6 +29,7 @@ using ::testing::HasSubstr;
 using testing::kFile;
 using testing::kPage;
 using ::testing::Not;
+using testing::TlsServer;
 using testing::TorchIndex;
 
 class Download : public ::testing::Test {
@@ -210,6 +214,81 @@ TEST_F(Download, AProxyThatIsNotThereIsNamed) {
   }
   qputenv("http_proxy", QByteArray("http://127.0.0.1:") + QByteArray::number(nobody));
   EXPECT_THAT(Message(Run()), AllOf(HasSubstr("proxy"), HasSubstr("https_proxy")));
+}
+
+TEST_F(Download, AProxyThatRefusesIsNamed) {
+  FileServer proxy;  // answers "CONNECT", too, with 404
+  qputenv("https_proxy", proxy.url({}).toString().toUtf8());
+  DownloadOptions options = index_.Options(Folder());
+  options.index.setScheme(QStringLiteral("https"));
+  const absl::Status status = Run(options);
+  qunsetenv("https_proxy");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(Message(status),
+              AllOf(HasSubstr("the proxy 127.0.0.1:"), HasSubstr("does not let it through"),
+                    HasSubstr("$https_proxy")));
+  EXPECT_TRUE(index_.server.asked.isEmpty());
+}
+
+// The name is of those that no server has (RFC 6761).
+TEST_F(Download, AHostThatIsNotFoundIsTakenForNoNetwork) {
+  DownloadOptions options = index_.Options(Folder());
+  options.index = QUrl(QStringLiteral("http://nowhere.invalid/simple/"));
+  const absl::Status status = Run(options);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("no network"), HasSubstr("nowhere.invalid")));
+}
+
+TEST_F(Download, ACertificateThatNobodySignedIsNotTrustedUnlessItIsNamed) {
+  TlsServer server;
+  DownloadOptions options = index_.Options(Folder());
+  options.index = server.url();
+  const absl::Status status = Run(options);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status),
+              AllOf(HasSubstr("127.0.0.1 cannot be trusted"), HasSubstr("$SSL_CERT_FILE")));
+  EXPECT_EQ(server.requests, 0);
+  const QString file = QString::fromStdString((scratch_ / "own.pem").string());
+  QFile own(file);
+  ASSERT_TRUE(own.open(QIODevice::WriteOnly));
+  own.write(testing::kOwnCertificate);
+  own.close();
+  qputenv("SSL_CERT_FILE", file.toUtf8());
+  const absl::Status trusted = Run(options);
+  qunsetenv("SSL_CERT_FILE");
+  EXPECT_EQ(trusted.code(), absl::StatusCode::kNotFound) << trusted;  // as the server says
+  EXPECT_EQ(server.requests, 1);
+}
+
+// It waits for the end of a request, and the client for an answer to its greeting.
+TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
+  DownloadOptions options = index_.Options(Folder());
+  options.index.setScheme(QStringLiteral("https"));
+  options.silence_ms = 300;
+  const absl::Status status = Run(options);
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(Message(status), HasSubstr("127.0.0.1"));
+  EXPECT_TRUE(index_.server.asked.isEmpty());
+}
+
+// A limit on files stands for a disk: the system refuses to write more, and what has come stays.
+TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old = signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::Status status = Run();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, old);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("make room"), HasSubstr("XDG_DATA_HOME"),
+                                     HasSubstr("is kept"), HasSubstr("torch.whl.part")));
+  EXPECT_FALSE(Installed());
+  index_.server.asked.clear();
+  EXPECT_TRUE(Run().ok());
+  EXPECT_TRUE(Installed());
+  EXPECT_THAT(index_.server.asked.join(QLatin1Char(' ')).toStdString(), HasSubstr("bytes="));
 }
 
 TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QDir>
+#include <QFile>
 #include <QImage>
 #include <QJsonObject>
 #include <QMouseEvent>
 #include <QRawFont>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QVBoxLayout>
 
@@ -115,6 +118,27 @@ TEST(FontFileTest, IsAFontThatQtReads) {
   QRawFont font(file, 13);
   ASSERT_TRUE(font.isValid());
   EXPECT_FALSE(font.glyphIndexesForString("peak").contains(0));
+}
+
+TEST(Gl, ADriversFileIsLookedForBeforeARendererIsLoaded) {
+  const QTemporaryDir dev;
+  ASSERT_TRUE(dev.isValid());
+  const auto touch = [&](const char* name) {
+    QFile file(dev.filePath(QString::fromLatin1(name)));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  };
+  EXPECT_FALSE(HasGraphicsDevice(dev.path()));
+  touch("null");
+  ASSERT_TRUE(QDir(dev.path()).mkdir(QStringLiteral("dri")));
+  EXPECT_FALSE(HasGraphicsDevice(dev.path()));
+  touch("dri/renderD128");
+  EXPECT_TRUE(HasGraphicsDevice(dev.path()));
+  QFile::remove(dev.filePath(QStringLiteral("dri/renderD128")));
+  for (const char* name : {"nvidiactl", "dxg"}) {
+    touch(name);
+    EXPECT_TRUE(HasGraphicsDevice(dev.path())) << name;
+    QFile::remove(dev.filePath(QString::fromLatin1(name)));
+  }
 }
 
 TEST(SoftwareOpenGlTest, IsKnownByName) {

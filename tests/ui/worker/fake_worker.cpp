@@ -6,7 +6,8 @@
 // another checksum), "fail" (RunEnded with an error), "bad-events" (a valid frame that is no
 // trace), "slow" (200 ms before each step; can be cancelled), "no-trace" (succeeds without events),
 // "talks-on" (a run that starts and ends again, with the same frames, behind its end), "flood" (64
-// MiB of standard error before its end), "chatter" (256 KiB of it), "hostile-SEED"
+// MiB of standard error before its end), "chatter" (256 KiB of it), "worn-out" (a process
+// that made a run before wants a new one for this; "worn-out-always" in any case), "hostile-SEED"
 // (hostile_bytes.h, then it exits, aborts or is killed). By $VRAMSCOPE_FAKE: "die" (exits at once),
 // "silent" (no hello), "protocol" (another protocol), "die-once:FILE" (exits unless FILE exists,
 // and makes it).
@@ -109,6 +110,15 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
                config->model.c_str());
   const std::string model = config->model;
   if (model == "crash-at-run") std::abort();
+  static int runs = 0;
+  if (model.starts_with("worn-out") && (runs > 0 || model == "worn-out-always")) {
+    ended.set_status_code(static_cast<uint32_t>(absl::StatusCode::kResourceExhausted));
+    ended.set_message("worn out");
+    ended.set_needs_new_process(true);
+    SendFrame(FrameType::kRunEnded, ended);
+    return;
+  }
+  ++runs;
   if (model == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   if (model == "garble") {
     WriteAll("this is no frame, whatever you do");

@@ -106,6 +106,39 @@ TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
   EXPECT_TRUE(lost_.isEmpty());
 }
 
+// A process that can't make a run but wants to be replaced is, and the run is made.
+TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
+  WorkerClient& client = Make();
+  client.start();
+  client.run(Named("first"));
+  ASSERT_TRUE(WaitForEnds(1));
+  const qint64 before = client.processId();
+  const quint64 tag = client.run(Named("worn-out"));
+  ASSERT_TRUE(WaitForEnds(2));
+  EXPECT_EQ(ends_[1].tag, tag);
+  EXPECT_EQ(ends_[1].error, "");
+  ASSERT_NE(ends_[1].trace, nullptr);
+  EXPECT_TRUE(ends_[1].trace->complete);
+  EXPECT_EQ(ends_[1].trace->info.config.model, "worn-out");
+  EXPECT_NE(client.processId(), before);
+  EXPECT_TRUE(lost_.isEmpty());
+  EXPECT_FALSE(client.busy());
+}
+
+// One that says so for ever is not started for ever.
+TEST_F(WorkerClientTest, AProcessIsReplacedOnceForARun) {
+  WorkerClient& client = Make();
+  client.start();
+  const quint64 tag = client.run(Named("worn-out-always"));
+  ASSERT_TRUE(WaitForEnds(1));
+  EXPECT_EQ(ends_[0].tag, tag);
+  EXPECT_EQ(ends_[0].error, "worn out");
+  EXPECT_EQ(ends_[0].code, static_cast<int>(absl::StatusCode::kResourceExhausted));
+  client.run(Named("next"));
+  ASSERT_TRUE(WaitForEnds(2));
+  EXPECT_EQ(ends_[1].error, "");
+}
+
 TEST_F(WorkerClientTest, CancelKeepsWhatArrived) {
   WorkerClient& client = Make();
   client.start();

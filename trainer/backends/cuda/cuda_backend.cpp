@@ -249,10 +249,12 @@ class Cuda final : public Backend {
     const auto known = std::ranges::find(kinds_, text);
     const auto device = 1 + static_cast<int>(known - kinds_.begin());
     if (device >= kPlannedDevices) {
-      return absl::ResourceExhaustedError(
+      absl::Status full = absl::ResourceExhaustedError(
           fmt::format("this process has planned for {} kinds of GPU, as many as LibTorch tells "
                       "apart: start it again for another",
                       kinds_.size()));
+      full.SetPayload(kNeedsNewProcess, absl::Cord());
+      return full;
     }
     if (Emulated().set_card(device, run::EmulatedCard(profile).c_str()) != 0) {
       return absl::InvalidArgumentError(

@@ -16,6 +16,9 @@ namespace vramscope::trainer {
 
 // Devices of a process that plans: each kind of GPU that it plans for has a number of its own.
 constexpr int kPlannedDevices = 38;
+// Payload of a status: this process has planned for as many kinds as it can, another one can make
+// the run.
+constexpr char kNeedsNewProcess[] = "vramscope/needs-new-process";
 
 // What a process started from here inherits: every library of CUDA's comes from `folder`, there are
 // kPlannedDevices devices (planning for another GPU needs no new process), and addresses are the

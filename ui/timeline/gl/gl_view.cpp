@@ -1,5 +1,6 @@
 #include "ui/timeline/gl/gl_view.h"
 
+#include <QDir>
 #include <QGuiApplication>
 #include <QMetaObject>
 #include <QOffscreenSurface>
@@ -26,6 +27,18 @@ QString ProbeOpenGl() {
   QString renderer = QString::fromLatin1(name ? name : "");
   context.doneCurrent();
   return renderer;
+}
+
+bool HasGraphicsDevice(const QString& folder) {
+  // The kernel's drivers, NVIDIA's, WSL's, and those of phones' chips.
+  const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
+                             QStringLiteral("kgsl-*"), QStringLiteral("mali*")};
+  if (!QDir(folder).entryList(names, QDir::System | QDir::Files | QDir::Dirs).isEmpty())
+    return true;
+  const QStringList kernel = {QStringLiteral("card*"), QStringLiteral("renderD*")};
+  return !QDir(folder + QStringLiteral("/dri"))
+              .entryList(kernel, QDir::System | QDir::Files)
+              .isEmpty();
 }
 
 bool IsSoftwareOpenGl(const QString& renderer) {

@@ -14,6 +14,10 @@ namespace vramscope::ui::timeline {
 
 // What OpenGL this computer has; empty: none (or the platform plugin has none).
 QString ProbeOpenGl();
+// Whether there is anything that OpenGL could be drawn with but the processor: a device file of a
+// graphics driver. Where there is none nothing is probed: loading a renderer that is not used takes
+// 50 MB for as long as the program lives. `folder`: /dev, or a test's.
+bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
 // A renderer's name that means "on the CPU": our own filling is faster there.
 bool IsSoftwareOpenGl(const QString& renderer);
 

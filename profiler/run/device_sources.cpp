@@ -1,0 +1,175 @@
+#include "profiler/run/device_sources.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "resources/embedded_file.h"
+
+namespace vramscope::run {
+namespace {
+
+constexpr std::array<std::string_view, 12> kSourced = {"memory",
+                                                       "context",
+                                                       "compute_capability",
+                                                       "multiprocessors",
+                                                       "l2",
+                                                       "clock",
+                                                       "memory_bus",
+                                                       "bandwidth",
+                                                       "fp32",
+                                                       "tf32",
+                                                       "bf16",
+                                                       "peers"};
+constexpr std::string_view kMigFigure = "mig";  // of those that have any
+
+struct KnownDocument {
+  std::string title, address;
+};
+
+const std::map<std::string, KnownDocument, std::less<>>& Documents() {
+  static const auto* documents = [] {
+    auto* known = new std::map<std::string, KnownDocument, std::less<>>;
+    const nlohmann::json file = nlohmann::json::parse(resources::DeviceSourcesFile()[0].content);
+    for (const auto& [id, d] : file.items())
+      (*known)[id] = {d.at("title"), d.value("address", std::string())};
+    return known;
+  }();
+  return *documents;
+}
+
+// "techpowerup/tesla-p4.c2879": a page of a document; "log/what it printed": what was read there.
+absl::StatusOr<KnownDocument> DocumentOf(const std::string& id) {
+  if (const auto whole = Documents().find(id); whole != Documents().end()) return whole->second;
+  const size_t slash = std::min(id.find('/'), id.size());
+  const auto found = Documents().find(id.substr(0, slash));
+  if (slash == id.size() || found == Documents().end())
+    return absl::InvalidArgumentError(fmt::format("no document \"{}\"", id));
+  const std::string part = id.substr(slash + 1);
+  const KnownDocument& document = found->second;
+  if (document.address.empty())
+    return KnownDocument{fmt::format("{} ({})", part, document.title), ""};
+  return KnownDocument{document.title, document.address + part};
+}
+
+std::vector<std::string> Split(std::string_view names) {
+  std::vector<std::string> parts;
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    parts.emplace_back(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return parts;
+}
+
+bool IsFigure(std::string_view name) {
+  return name == kMigFigure || std::ranges::find(kSourced, name) != kSourced.end();
+}
+
+template <typename Entry>
+void Remove(std::vector<Entry>& entries, const std::vector<std::string>& figures) {
+  for (Entry& entry : entries) {
+    std::erase_if(entry.figures, [&](const std::string& figure) {
+      return std::ranges::find(figures, figure) != figures.end();
+    });
+  }
+  std::erase_if(entries, [](const Entry& entry) { return entry.figures.empty(); });
+}
+
+}  // namespace
+
+std::span<const std::string_view> DeviceFigures() { return kSourced; }
+
+std::vector<std::string> FigureSources::Assumed() const {
+  std::set<std::string, std::less<>> all;
+  for (const Assumption& a : assumptions) all.insert(a.figures.begin(), a.figures.end());
+  std::vector<std::string> ordered;
+  for (const std::string_view figure : kSourced) {
+    if (all.contains(figure)) ordered.emplace_back(figure);
+  }
+  return ordered;
+}
+
+std::string FigureSources::Text() const {
+  std::vector<std::string> parts;
+  for (const Document& d : read)
+    parts.push_back(fmt::format("{}: {}", fmt::join(d.figures, ", "), d.title));
+  for (const Assumption& a : assumptions)
+    parts.push_back(fmt::format("assumed {}: {}", fmt::join(a.figures, ", "), a.how));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+void FigureSources::Assume(const std::vector<std::string>& figures, std::string_view how) {
+  Remove(read, figures);
+  Remove(assumptions, figures);
+  if (!figures.empty()) assumptions.push_back({figures, std::string(how)});
+}
+
+void FigureSources::Take(std::string_view from, const std::vector<std::string>& figures) {
+  const auto has = [&](const auto& entry) {
+    return std::ranges::find(entry.figures, from) != entry.figures.end();
+  };
+  const std::vector<std::string> source = {std::string(from)};
+  if (const auto found = std::ranges::find_if(read, has); found != read.end()) {
+    const Document document{found->title, found->address, figures};
+    Remove(read, source);
+    Remove(read, figures);
+    Remove(assumptions, figures);
+    read.push_back(document);
+  } else if (const auto how = std::ranges::find_if(assumptions, has); how != assumptions.end()) {
+    const std::string text = how->how;
+    Remove(assumptions, source);
+    Assume(figures, text);
+  }
+}
+
+void FigureSources::Give(const std::vector<std::string>& figures, std::string_view by) {
+  Remove(read, figures);
+  Remove(assumptions, figures);
+  if (!figures.empty()) read.insert(read.begin(), {std::string(by), "", figures});
+}
+
+absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row) {
+  FigureSources out;
+  std::set<std::string, std::less<>> seen;
+  const auto once = [&](const std::vector<std::string>& figures) -> absl::Status {
+    for (const std::string& figure : figures) {
+      if (!IsFigure(figure))
+        return absl::InvalidArgumentError(fmt::format("no figure \"{}\"", figure));
+      if (!seen.insert(figure).second)
+        return absl::InvalidArgumentError(figure + " has two sources");
+    }
+    return absl::OkStatus();
+  };
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json sources = row.value("sources", none), assumed = row.value("assumed", none);
+  for (const auto& [id, figures] : sources.items()) {
+    absl::StatusOr<KnownDocument> document = DocumentOf(id);
+    if (!document.ok()) return document.status();
+    FigureSources::Document d{document->title, document->address, figures};
+    if (absl::Status status = once(d.figures); !status.ok()) return status;
+    out.read.push_back(std::move(d));
+  }
+  for (const auto& [names, how] : assumed.items()) {
+    FigureSources::Assumption a{Split(names), how};
+    if (absl::Status status = once(a.figures); !status.ok()) return status;
+    if (a.how.empty())
+      return absl::InvalidArgumentError(names + " is assumed, and nothing says how");
+    out.assumptions.push_back(std::move(a));
+  }
+  for (const std::string_view figure : kSourced) {
+    if (!seen.contains(figure))
+      return absl::InvalidArgumentError(
+          fmt::format("{} has no source and is not marked as assumed", figure));
+  }
+  if (row.contains(kMigFigure) != seen.contains(kMigFigure))
+    return absl::InvalidArgumentError("mig has profiles without a source, or the reverse");
+  return out;
+}
+
+}  // namespace vramscope::run
