@@ -56,7 +56,10 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
   EXPECT_TRUE(window_->programBehind());
-  EXPECT_EQ(Banner("kind"), "program-goes-on");
+  const QJsonArray tabs = window_->dumpState()["documents"].toArray();
+  ASSERT_EQ(tabs.size(), 2);
+  EXPECT_EQ(tabs[0].toObject()["title"].toString(), "train.py");
+  EXPECT_EQ(tabs[0].toObject()["state"].toString(), "working");
   EXPECT_TRUE(Running());
   // What comes of it does not take the canvas back.
   Touch("more");
@@ -202,10 +205,10 @@ TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
   other.batch += 1;
   window_->editConfig(other);
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
-  window_->undoStack()->undo();
+  window_->undo();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->digest(), result);
-  window_->undoStack()->redo();
+  window_->redo();
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
 }
 
