@@ -168,7 +168,8 @@ void MainWindow::StoreSession(bool closed) {
     if (i == documents_.active_place()) session.active = session.documents.size();
     session.documents.push_back(Save(documents_.at(i)));
   }
-  session_file_->save(QByteArray::fromStdString(ToJson(session)));
+  session_file_->save(
+      [session = std::move(session)] { return QByteArray::fromStdString(ToJson(session)); });
 }
 
 bool MainWindow::sessionStored() const { return !store_due_.isActive() && !session_file_->busy(); }

@@ -32,6 +32,13 @@ QString WriteSaved(const QString& path, const QByteArray& json) {
   return QStringLiteral("%1: %2").arg(path, file.errorString());
 }
 
+// Nothing is thrown: who waits for it may be a destructor.
+QString MakeAndWrite(const QString& path, const SessionFile::Make& make) {
+  const absl::StatusOr<QString> error =
+      trace::CatchStatus([&] { return WriteSaved(path, make()); });
+  return error.ok() ? *error : QStringLiteral("out of memory");
+}
+
 QString LeftOf(const QString& path) { return path + QStringLiteral(".left"); }
 
 }  // namespace
@@ -55,11 +62,9 @@ SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(paren
   left_ = ReadSaved(LeftOf(path_));  // a second crash, before the first was restored
   if (left_.isEmpty()) left_ = ReadSaved(path_);
   connect(&watcher_, &QFutureWatcherBase::finished, this, [this] {
-    error_ = trace::CatchStatus([&]() -> absl::StatusOr<QString> {
-               return watcher_.result();
-             }).value_or(tr("out of memory"));
+    error_ = watcher_.result();
     if (next_)
-      Start(*std::exchange(next_, std::nullopt));
+      Start(std::exchange(next_, {}));
     else
       Q_EMIT written();
   });
@@ -79,21 +84,22 @@ void SessionFile::forgetLeft() {
   if (!path_.isEmpty()) QFile::remove(LeftOf(path_));
 }
 
-void SessionFile::save(const QByteArray& json) {
+void SessionFile::save(Make json) {
   if (path_.isEmpty()) return;
   if (watcher_.isRunning())
-    next_ = json;
+    next_ = std::move(json);
   else
-    Start(json);
+    Start(std::move(json));
 }
 
-void SessionFile::Start(const QByteArray& json) {
-  watcher_.setFuture(QtConcurrent::run([path = path_, json] { return WriteSaved(path, json); }));
+void SessionFile::Start(Make json) {
+  watcher_.setFuture(QtConcurrent::run(
+      [path = path_, json = std::move(json)] { return MakeAndWrite(path, json); }));
 }
 
 void SessionFile::flush() {
   watcher_.waitForFinished();
-  if (next_) error_ = WriteSaved(path_, *std::exchange(next_, std::nullopt));
+  if (next_) error_ = MakeAndWrite(path_, std::exchange(next_, {}));
 }
 
 }  // namespace vramscope::ui

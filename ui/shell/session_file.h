@@ -4,7 +4,7 @@
 //
 //   SessionFile file(folder);
 //   if (!file.left().isEmpty()) Offer(file.left());   // what a killed window had open
-//   file.save(json);
+//   file.save([session] { return QByteArray::fromStdString(ToJson(session)); });
 //
 // UI thread only.
 #pragma once
@@ -13,7 +13,7 @@
 #include <QFutureWatcher>
 #include <QObject>
 #include <QString>
-#include <optional>
+#include <functional>
 
 namespace vramscope::ui {
 
@@ -31,8 +31,10 @@ class SessionFile : public QObject {
   void keepLeft();
   void forgetLeft();
 
-  // A later text takes the place of one that is not written yet.
-  void save(const QByteArray& json);
+  // Made and written on a pool's thread; a later text takes the place of one that is not written
+  // yet.
+  using Make = std::function<QByteArray()>;
+  void save(Make json);
   void flush();  // what was saved is on disk when this returns, or cannot be
   bool busy() const { return watcher_.isRunning(); }
   const QString& error() const { return error_; }  // of the last write; empty: none
@@ -41,12 +43,12 @@ class SessionFile : public QObject {
   void written();
 
  private:
-  void Start(const QByteArray& json);
+  void Start(Make json);
 
   QString path_;  // empty: no place for it
   int lock_ = -1;
   QByteArray left_;
-  std::optional<QByteArray> next_;
+  Make next_;  // empty: none
   QFutureWatcher<QString> watcher_;
   QString error_;
 };

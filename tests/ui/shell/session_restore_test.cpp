@@ -194,15 +194,15 @@ TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
   {
     SessionFile first(folder.path()), second(folder.path());
     EXPECT_TRUE(first.left().isEmpty());
-    for (int i = 0; i < 50; ++i) first.save(QByteArray::number(i));
-    second.save("second");
+    for (int i = 0; i < 50; ++i) first.save([i] { return QByteArray::number(i); });
+    second.save([] { return QByteArray("second"); });
   }
   SessionFile first(folder.path()), second(folder.path());
   EXPECT_EQ(first.left(), "49");
   EXPECT_EQ(second.left(), "second");
   // Where nothing can be written nothing is, and nobody falls over it.
   SessionFile nowhere(QStringLiteral("/proc/none"));
-  nowhere.save("x");
+  nowhere.save([] { return QByteArray("x"); });
   nowhere.flush();
   nowhere.keepLeft();
   nowhere.forgetLeft();
