@@ -27,16 +27,31 @@ int Open(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+// Locked, or -1: it is no such folder of this user's, or somebody has it.
+int LockOfKilled(const fs::path& path) {
+  if (!path.filename().string().starts_with(kName)) return -1;
+  const int folder = Open(path.string());
+  struct stat facts {};
+  if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
+      flock(folder, LOCK_EX | LOCK_NB) == 0)
+    return folder;
+  if (folder >= 0) close(folder);
+  return -1;
+}
+
 void RemoveOfKilled(const fs::path& parent) {
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
-    if (!entry.path().filename().string().starts_with(kName)) return;
-    const int folder = Open(entry.path().string());
-    struct stat facts {};
-    if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
-        flock(folder, LOCK_EX | LOCK_NB) == 0)
-      RemoveTree(entry.path().string());
-    if (folder >= 0) close(folder);
+    const int folder = LockOfKilled(entry.path());
+    if (folder < 0) return;
+    RemoveTree(entry.path().string());
+    close(folder);
   });
+}
+
+std::string ParentOr(std::string parent) {
+  std::error_code none;
+  if (parent.empty()) parent = fs::temp_directory_path(none).string();
+  return none || parent.empty() ? "/tmp" : parent;
 }
 
 // Gives the owner all rights on every folder below, links not followed.
@@ -57,10 +72,19 @@ void RemoveTree(const std::string& path) {
   fs::remove_all(path, error);
 }
 
+absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Adopt(const std::string& path,
+                                                                    std::string parent) {
+  const fs::path folder(path);
+  // No way out of the parent, whatever is named.
+  if (folder.parent_path().lexically_normal() != fs::path(ParentOr(parent)).lexically_normal())
+    return absl::NotFoundError(fmt::format("'{}' is no scratch folder", path));
+  const int lock = LockOfKilled(folder);
+  if (lock < 0) return absl::NotFoundError(fmt::format("'{}' is no folder that was left", path));
+  return std::unique_ptr<ScratchFolder>(new ScratchFolder(path, lock));
+}
+
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string parent) {
-  std::error_code none;
-  if (parent.empty()) parent = fs::temp_directory_path(none).string();
-  if (none || parent.empty()) parent = "/tmp";
+  parent = ParentOr(std::move(parent));
   RemoveOfKilled(parent);
   for (int i = 0; i < kTries; ++i) {
     std::string fresh = fmt::format("{}/{}XXXXXX", parent, kFresh);

@@ -23,6 +23,10 @@ class ScratchFolder {
  public:
   // Under `parent`; "": where $TMPDIR says. kInternal: none can be made, and why.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
+  // One that its owner was killed over, to be read before it goes. kNotFound: there is no such
+  // folder, it has an owner, or is no scratch folder of this user's under `parent` (as Make()).
+  static absl::StatusOr<std::unique_ptr<ScratchFolder>> Adopt(const std::string& path,
+                                                              std::string parent = {});
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;

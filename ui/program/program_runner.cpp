@@ -45,13 +45,13 @@ struct ProgramRunner::Read {
 };
 
 struct ProgramRunner::Run {
-  Run(program::ReadOptions options, std::unique_ptr<program::ScratchFolder> scratch)
+  Run(program::ReadOptions options, std::shared_ptr<program::ScratchFolder> scratch)
       : folder(std::move(scratch)), reader(folder->path() + "/run", std::move(options)) {}
   QString File(const char* name) const {
     return QFile::decodeName((folder->path() + "/" + name).c_str());
   }
 
-  const std::unique_ptr<program::ScratchFolder> folder;
+  const std::shared_ptr<program::ScratchFolder> folder;
   QProcess process;
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
@@ -63,6 +63,20 @@ struct ProgramRunner::Run {
   // Memory ran out while it was read: what the reader has is not to be gone on from.
   absl::Status unreadable;
 };
+
+std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
+                                                   const program::Request& request) {
+  const absl::StatusOr<run::DeviceProfile> device =
+      request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
+  if (!device.ok()) return nullptr;
+  program::FolderReader reader(
+      folder + "/run",
+      {.device = *device, .planned = request.planned(), .title = TitleOf(request)});
+  absl::StatusOr<program::Program> left = reader.Read(/*ended=*/true);
+  if (!left.ok()) return nullptr;
+  std::shared_ptr<const trace::Trace> trace = program::JoinRuns(*left);
+  return trace != nullptr && trace->events.size() > 0 ? trace : nullptr;
+}
 
 ProgramRunner::ProgramRunner(QString vramscope, QObject* parent)
     : QObject(parent), vramscope_(std::move(vramscope)) {
@@ -139,6 +153,10 @@ void ProgramRunner::stop() {
   ++run_->stops;
   SetState(ProgramState::Stage::kStopping);
   run_->process.terminate();
+}
+
+QString ProgramRunner::folder() const {
+  return busy() ? QFile::decodeName(run_->folder->path().c_str()) : QString();
 }
 
 qint64 ProgramRunner::processId() const { return busy() ? run_->process.processId() : 0; }
@@ -277,7 +295,8 @@ void ProgramRunner::End(const Read& last) {
   if (!end.error.isEmpty() && outcome)
     end.place = Text(program::LastPythonLine(output_.toStdString()));
   if (outcome) end.seconds = outcome->seconds;
-  run_.reset();  // and its folder
+  end.folder = run_->folder;
+  run_.reset();
   SetState(ProgramState::Stage::kIdle);
   Q_EMIT ended(end);
 }

@@ -55,7 +55,14 @@ struct ProgramEnd {
   QString error = {}, place = {}, next = {};
   QString remark = {};  // of one that did not go wrong and did not end as programs do; likewise
   double seconds = 0;
+  // Its history on disk, which goes with the last who has this: keep it until the trace is saved.
+  std::shared_ptr<const void> folder = {};
 };
+
+// What a program left in a folder (ProgramRunner::folder) whose window was killed: one trace of all
+// ranks; null: nothing had arrived. Slow; thread-safe.
+std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
+                                                   const program::Request& request);
 
 class ProgramRunner : public QObject {
   Q_OBJECT
@@ -71,6 +78,8 @@ class ProgramRunner : public QObject {
   const program::Request& request() const { return request_; }
   // What the program printed, the last of it.
   const QString& output() const { return output_; }
+  // Where what runs leaves its history, and ProgramEnd::folder what it left; empty: nothing runs.
+  QString folder() const;
   qint64 processId() const;  // of the launcher; 0: none runs
 
  Q_SIGNALS:

@@ -57,7 +57,7 @@ void DropZones::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.dim));
     painter.drawText(line, Qt::AlignCenter,
                      compare ? tr("what is shown stays; the file becomes its baseline")
-                             : tr("in place of what is shown"));
+                             : tr("in a tab of its own"));
   }
 }
 

@@ -30,6 +30,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/program/scratch_folder.h"
+#include "ui/documents/saved_documents.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
@@ -43,9 +45,12 @@
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/program/program_runner.h"
+#include "ui/shell/document_tabs.h"
 #include "ui/shell/drop_zones.h"
 #include "ui/shell/header_bar.h"
+#include "ui/shell/history_panel.h"
 #include "ui/shell/savings.h"
+#include "ui/shell/session_file.h"
 #include "ui/shell/setup_panel.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
@@ -59,6 +64,8 @@ namespace {
 constexpr int kControlsWidth = 336, kControlsLeast = 316;
 constexpr int kBreakdownWidth = 330, kBreakdownLeast = 260;
 constexpr int kTablesHeight = 300, kTablesLeast = 150, kTablesLeastWidth = 320;
+constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
+constexpr double kHistoryShare = 0.18;
 constexpr double kSideShare = 0.2, kTablesShare = 0.29;
 constexpr int kLogLines = 5000;
 constexpr int kDumpedLog = 2000;
@@ -135,6 +142,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setAnimations(animations_);
   lanes_ = settings_->value(QStringLiteral("lanes")).toString();
   timeline_->setLaneSettings(lanes_);
+  document_tabs_ = new DocumentTabs;
+  column->addWidget(document_tabs_);
   column->addWidget(banner_);
   column->addWidget(timeline_, 1);
   setCentralWidget(centre);
@@ -188,6 +197,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   RestoreLayout();
   ApplyChosenTheme();
   SetConfig(run::RunConfigBuilder().Build().value_or(run::RunConfig{}));
+  BuildSession();
+  BuildTabs();
   actions_.Refresh();
   // Its keys work from the start.
   timeline_->setFocus();
@@ -195,6 +206,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 }
 
 MainWindow::~MainWindow() {
+  StoreSession(/*closed=*/true);
+  session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
   // Their last signals must not find a half-destroyed window.
@@ -204,7 +217,6 @@ MainWindow::~MainWindow() {
   savings_->disconnect(this);
   loader_->disconnect(this);
   compare_loader_->disconnect(this);
-  undo_.disconnect(this);
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
   for (QFuture<absl::Status>& future : keeping_) future.waitForFinished();
@@ -263,6 +275,9 @@ void MainWindow::BuildDocks() {
   pages->addWidget(controls_, 1);
   controls_dock_ = dock(tr("Run and techniques"), "controlsDock", left, Qt::LeftDockWidgetArea);
   controls_dock_->setMinimumWidth(kControlsLeast);
+  history_ = new HistoryPanel;
+  history_dock_ = dock(tr("History"), "historyDock", history_, Qt::LeftDockWidgetArea);
+  history_dock_->setMinimumWidth(kControlsLeast);
   breakdown_ = new BreakdownPanel;
   auto* right = new QWidget;
   selection_ = new SelectionPanel(right);
@@ -428,7 +443,6 @@ void MainWindow::ConnectPanels() {
           ->setFocus();
     }
   });
-  connect(&undo_, &QUndoStack::indexChanged, this, [this] { actions_.Refresh(); });
 }
 
 void MainWindow::RestoreLayout() {
@@ -446,6 +460,8 @@ void MainWindow::FitLayout() {
               {part(width(), kSideShare, kControlsLeast, kControlsWidth),
                part(width(), kSideShare, kBreakdownLeast, kBreakdownWidth)},
               Qt::Horizontal);
+  resizeDocks({history_dock_}, {part(height(), kHistoryShare, kHistoryLeast, kHistoryHeight)},
+              Qt::Vertical);
   resizeDocks({tables_dock_}, {part(height(), kTablesShare, kTablesLeast, kTablesHeight)},
               Qt::Vertical);
 }
@@ -479,13 +495,15 @@ void MainWindow::ApplyChosenTheme() {
   phases_->setTheme(theme_);
   allocations_->setTheme(theme_);
   for (StudyPage* page : studies_) page->setTheme(theme_);
+  history_->setTheme(theme_);
+  document_tabs_->setTheme(theme_);
   actions_.Refresh();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (!event->mimeData()->hasUrls()) return;
   event->acceptProposedAction();
-  if (session_.shown() == nullptr || session_.partial()) return;
+  if (session().shown() == nullptr || session().partial()) return;
   drop_zones_->show(centralWidget()->geometry(), theme_, event->position().toPoint());
 }
 
@@ -530,15 +548,15 @@ QJsonObject MainWindow::dumpState() const {
   phases_->make();
   allocations_->make();
   QJsonObject trace;
-  if (session_.shown() != nullptr) {
-    const analysis::Summary& s = session_.shown()->summary;
-    trace = {{"title", QString::fromStdString(session_.shown()->trace->info.title)},
-             {"backend", ToQString(trace::Name(session_.shown()->trace->info.backend))},
-             {"measured", session_.shown()->trace->info.measured},
-             {"complete", session_.shown()->trace->complete},
-             {"end_message", QString::fromStdString(session_.shown()->trace->end_message)},
-             {"events", static_cast<double>(session_.shown()->trace->events.size())},
-             {"allocations", static_cast<double>(session_.shown()->trace->allocations.size())},
+  if (session().shown() != nullptr) {
+    const analysis::Summary& s = session().shown()->summary;
+    trace = {{"title", QString::fromStdString(session().shown()->trace->info.title)},
+             {"backend", ToQString(trace::Name(session().shown()->trace->info.backend))},
+             {"measured", session().shown()->trace->info.measured},
+             {"complete", session().shown()->trace->complete},
+             {"end_message", QString::fromStdString(session().shown()->trace->end_message)},
+             {"events", static_cast<double>(session().shown()->trace->events.size())},
+             {"allocations", static_cast<double>(session().shown()->trace->allocations.size())},
              {"steps", static_cast<double>(s.steps.size())},
              {"peak_allocated", static_cast<double>(s.peak.allocated)},
              {"peak_reserved", static_cast<double>(s.peak.reserved)},
@@ -548,7 +566,7 @@ QJsonObject MainWindow::dumpState() const {
   QJsonArray recent;
   for (const QString& path : settings_->value(QStringLiteral("recent")).toStringList())
     recent.append(path);
-  const auto config_json = QByteArray::fromStdString(run::ToJson(config_));
+  const auto config_json = QByteArray::fromStdString(run::ToJson(doc().config));
   QJsonObject config = QJsonDocument::fromJson(config_json).object();
   config.remove(QStringLiteral("model_config_json"));
   config.remove(QStringLiteral("modelConfigJson"));
@@ -556,7 +574,7 @@ QJsonObject MainWindow::dumpState() const {
       {"title", windowTitle()},
       {"config", config},
       {"trace", trace},
-      {"partial", session_.partial()},
+      {"partial", session().partial()},
       {"recorded", ControlsShow(ControlsPage::kRecording)},
       {"program", program_->dumpState()},
       {"recording", recording_->dumpState()},
@@ -582,14 +600,18 @@ QJsonObject MainWindow::dumpState() const {
       {"log", log_->toPlainText().right(kDumpedLog)},
       {"theme", theme_.dark ? "dark" : "light"},
       {"theme_choice", ThemeName(theme_choice_)},
-      {"baseline", session_.baseline() != nullptr},
+      {"baseline", session().baseline() != nullptr},
       {"against",
-       session_.Against() ? QString::fromStdString(session_.Against()->name) : QString()},
-      {"ghost", session_.Against() != nullptr && session_.Against() != session_.shown()},
-      {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
-      {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
+       session().Against() ? QString::fromStdString(session().Against()->name) : QString()},
+      {"ghost", session().Against() != nullptr && session().Against() != session().shown()},
+      {"undo", CanUndo() ? QString::fromStdString(doc().undo.next_undo()->text) : QString()},
+      {"redo", doc().undo.next_redo() != nullptr
+                   ? QString::fromStdString(doc().undo.next_redo()->text)
+                   : QString()},
       {"recent", recent},
-      {"program_behind", program_behind_},
+      {"documents", document_tabs_->dumpState()},
+      {"history", history_->dumpState()},
+      {"program_behind", programBehind()},
       {"can_plan", can_plan_},
       {"setup", setup_panel_->dumpState()},
       {"busy", busy()}};

@@ -1,5 +1,5 @@
-// The window: one document (a run or an opened trace) in the middle, controls left, answers right,
-// tables below.
+// The window: documents (plans, runs, opened traces) in tabs, one of them in the middle, controls
+// and its history left, answers right, tables below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();
@@ -17,7 +17,6 @@
 #include <QMainWindow>
 #include <QSettings>
 #include <QTimer>
-#include <QUndoStack>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -28,13 +27,13 @@
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/samples.h"
 #include "profiler/trace/trace.h"
+#include "ui/documents/document_list.h"
 #include "ui/panels/rows.h"
 #include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/file_loader.h"
 #include "ui/shell/kept_results.h"
 #include "ui/shell/run_cache.h"
-#include "ui/shell/session.h"
 #include "ui/shell/style.h"
 
 class QDockWidget;
@@ -47,6 +46,10 @@ class QTabBar;
 class QTabWidget;
 class QToolButton;
 
+namespace vramscope::program {
+class ScratchFolder;
+}
+
 namespace vramscope::ui {
 
 namespace timeline {
@@ -56,15 +59,18 @@ class AllocationsPanel;
 class Banner;
 class BreakdownPanel;
 class SelectionPanel;
+class DocumentTabs;
 class DropZones;
 class ExplainPanel;
 class HeaderBar;
+class HistoryPanel;
 class PhasesPanel;
 class ProgramPanel;
 class ProgramRunner;
 class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
+class SessionFile;
 class SetupPanel;
 class ExperimentsPage;
 class FitPage;
@@ -75,6 +81,8 @@ class TableView;
 class TechniquePanel;
 class WorkerClient;
 struct ProgramEnd;
+struct SavedDocument;
+struct SavedSession;
 
 // Where LibTorch may be missing.
 struct SetupOptions {
@@ -104,10 +112,27 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans (or runs) a configuration and shows it. editConfig does the same as a step of undo.
+  // Plans a configuration and shows it, in the plan that is shown, else beside what is: nothing is
+  // replaced. editConfig does the same as a step of undo.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
-  const run::RunConfig& config() const { return config_; }
+  const run::RunConfig& config() const { return documents_.active().config; }
+  void undo();
+  void redo();
+
+  // Documents: their tabs, and the history of the one that is shown.
+  const DocumentList& documents() const { return documents_; }
+  void newPlan();  // with the settings of what is shown
+  void showDocument(DocumentId id);
+  void closeDocument(DocumentId id);  // asks where something runs in it
+  void compareDocuments(DocumentId shown, DocumentId with);
+  void showEntry(size_t entry);  // of the history
+  void compareEntries(size_t shown, size_t with);
+  // What was open when a window was killed, or the last time; false: nothing, or not wanted.
+  bool restoreAtStart();
+  void restoreDocuments();
+  bool sessionStored() const;              // what is open is on disk
+  void saveSettings(const QString& path);  // a run.json of the controls
 
   // What the built-in models are planned with; as the button does.
   void downloadLibTorch();
@@ -159,16 +184,15 @@ class MainWindow : public QMainWindow {
   timeline::TimelineWidget* timelineWidget() const { return timeline_; }
   ActionRegistry* actionRegistry() { return &actions_; }
   TechniquePanel* techniquePanel() const { return techniques_; }
-  QUndoStack* undoStack() { return &undo_; }
   ExplainPanel* explainPanel() const { return explain_; }
-  std::shared_ptr<const Digest> digest() const { return session_.shown(); }
+  std::shared_ptr<const Digest> digest() const { return session().shown(); }
   ProgramPanel* programPanel() const { return program_; }
   ProgramRunner* programRunner() const { return runner_; }
   ExperimentsPage* experimentsPage() const { return experiments_; }
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
-  bool partial() const { return session_.partial(); }  // a picture of what has come so far
-  bool programBehind() const { return program_behind_; }
+  bool partial() const { return session().partial(); }  // a picture of what has come so far
+  bool programBehind() const;                           // it runs, and another document is shown
   const KeptResults& keptResults() const { return kept_; }
   // What the dialogs of Save (suffix "trace") and Export ("json") propose.
   QString proposedName(const QString& suffix) const;
@@ -189,13 +213,7 @@ class MainWindow : public QMainWindow {
   void showEvent(QShowEvent* event) override;
 
  private:
-  class ConfigCommand;
-  class LanesCommand;
   struct Writing;
-  struct Replaced {
-    std::shared_ptr<const Digest> digest;  // null: a plan, which is made again
-    std::string file;                      // that it was read from
-  };
 
   // main_window.cpp: parts and their places.
   void BuildDocks();
@@ -238,15 +256,17 @@ class MainWindow : public QMainWindow {
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
   void ShowLost(const QString& title, bool for_good, bool on_card);
-  void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
+  void Digested(Document& of, std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
-  void NotDigested(const absl::Status& status, bool partial);
-  void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
+  void NotDigested(DocumentId id, const absl::Status& status, bool partial);
+  void ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate, bool partial);
+  void ShowOnCanvas(bool animate, bool goes_on);
+  void ShowFailed(const QString& title, const QString& why, const QString& next);
   void FocusPage();
   void ShowBesideCanvas();  // panels, tables, header and title of what the canvas shows
   // What is shown is not all: more of it comes.
   bool ShownGoesOn() const {
-    return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !program_behind_);
+    return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !programBehind());
   }
   void ShowFit();
   void NextDevice();
@@ -256,7 +276,7 @@ class MainWindow : public QMainWindow {
   void UpdateTables();
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
   void LanesChanged();
-  bool StateIsShown() const { return session_.shown() != nullptr && session_.shown()->state(); }
+  bool StateIsShown() const { return session().shown() != nullptr && session().shown()->state(); }
   void PinBaseline();
   void UnpinBaseline();
   void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
@@ -264,16 +284,49 @@ class MainWindow : public QMainWindow {
   void SwapBaseline();
   void ShowNothing();
   void ShowTabs();
-  QString ShownFile() const { return QString::fromStdString(session_.file()); }
+  QString ShownFile() const { return QString::fromStdString(session().file()); }
+  // main_window_tabs.cpp: documents, the history of the one that is shown, undo.
+  Document& doc() { return documents_.active(); }
+  const Document& doc() const { return documents_.active(); }
+  Session& session() { return doc().session; }
+  const Session& session() const { return doc().session; }
+  void BuildTabs();
+  void AddDocumentActions();
+  void KeepView();
+  void Entered();
+  void MakeActive(DocumentId id);  // all but the canvas, which keeps what it shows
+  void ShowActive();               // its result, else what becomes of it
+  void Reload(Document& of);
+  void PlanInFront();                           // the document that plans are made in
+  void PlanWith(const run::RunConfig& config);  // in it, of these settings
+  void CloseNow(DocumentId id);
+  void ReleaseOthers();
+  void RefreshTabs();
+  void Apply(const UndoStep& step, bool back);
+  bool CanUndo() const { return doc().undo.next_undo() != nullptr; }
+  bool CanRedo() const;
+  // main_window_session.cpp: what a killed window gives back.
+  void BuildSession();
+  void AddSessionActions();
+  bool RestoresAlways() const;
+  void RecoverProgram(Document& of, const SavedDocument& saved);
+  void StoreSoon(int ms);
+  void DocumentsChanged();
+  void StoreSession(bool closed);
+  void StoreRunSettings();
+  void RestoreBaseline();
   // main_window_files.cpp
   void OpenOne(const QString& path);
+  Document* OpenAlready(const QString& path, const importers::OpenOptions& part);
   void OpenNext();
   void StartLoading(const QString& path, const importers::OpenOptions& part);
+  void LoadInto(Document& of, const QString& path, const importers::OpenOptions& part);
   void OpenPartOf(const QString& path);
   void Outlined(const std::shared_ptr<const trace::Outline>& outline);
   void Preview(const std::shared_ptr<const trace::Trace>& trace);
   void FileLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void FileNotLoaded(const QString& path, const absl::Status& status);
+  void DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status);
   void ShowWarnings(const QString& path, const trace::Trace& trace);
   void AddRecent(const QString& path);
   void ForgetRecent(const QString& path);
@@ -285,27 +338,26 @@ class MainWindow : public QMainWindow {
   void ShowControlsPage(ControlsPage page);
   bool ControlsShow(ControlsPage page) const;
   void BuildProgram(const QString& vramscope);
-  void BecomeProgram();
+  void BecomeProgram(Document& program);
+  Document& ProgramDocument(const program::Request& request);
   void ProgramPicture(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
-  void ProgramEndedBehind(const ProgramEnd& end);
+  void ProgramEndedBehind(Document& program, const ProgramEnd& end);
   // main_window_keeping.cpp
   QString ScriptName() const;
-  void LeaveRuns();
-  void LeaveProgram();
   void LeavePlans();
-  void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name);
+  // `folder`: kept until it is saved.
+  void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
+                  std::shared_ptr<const void> folder = {});
   void NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name, const QString& why);
   void SaveUnkept();
   void SavedByUser(const std::shared_ptr<const trace::Trace>& trace, const QString& path);
   bool RunsToKeep() const;
-  bool AskToStop(const QString& question);
+  bool AskToStop(const QString& question, DocumentId id = 0);
   void StopRuns();
   void CancelWhatIsAsked();
   bool MayClose();
   void GoOnClosing();
-  Replaced WhatAPlanReplaces() const;
-  void TakeBack(const run::RunConfig& before, const Replaced& replaced);
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
@@ -323,7 +375,7 @@ class MainWindow : public QMainWindow {
 
   std::unique_ptr<QSettings> settings_;
   ActionRegistry actions_;
-  QUndoStack undo_;
+  DocumentList documents_;
   ThemeChoice theme_choice_ = ThemeChoice::kSystem;
   timeline::Theme theme_;
   bool animations_ = true;
@@ -345,44 +397,49 @@ class MainWindow : public QMainWindow {
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
   bool asking_card_ = false;  // whether there is one
   SavingsPlanner* savings_ = nullptr;
-  run::RunConfig config_;
-  quint64 run_tag_ = 0;  // of the run whose end is awaited; 0: none
+  quint64 run_tag_ = 0;   // of the run whose end is awaited; 0: none
+  quint64 card_tag_ = 0;  // of the run on the GPU
   QElapsedTimer since_run_;
   QTimer busy_delay_;
   QString busy_text_;
 
-  Session session_;
   bool savings_due_ = false;  // soon to be asked for
   double run_fraction_ = -1;  // of the run that goes on; < 0: not known
-  quint64 digest_generation_ = 0;
-  int digesting_ = 0;  // on pool threads
+  int digesting_ = 0;         // on pool threads
   QElapsedTimer since_digest_;
-  QTimer panels_due_;       // they have not yet what the canvas shows of a run that goes on
-  quint64 comparison_ = 0;  // counts what is digested to compare with
+  QTimer panels_due_;               // they have not yet what the canvas shows of a run that goes on
+  quint64 comparison_ = 0;          // counts what is digested to compare with
+  DocumentId comparing_ = 0;        // that is compared with it
+  bool comparing_quietly_ = false;  // it was before, too
+  SessionFile* session_file_ = nullptr;
+  QTimer store_due_;
+  std::unique_ptr<SavedSession> left_session_;  // of a window before this one
+  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // of its programs
+  int recovering_ = 0;                                                 // that are being read
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
-  importers::OpenOptions part_;  // of what is or was opened last
-  QStringList to_open_;          // behind what is being opened
-  QString next_file_;            // opened when what was loaded is shown, which becomes its baseline
+  DocumentId loading_ = 0;  // whose file is being read, or was and is digested
+  QStringList to_open_;     // behind what is being opened
+  QString next_file_;       // opened when what was loaded is shown, which becomes its baseline
   std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
   QTimer write_poll_;
 
   HeaderBar* header_ = nullptr;
   Banner* banner_ = nullptr;
   DropZones* drop_zones_ = nullptr;
+  DocumentTabs* document_tabs_ = nullptr;
+  HistoryPanel* history_ = nullptr;
   timeline::TimelineWidget* timeline_ = nullptr;
   QStackedWidget* controls_ = nullptr;  // ControlsPage
   QTabBar* controls_tabs_ = nullptr;
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
-  bool program_shown_ = false;                         // anything of the program that runs
-  bool program_behind_ = false;                        // something else is shown while it runs
-  std::shared_ptr<const trace::Trace> program_trace_;  // its newest, while it may be asked for
-  std::optional<uint8_t> program_device_;              // that was chosen while it runs
-  std::shared_ptr<const Digest> last_program_;         // what "again on another card" compares with
-  bool compare_when_ended_ = false;                    // it is planned again on another card
+  DocumentId program_id_ = 0;  // of the program that runs, or ran last
+  DocumentId gpu_run_id_ = 0;  // of the run on this computer's GPU, or of the last
+  // Compared with the other as soon as that is here, which has to be made or read first.
+  DocumentId compare_later_ = 0, compare_later_with_ = 0;
   KeptResults kept_;
   std::vector<QFuture<absl::Status>> keeping_;  // results that are being saved
   QString kept_path_;                           // the last one, and what it is of
@@ -405,6 +462,7 @@ class MainWindow : public QMainWindow {
   AllocationsPanel* allocations_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
+  QDockWidget* history_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
   QDockWidget* tables_dock_ = nullptr;
   QLabel* status_ = nullptr;
@@ -417,7 +475,7 @@ class MainWindow : public QMainWindow {
   int tables_height_ = 0;       // before a state took more for its page
   bool layout_restored_ = false, shown_once_ = false;
   // Of the stored layout: of another version nothing is taken over.
-  static constexpr int kLayoutVersion = 2;
+  static constexpr int kLayoutVersion = 3;
 };
 
 }  // namespace vramscope::ui

@@ -47,9 +47,11 @@ QString FileKinds() {
 
 void MainWindow::BuildActions() {
   AddFileActions();
+  AddDocumentActions();
   AddEditActions();
   AddViewActions();
   AddRunActions();
+  AddSessionActions();
   actions_.FillMenus(menuBar());
   for (const ActionRegistry::Entry& entry : actions_.entries()) addAction(entry.action);
   RebuildRecent();
@@ -57,7 +59,7 @@ void MainWindow::BuildActions() {
 
 void MainWindow::AddFileActions() {
   const QString menu = tr("File");
-  const auto have = [this] { return session_.shown() != nullptr; };
+  const auto have = [this] { return session().shown() != nullptr; };
   actions_.Add({.id = "file.open",
                 .menu = menu,
                 .text = tr("Open …"),
@@ -75,7 +77,7 @@ void MainWindow::AddFileActions() {
                 .menu = menu,
                 .text = tr("Open part of a recording …"),
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
-                .run = [this] { OpenPartOf(session_.from_file() ? ShownFile() : QString()); },
+                .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
                 .enabled = [this] { return !StateIsShown(); },
                 .tip = tr("One device, a range of entries or of time of a large file"),
                 .why_not = tr("A snapshot without a history has no entries: it is one moment")});
@@ -130,15 +132,15 @@ void MainWindow::AddEditActions() {
                 .menu = menu,
                 .text = tr("Undo"),
                 .shortcuts = Keys({"Ctrl+Z"}),
-                .run = [this] { undo_.undo(); },
-                .enabled = [this] { return undo_.canUndo(); },
+                .run = [this] { undo(); },
+                .enabled = [this] { return CanUndo(); },
                 .tip = tr("Take back the last change of the configuration")});
   actions_.Add({.id = "edit.redo",
                 .menu = menu,
                 .text = tr("Redo"),
                 .shortcuts = Keys({"Ctrl+Shift+Z", "Ctrl+Y"}),
-                .run = [this] { undo_.redo(); },
-                .enabled = [this] { return undo_.canRedo(); }});
+                .run = [this] { redo(); },
+                .enabled = [this] { return CanRedo(); }});
   actions_.Add({.id = "edit.copy-table",
                 .menu = menu,
                 .text = tr("Copy table rows"),
@@ -174,7 +176,7 @@ void MainWindow::AddEditActions() {
                       filter->setFocus();
                       filter->selectAll();
                     },
-                .enabled = [this] { return session_.shown() != nullptr; }});
+                .enabled = [this] { return session().shown() != nullptr; }});
   const auto step = [this](int direction) {
     if (tabs_->currentWidget() == allocations_)
       allocations_->step(direction);
@@ -186,14 +188,14 @@ void MainWindow::AddEditActions() {
                 .text = tr("Find the next"),
                 .shortcuts = Keys({"F3"}),
                 .run = [step] { step(1); },
-                .enabled = [this] { return session_.shown() != nullptr; },
+                .enabled = [this] { return session().shown() != nullptr; },
                 .tip = tr("The next row of the table in front, and its blocks in the timeline")});
   actions_.Add({.id = "edit.find-previous",
                 .menu = menu,
                 .text = tr("Find the one before"),
                 .shortcuts = Keys({"Shift+F3"}),
                 .run = [step] { step(-1); },
-                .enabled = [this] { return session_.shown() != nullptr; }});
+                .enabled = [this] { return session().shown() != nullptr; }});
   actions_.Add({.id = "edit.leave-range",
                 .menu = menu,
                 .text = tr("Leave the selected range"),
@@ -213,7 +215,7 @@ void MainWindow::AddEditActions() {
 
 void MainWindow::AddViewActions() {
   const QString menu = tr("View");
-  const auto have = [this] { return session_.shown() != nullptr; };
+  const auto have = [this] { return session().shown() != nullptr; };
   actions_.Add({.id = "view.fit",
                 .menu = menu,
                 .text = tr("Show all"),
@@ -275,9 +277,10 @@ void MainWindow::AddViewActions() {
                   .checked = [dock] { return dock->isVisible(); },
                   .separator_before = separator});
   };
-  panel("view.controls", tr("Controls"), "Ctrl+1", controls_dock_, true);
-  panel("view.breakdown", tr("Breakdown"), "Ctrl+2", breakdown_dock_, false);
-  panel("view.tables", tr("Tables"), "Ctrl+3", tables_dock_, false);
+  panel("view.controls", tr("Controls"), "F6", controls_dock_, true);
+  panel("view.breakdown", tr("Breakdown"), "F7", breakdown_dock_, false);
+  panel("view.tables", tr("Tables"), "F8", tables_dock_, false);
+  panel("view.history", tr("History"), "F9", history_dock_, false);
   actions_.Add({.id = "view.reset-layout",
                 .menu = menu,
                 .text = tr("Reset the layout"),
@@ -290,7 +293,7 @@ void MainWindow::AddViewActions() {
        .shortcuts = Keys({"Ctrl+Shift+D"}),
        .run = [this] { NextDevice(); },
        .enabled =
-           [this] { return session_.shown() != nullptr && session_.shown()->whole != nullptr; },
+           [this] { return session().shown() != nullptr && session().shown()->whole != nullptr; },
        .tip = tr("A recording of several GPUs is shown one GPU at a time"),
        .words = {tr("device"), tr("cuda")}});
   const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
@@ -362,7 +365,7 @@ void MainWindow::AddRunActions() {
        .text = tr("Show the program"),
        .run = [this] { showProgram(); },
        .enabled =
-           [this] { return program_behind_ || (program_trace_ != nullptr && !runner_->busy()); },
+           [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
        .tip = tr("A program that runs, or has ended, behind what is shown"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
@@ -427,14 +430,14 @@ void MainWindow::AddRunActions() {
                 .text = tr("Pin as baseline"),
                 .shortcuts = Keys({"Ctrl+B"}),
                 .run = [this] { PinBaseline(); },
-                .enabled = [this] { return session_.shown() != nullptr; },
+                .enabled = [this] { return session().shown() != nullptr; },
                 .tip = tr("Later runs are drawn over this one and compared with it"),
                 .separator_before = true});
   actions_.Add({.id = "run.unpin",
                 .menu = menu,
                 .text = tr("Unpin the baseline"),
                 .run = [this] { UnpinBaseline(); },
-                .enabled = [this] { return session_.baseline() != nullptr; },
+                .enabled = [this] { return session().baseline() != nullptr; },
                 .careful = true});
   actions_.Add({.id = "run.swap",
                 .menu = menu,
@@ -443,8 +446,8 @@ void MainWindow::AddRunActions() {
                 .run = [this] { SwapBaseline(); },
                 .enabled =
                     [this] {
-                      return session_.baseline() != nullptr && session_.shown() != nullptr &&
-                             session_.shown() != session_.baseline() && !session_.partial() &&
+                      return session().baseline() != nullptr && session().shown() != nullptr &&
+                             session().shown() != session().baseline() && !session().partial() &&
                              !busy();
                     },
                 .tip = tr("Shows the baseline, and compares what was shown with it")});
@@ -467,19 +470,19 @@ void MainWindow::AddRunActions() {
                 .text = tr("To the peak"),
                 .shortcuts = Keys({"Ctrl+P"}),
                 .run = [this] { timeline_->jumpToPeak(); },
-                .enabled = [this] { return session_.shown() != nullptr; }});
+                .enabled = [this] { return session().shown() != nullptr; }});
   actions_.Add({.id = "go.largest",
                 .menu = menu,
                 .text = tr("To the largest allocation at the peak"),
                 .shortcuts = Keys({"Ctrl+L"}),
                 .run =
                     [this] {
-                      const auto& live = session_.shown()->at_peak.allocations;
+                      const auto& live = session().shown()->at_peak.allocations;
                       if (live.empty()) return;
                       timeline_->select(live.front().id);
                       timeline_->revealSelection();
                     },
-                .enabled = [this] { return session_.shown() != nullptr; }});
+                .enabled = [this] { return session().shown() != nullptr; }});
   menu = tr("Explain");
   for (const ExplainPanel::PageInfo& info : explain_->pages()) {
     const QString id = QString::fromLatin1(info.id);

@@ -1,6 +1,7 @@
 // What the window shows: runs and their ends, the baseline, the banner.
 #include <QAbstractSpinBox>
 #include <QApplication>
+#include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QFutureWatcher>
@@ -10,7 +11,6 @@
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QTime>
-#include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <set>
@@ -70,46 +70,6 @@ QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1)
 
 }  // namespace
 
-// One change of the configuration. What a plan takes the place of and cannot be planned (a
-// recording, a program's result) comes back with undo.
-class MainWindow::ConfigCommand : public QUndoCommand {
- public:
-  ConfigCommand(MainWindow* window, run::RunConfig before, run::RunConfig after)
-      : QUndoCommand(QString::fromStdString(DescribeChange(before, after))),
-        window_(window),
-        before_(std::move(before)),
-        after_(std::move(after)) {}
-  void undo() override { window_->TakeBack(before_, replaced_); }
-  void redo() override {
-    replaced_ = window_->WhatAPlanReplaces();
-    window_->runConfig(after_);
-  }
-
- private:
-  MainWindow* window_;
-  run::RunConfig before_, after_;
-  Replaced replaced_;
-};
-
-// A lane was hidden or shown again.
-class MainWindow::LanesCommand : public QUndoCommand {
- public:
-  LanesCommand(MainWindow* window, const QString& text, QString before, QString after)
-      : QUndoCommand(text), window_(window), before_(std::move(before)), after_(std::move(after)) {}
-  void undo() override { Set(before_); }
-  void redo() override { Set(after_); }
-
- private:
-  void Set(const QString& lanes) {
-    window_->lanes_ = lanes;
-    window_->timeline_->setLaneSettings(lanes);
-    window_->settings_->setValue(QStringLiteral("lanes"), lanes);
-  }
-
-  MainWindow* window_;
-  QString before_, after_;
-};
-
 // A key hides a lane: what takes back the last change brings it back. Folding and heights are
 // changed again as quickly as they were.
 void MainWindow::LanesChanged() {
@@ -123,18 +83,22 @@ void MainWindow::LanesChanged() {
   };
   const std::set<std::string> was = hidden(before), is = hidden(lanes_);
   if (was == is) return;
-  undo_.push(new LanesCommand(this, is.size() > was.size() ? tr("Hide lane") : tr("Show lanes"),
-                              before, lanes_));
+  doc().undo.Push(
+      {.kind = UndoStep::Kind::kLanes,
+       .text = (is.size() > was.size() ? tr("Hide lane") : tr("Show lanes")).toStdString(),
+       .lanes_before = before.toStdString(),
+       .lanes_after = lanes_.toStdString()});
+  actions_.Refresh();
 }
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
   // What techniques save of another model says nothing of this one.
-  if (config.model_config_json != config_.model_config_json || config.batch != config_.batch ||
-      run::SeqText(config) != run::SeqText(config_))
+  if (config.model_config_json != doc().config.model_config_json ||
+      config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
-  config_ = config;
+  doc().config = config;
   // What was once run on a card is planned from here on, until a run is asked for.
-  if (config_.backend == run::Backend::kCuda) config_.backend = run::Backend::kPlan;
+  if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
   for (StudyPage* page : studies_) page->setConfig(config);
@@ -143,24 +107,24 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 
 void MainWindow::runConfig(const run::RunConfig& config) {
   next_file_.clear();  // it was to be compared with what is left now
-  SetConfig(config);
+  PlanWith(config);
   PlanOrRecall();
 }
 
 void MainWindow::PlanOrRecall() {
-  std::shared_ptr<const Digest> known = with_cache_ ? cache_.Find(config_) : nullptr;
+  std::shared_ptr<const Digest> known = with_cache_ ? cache_.Find(doc().config) : nullptr;
   if (known == nullptr && !can_plan_) return ShowSample();
   if (known == nullptr) {
     StartRun();
     return;
   }
-  LeaveRuns();
+  LeavePlans();
   since_run_.start();
-  ++digest_generation_;  // what is being digested is of no interest any more
+  ++doc().generation;  // what is being digested is of no interest any more
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
   RunSucceeded();
-  ShowDigest(std::move(known), animations_, false);
+  ShowDigest(doc().id(), std::move(known), animations_, false);
 }
 
 void MainWindow::RunSucceeded() {
@@ -168,16 +132,13 @@ void MainWindow::RunSucceeded() {
   for (const char* kind :
        {"open-failed", "compare-failed", "not-shown", "incomplete-file", "file-warnings"})
     banner_->clear(QLatin1String(kind));
-  // What was pinned to compare a program with has nothing to say of a run of the built-in loop.
-  if (session_.baseline_for_this_only() && session_.baseline()->watched())
-    session_.SetBaseline(nullptr, {});
   banner_->clear(QStringLiteral("program-failed"));
   banner_->clear(QStringLiteral("run-failed"));
   banner_->clear(QStringLiteral("bad-config"));
   banner_->clear(QStringLiteral("choose-model"));
   banner_->clear(QStringLiteral("no-card"));
   banner_->clear(QStringLiteral("no-libtorch"));
-  session_.ShowRun();
+  session().ShowRun();
 }
 
 void MainWindow::editConfig(const run::RunConfig& config) {
@@ -187,20 +148,29 @@ void MainWindow::editConfig(const run::RunConfig& config) {
     banner_->show({.kind = "bad-config",
                    .title = tr("This configuration is not possible"),
                    .text = Text(checked.status())});
-    SetConfig(config_);
+    SetConfig(doc().config);
     Q_EMIT failed(Text(checked.status()));
     return;
   }
-  if (PlanKey(*checked) == PlanKey(config_)) return;
+  if (PlanKey(*checked) == PlanKey(doc().config)) return;
   if (!IsThere(*checked)) {
-    SetConfig(config_);
+    SetConfig(doc().config);
     return RefuseWithoutLibTorch();
   }
-  undo_.push(new ConfigCommand(this, config_, *checked));
+  const run::RunConfig before = doc().config;
+  const DocumentId from = doc().id();
+  PlanInFront();
+  const std::string change = DescribeChange(before, *checked);
+  // A plan that takes over the settings of another document begins with this.
+  doc().undo.Push(
+      {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
+  doc().Expect(change);
+  SetConfig(*checked);
+  PlanOrRecall();
 }
 
 void MainWindow::ChoosePreset(const QString& name) {
-  const absl::StatusOr<PresetChange> change = WithPreset(config_, name.toStdString());
+  const absl::StatusOr<PresetChange> change = WithPreset(doc().config, name.toStdString());
   if (!change.ok()) {
     banner_->show({.kind = "bad-config",
                    .title = tr("%1 can't be run with these settings").arg(name),
@@ -224,7 +194,7 @@ void MainWindow::ChoosePreset(const QString& name) {
                  .title = tr("%1 has settings of its own").arg(name),
                  .text = text,
                  .action = tr("Undo"),
-                 .run = [this] { undo_.undo(); }});
+                 .run = [this] { undo(); }});
 }
 
 void MainWindow::FocusCanvas() {
@@ -241,7 +211,7 @@ void MainWindow::SetBusy(const QString& text) {
     busy_delay_.stop();
     header_->setBusy({});
     timeline_->setLoading({});
-  } else if (session_.shown() == nullptr) {
+  } else if (session().shown() == nullptr) {
     busy_delay_.stop();
     header_->setBusy(text);
     timeline_->setFailed({}, {});
@@ -252,17 +222,17 @@ void MainWindow::SetBusy(const QString& text) {
   actions_.Refresh();
 }
 
-void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
-                          std::optional<uint8_t> device) {
-  const quint64 generation = ++digest_generation_;
-  const std::string file = session_.from_file() ? session_.file() : std::string();
+void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trace, bool animate,
+                          bool partial, std::optional<uint8_t> device) {
+  const quint64 generation = ++of.generation;
+  const std::string file = of.session.from_file() ? of.session.file() : std::string();
   if (trace->events.size() < kDigestInline) {
     const absl::StatusOr<std::shared_ptr<const Digest>> digest =
         trace::CatchStatus([&] { return MakeDigest(std::move(trace), file, device); });
     if (digest.ok())
-      ShowDigest(*digest, animate, partial);
+      ShowDigest(of.id(), *digest, animate, partial);
     else
-      NotDigested(digest.status(), partial);
+      NotDigested(of.id(), digest.status(), partial);
     return;
   }
   ++digesting_;
@@ -274,19 +244,21 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
   };
   auto* watcher = new QFutureWatcher<absl::StatusOr<Made>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, generation, animate, partial] {
+          [this, watcher, id = of.id(), generation, animate, partial] {
             --digesting_;
             watcher->deleteLater();
             ShowProgress();
+            const Document* document = documents_.Find(id);
             // Nobody sees this picture: the next may come.
-            if (generation != digest_generation_) return loader_->previewShown();
+            if (document == nullptr || generation != document->generation)
+              return loader_->previewShown();
             const absl::StatusOr<Made> made = trace::CatchStatus([&] { return watcher->result(); });
-            if (!made.ok()) return NotDigested(made.status(), partial);
+            if (!made.ok()) return NotDigested(id, made.status(), partial);
             timeline_->prepare(made->indexes);
-            ShowDigest(made->digest, animate, partial);
+            ShowDigest(id, made->digest, animate, partial);
           });
   // Of a run that goes on only what is new is added up.
-  const std::shared_ptr<const Digest> earlier = session_.partial() ? session_.shown() : nullptr;
+  const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   const auto make = [trace = std::move(trace), file, device, earlier]() -> Made {
     const bool several = analysis::DevicesOf(*trace).size() > 1;
     if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
@@ -313,16 +285,16 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
 }
 
 // What has come can't be shown: memory ran out while it was added up.
-void MainWindow::NotDigested(const absl::Status& status, bool partial) {
+void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool partial) {
   SetBusy({});
   ShowProgress();
   loader_->previewShown();
   if (partial) return;  // the next picture, or the whole, says so again
-  if (session_.loading() && !loader_->busy()) {
-    SetConfig(session_.config_before_loading());
-    FileNotLoaded(ShownFile(), status);
-    return;
-  }
+  Document& of = *documents_.Find(id);
+  if (loading_ == id && !loader_->busy())
+    return DocumentNotLoaded(id, QString::fromStdString(of.FileOfResult()), status);
+  of.Ended();
+  RefreshTabs();
   banner_->show({.kind = "not-shown",
                  .title = tr("The result can't be shown"),
                  .text = tr("%1. Close other programs, or choose fewer steps.").arg(Text(status))});
@@ -339,64 +311,97 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
                    .text = tr("%1. What is shown may be of before. Save what you need, and close "
                               "other programs.")
                                .arg(Text(status)),
-                   .action = session_.shown() != nullptr ? tr("Save trace …") : QString(),
+                   .action = session().shown() != nullptr ? tr("Save trace …") : QString(),
                    .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
     Say(tr("Not carried out: %1").arg(Text(status)));
     Q_EMIT failed(Text(status));
   });
 }
 
-void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
-  const bool first = session_.shown() == nullptr || (session_.from_file() && !session_.partial());
-  const bool goes_on = partial && session_.partial();
-  timeline::LetGo(session_.shown());
-  session_.Show(std::move(digest), partial);
-  if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || program_behind_)) SetBusy({});
-  const trace::Trace& trace = *session_.shown()->trace;
-  if (session_.shown()->watched()) program_->setPeak(session_.shown()->summary.peak.allocated);
-  if (session_.shown()->watched() && !partial && !session_.from_file())
-    last_program_ = session_.shown();
+// Into its document, and onto the canvas where that is shown, or comes to the front with it.
+void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
+                            bool partial) {
+  Document* of = documents_.Find(id);
+  if (of == nullptr) return;  // it was closed
+  const bool first = of->session.shown() == nullptr || (of->session.from_file() && !partial);
+  const bool goes_on = partial && of->session.partial();
+  timeline::LetGo(of->session.shown());
+  of->Arrived(std::move(digest), partial, QDateTime::currentSecsSinceEpoch());
+  if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
+  if (of->session.shown()->watched() && id == program_id_)
+    program_->setPeak(of->session.shown()->summary.peak.allocated);
+  // What was opened last comes to the front, unless another tab was chosen meanwhile.
+  const bool comes = id != doc().id() && id == loading_ && of->opener == doc().id();
+  if (id == loading_ && !partial) loading_ = 0;
+  if (comes) {
+    const DocumentId opener = doc().id();
+    MakeActive(id);
+    if (documents_.Find(opener)->Blank()) documents_.Close(opener);
+  }
+  if (id != doc().id()) {
+    of->unseen = !partial;
+    if (partial) loader_->previewShown();
+    ReleaseOthers();
+    RefreshTabs();
+    return;
+  }
+  ShowOnCanvas(animate, goes_on);
+  if (first) FocusCanvas();
+  if (comes) timeline_->setPosition({});
+  ReleaseOthers();
+}
+
+// What the session of the document in front has to show.
+void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
-  timeline_->setDeviceLimit(trace.info.device.memory_bytes);
+  timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost();
-  timeline_->setTrace(session_.shown()->trace, animate, session_.shown()->curves,
-                      session_.shown()->whole);
+  timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
+                      session().shown()->whole);
   // What was waited for; the panels beside it take as long again.
   timeline_->showNow();
   Q_EMIT timelineShown();
-  if (first) FocusCanvas();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
   // The view of a run that goes on is moved meanwhile: its next frame comes first.
   panels_due_.start(kPanelsDelayMs);
 }
 
+// Of the document in front, which has nothing to show.
+void MainWindow::ShowFailed(const QString& title, const QString& why, const QString& next) {
+  if (session().shown() != nullptr) return;
+  if (timeline_->trace() != nullptr) ShowNothing();
+  timeline_->setFailed(title, why, next);
+}
+
 void MainWindow::ShowBesideCanvas() {
-  const trace::Trace& trace = *session_.shown()->trace;
-  const bool partial = session_.partial();
-  breakdown_->setDigest(session_.shown());
-  selection_->setDigest(session_.shown());
+  if (session().shown() == nullptr) return;  // its document was closed meanwhile
+  const trace::Trace& trace = *session().shown()->trace;
+  const bool partial = session().partial();
+  breakdown_->setDigest(session().shown());
+  selection_->setDigest(session().shown());
   ShowSelected();
-  explain_->setDigest(session_.shown(), partial && ShownGoesOn());
+  explain_->setDigest(session().shown(), partial && ShownGoesOn());
   explain_->setSelection(timeline_->selection());
   ShowTabs();
   header_->setTexts(
-      MakeChipTexts(*session_.shown(), partial && (run_tag_ != 0 || runner_->busy())));
+      MakeChipTexts(*session().shown(), partial && (run_tag_ != 0 || runner_->busy())));
   ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
   const QString name = QString::fromStdString(
       trace.info.model.name.empty() ? trace.info.title : trace.info.model.name);
-  setWindowTitle(ShownFile().isEmpty()
+  setWindowTitle(ShownFile().isEmpty() || name == QFileInfo(ShownFile()).fileName()
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(ShownFile()).fileName(), name));
-  if (!partial && !session_.from_file()) {
-    if (trace.info.has_config && can_plan_) cache_.Put(trace.info.config, session_.shown());
+  if (!partial && !session().from_file()) {
+    if (trace.info.has_config && can_plan_) cache_.Put(trace.info.config, session().shown());
+    if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
                  QString::fromStdString(
-                     timeline::FormatBytes(session_.shown()->summary.peak.allocated)))
+                     timeline::FormatBytes(session().shown()->summary.peak.allocated)))
             .arg(since_run_.elapsed()));
   }
   actions_.Refresh();
@@ -404,18 +409,24 @@ void MainWindow::ShowBesideCanvas() {
   if (!partial && trace.complete && with_savings_ && trace.info.has_config && run_tag_ == 0) {
     savings_due_ = true;
     QTimer::singleShot(kSavingsDelayMs, this, [this] {
-      if (savings_due_) savings_->update(config_);
+      if (savings_due_) savings_->update(doc().config);
       savings_due_ = false;
     });
   }
+  RefreshTabs();
   if (partial) loader_->previewShown();
+  if (!partial) RestoreBaseline();
   Q_EMIT documentShown();
 }
 
+// In a document of its own, which the recording is the baseline of.
 void MainWindow::PlanBeside() {
-  const std::optional<ModelGuess> guess = RecordedModel(*session_.shown(), config_);
-  SetBaseline(session_.shown(), ShownFile(), /*for_this_only=*/true);
-  ShowControlsPage(ControlsPage::kModel);
+  const std::optional<ModelGuess> guess = RecordedModel(*session().shown(), doc().config);
+  Document& recording = doc();
+  Document& plan = documents_.Open({.kind = SourceKind::kPlan});
+  plan.session.SetBaseline(recording.session.shown(), recording.session.file(),
+                           /*for_this_only=*/true);
+  MakeActive(plan.id());
   controls_dock_->show();
   if (guess) {
     banner_->show(
@@ -428,27 +439,27 @@ void MainWindow::PlanBeside() {
     runConfig(guess->config);
     return;
   }
+  ShowActive();
   banner_->show({.kind = "choose-model",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("Which run is to stand beside the recording?"),
                  .text = tr("The recording does not tell its model. Choose model, batch and "
                             "sequence on the left, then run it with Ctrl+R."),
                  .action = tr("Back to the recording"),
-                 .run = [this] { ShowControls(); }});
+                 .run = [this, id = recording.id()] { showDocument(id); }});
   run_panel_->findChild<QWidget*>(QStringLiteral("model"))->setFocus();
   actions_.Refresh();
 }
 
-// Back to how the window begins.
+// Of a document that has nothing to show: as the window begins.
 void MainWindow::ShowNothing() {
   panels_due_.stop();
-  session_.ShowNothing();
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
   selection_->setDigest(nullptr);
   explain_->setDigest(nullptr);
-  explain_->setAgainst(session_.Against(), session_.baseline() != nullptr);
+  explain_->setAgainst(session().Against(), session().baseline() != nullptr);
   header_->setTexts({});
   allocations_->setDigest(nullptr);
   phases_->setDigest(nullptr);
@@ -460,9 +471,9 @@ void MainWindow::ShowNothing() {
 // and no history to replay; the commands open these pages all the same.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
-  const bool state = session_.shown()->state();
+  const bool state = session().shown()->state();
   const auto wanted = [&](const QString& page) {
-    if (page == QLatin1String("out-of-memory")) return session_.shown()->out_of_memory > 0;
+    if (page == QLatin1String("out-of-memory")) return session().shown()->out_of_memory > 0;
     if (page == QLatin1String("state")) return state;
     return !state || page == QLatin1String("allocations") ||
            page == QLatin1String("fragmentation") || page == QLatin1String("log");
@@ -472,7 +483,7 @@ void MainWindow::ShowTabs() {
   if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
   // Who opens what ran out of memory asks why.
   const QString out_of_memory = QStringLiteral("out-of-memory");
-  const bool ran_out = session_.shown()->recorded() && session_.shown()->out_of_memory > 0;
+  const bool ran_out = session().shown()->recorded() && session().shown()->out_of_memory > 0;
   if (ran_out && !ran_out_ && !state) {
     openPage(out_of_memory);
   } else if (!ran_out && ran_out_ && tabs_->currentIndex() == pages.indexOf(out_of_memory)) {
@@ -525,10 +536,10 @@ void MainWindow::openTechniques(const QString& words) {
 }
 
 void MainWindow::ShowFit() {
-  const analysis::Summary& summary = session_.shown()->summary;
-  const trace::TraceInfo& info = session_.shown()->trace->info;
+  const analysis::Summary& summary = session().shown()->summary;
+  const trace::TraceInfo& info = session().shown()->trace->info;
   // What was recorded did fit, or says itself that it did not.
-  if (session_.shown()->recorded() || info.device.memory_bytes == 0 || summary.fits) {
+  if (session().shown()->recorded() || info.device.memory_bytes == 0 || summary.fits) {
     banner_->clear(QStringLiteral("does-not-fit"));
     return;
   }
@@ -560,33 +571,34 @@ void MainWindow::ShowFit() {
 }
 
 void MainWindow::showDevice(uint8_t device) {
-  if (session_.shown() == nullptr || session_.shown()->whole == nullptr ||
-      session_.shown()->device == device)
+  if (session().shown() == nullptr || session().shown()->whole == nullptr ||
+      session().shown()->device == device)
     return;
-  if (runner_->busy()) program_device_ = device;
-  SetBusy(tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*session_.shown()->whole, device))));
-  Digested(session_.shown()->whole, false, session_.partial(), device);
+  doc().device = device;
+  SetBusy(
+      tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*session().shown()->whole, device))));
+  Digested(doc(), session().shown()->whole, false, session().partial(), device);
 }
 
 void MainWindow::NextDevice() {
-  const auto& devices = session_.shown()->devices;
+  const auto& devices = session().shown()->devices;
   const auto now =
-      std::ranges::find(devices, *session_.shown()->device, &analysis::DevicePeak::device);
+      std::ranges::find(devices, *session().shown()->device, &analysis::DevicePeak::device);
   const auto next = now == devices.end() || now + 1 == devices.end() ? devices.begin() : now + 1;
   showDevice(next->device);
 }
 
 void MainWindow::UpdateGhost() {
-  const std::shared_ptr<const Digest> ghost = session_.Against();
-  explain_->setAgainst(ghost, session_.baseline() != nullptr);
-  if (ghost == nullptr || ghost == session_.shown()) {
+  const std::shared_ptr<const Digest> ghost = session().Against();
+  explain_->setAgainst(ghost, session().baseline() != nullptr);
+  if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
     timeline_->setGhost(nullptr);
   } else {
     // A baseline may be anything: it says what it is. Of one run another GPU is no other run.
-    const bool of_this_run = ghost->whole != nullptr && ghost->whole == session_.shown()->whole;
+    const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
     timeline_->setGhost(ghost->trace,
                         of_this_run ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
-                        : session_.baseline()
+                        : session().baseline()
                             ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
                             : tr("previous run"),
                         ghost->curves);
@@ -595,13 +607,13 @@ void MainWindow::UpdateGhost() {
 
 // A table is made when it is looked at: after a toggle the one in front is enough.
 void MainWindow::UpdateTables() {
-  allocations_->setDigest(session_.shown());
+  allocations_->setDigest(session().shown());
   const auto [begin, end] = timeline_->range();  // which a toggle leaves selected
   allocations_->setRange(begin, end);
   breakdown_->setRange(begin, end);
   allocations_->setSelection(timeline_->selection());
   phases_->setRange(begin, end);
-  phases_->setDigest(session_.shown(), timeline_->data());
+  phases_->setDigest(session().shown(), timeline_->data());
 }
 
 // Everything speaks of the range until it is left.
@@ -613,8 +625,8 @@ void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
 }
 
 void MainWindow::PinBaseline() {
-  SetBaseline(session_.shown(), ShownFile());
-  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session_.shown()->name)));
+  SetBaseline(session().shown(), ShownFile());
+  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session().shown()->name)));
 }
 
 void MainWindow::UnpinBaseline() {
@@ -624,20 +636,36 @@ void MainWindow::UnpinBaseline() {
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
                              bool for_this_only) {
-  session_.SetBaseline(std::move(digest), file.toStdString(), for_this_only);
+  session().SetBaseline(std::move(digest), file.toStdString(), for_this_only);
   UpdateGhost();
   actions_.Refresh();
 }
 
+// The document of what was pinned comes to the front, compared with this one. An earlier result of
+// the same plan takes the place of the newer one, which its history has.
 void MainWindow::SwapBaseline() {
-  ++digest_generation_;  // what is being digested would come into the wrong place
-  std::shared_ptr<const Digest> next = session_.SwapBaseline();
-  undo_.clear();
-  if (next->trace->info.has_config) SetConfig(next->trace->info.config);
-  ShowDigest(std::move(next), false, false);
+  const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
+  const std::string file = session().file(), pinned_file = session().baseline_file();
+  Document* other =
+      documents_.FindIf([&](const Document& d) { return d.session.shown() == pinned; });
+  if (other == nullptr && !pinned_file.empty()) {
+    other = &documents_.Open({.kind = SourceKind::kFile, .file = pinned_file});
+    other->session.ShowFile(pinned_file);
+    other->Arrived(pinned, false, QDateTime::currentSecsSinceEpoch());
+  }
+  if (other != nullptr) {
+    other->session.SetBaseline(now, file);
+    showDocument(other->id());
+  } else {
+    ++doc().generation;  // what is being digested would come into the wrong place
+    session().SwapBaseline();
+    doc().Expect(std::nullopt);
+    if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);
+    ShowDigest(doc().id(), pinned, false, false);
+  }
   Say(tr("%1 is shown against %2")
-          .arg(QString::fromStdString(session_.shown()->name),
-               QString::fromStdString(session_.baseline()->name)));
+          .arg(QString::fromStdString(session().shown()->name),
+               QString::fromStdString(session().baseline()->name)));
 }
 
 void MainWindow::Say(const QString& text) {
@@ -648,7 +676,8 @@ void MainWindow::Say(const QString& text) {
 
 bool MainWindow::busy() const {
   return run_tag_ != 0 || asking_card_ || RunsToKeep() || loader_->busy() ||
-         compare_loader_->busy() || digesting_ > 0 || !writing_.empty() || !keeping_.empty() ||
+         compare_loader_->busy() || digesting_ > 0 || recovering_ > 0 || !writing_.empty() ||
+         !keeping_.empty() ||
          std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 

@@ -1,4 +1,5 @@
 // Files: what is opened, how far it has come, what is said when it can't be.
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -70,6 +71,13 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
+// Another one when the file was written since.
+std::string StampOf(const QString& path) {
+  const QFileInfo info(path);
+  return std::to_string(info.size()) + ":" +
+         std::to_string(info.lastModified().toMSecsSinceEpoch());
+}
+
 bool IsScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
 }
@@ -119,6 +127,11 @@ void MainWindow::OpenOne(const QString& path) {
   StartLoading(path, {});
 }
 
+// Of that part of the file as it is now: it is shown again, and nothing is read.
+Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
+  return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
+}
+
 void MainWindow::openPart(const QString& path, const importers::OpenOptions& part) {
   to_open_.clear();
   next_file_.clear();
@@ -126,9 +139,30 @@ void MainWindow::openPart(const QString& path, const importers::OpenOptions& par
 }
 
 void MainWindow::StartLoading(const QString& path, const importers::OpenOptions& part) {
-  // What is shown stays, or comes back, when this can't be opened.
-  session_.BeginLoading(config_);
-  part_ = part;
+  banner_->clear(QStringLiteral("open-failed"));
+  if (Document* there = OpenAlready(path, part)) {
+    showDocument(there->id());
+    if (there->state() == DocumentState::kFailed) Reload(*there);
+    AddRecent(path);
+    if (!to_open_.isEmpty()) next_file_ = to_open_.takeFirst();
+    if (session().shown() != nullptr) OpenNext();
+    return;
+  }
+  // It comes to the front with its first picture; what is shown stays until then.
+  Document& opened = documents_.Open({.kind = SourceKind::kFile,
+                                      .file = QFileInfo(path).absoluteFilePath().toStdString(),
+                                      .part = part,
+                                      .stamp = StampOf(path)});
+  LoadInto(opened, path, part);
+}
+
+void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
+  // One at a time: what was being read is read when it is looked at.
+  if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
+    before->Left();
+  loading_ = of.id();
+  of.Began();
+  RefreshTabs();
   timeline_->setOutline(nullptr);
   Say(tr("Opening %1").arg(path));
   loader_->start(path, part);
@@ -137,7 +171,6 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
   const bool whole = part.last_entry == importers::OpenOptions().last_entry &&
                      part.first_entry == 0 && part.to_ns == importers::OpenOptions().to_ns &&
                      part.from_ns == importers::OpenOptions().from_ns;
-  banner_->clear(QStringLiteral("open-failed"));
   if (whole && size > (IsCompressed(path) ? kLargeCompressed : kLargeFile) &&
       !path.endsWith(QLatin1String(".trace")))
     banner_->show({.kind = "large-file",
@@ -157,9 +190,9 @@ void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   // What is selected of the same recording is what one wants to see alone.
-  if (session_.shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
+  if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
-    const int64_t first = session_.shown()->trace->begin_ns();
+    const int64_t first = session().shown()->trace->begin_ns();
     if (end > begin) dialog->setTimes(begin - first, end - first);
   }
   connect(dialog, &OpenPartDialog::chosen, this, &MainWindow::openPart);
@@ -175,51 +208,51 @@ void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) 
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   // A picture of what has come; the end of the load replaces it where it stands.
-  if (digesting_ > 0 || !timeline_->ready() || trace == nullptr || trace->events.size() == 0) {
+  Document* of = documents_.Find(loading_);
+  const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
+  if (!seen || digesting_ > 0 || !timeline_->ready() || trace == nullptr ||
+      trace->events.size() == 0) {
     loader_->previewShown();
     return;
   }
-  LeaveRuns();
-  session_.ShowFile(QFileInfo(loader_->path()).absoluteFilePath().toStdString());
-  if (!session_.partial())
+  if (of->source.kind == SourceKind::kFile)
+    of->session.ShowFile(QFileInfo(loader_->path()).absoluteFilePath().toStdString());
+  if (!of->session.partial())
     connect(
         this, &MainWindow::documentShown, this,
         [this] {
-          if (session_.partial())
-            Say(tr("First picture: %1 events").arg(Count(session_.shown()->trace->events.size())));
+          if (session().partial())
+            Say(tr("First picture: %1 events").arg(Count(session().shown()->trace->events.size())));
         },
         Qt::SingleShotConnection);
-  Digested(trace, false, true);
+  Digested(*of, trace, false, true);
 }
 
 void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) {
+  DocumentNotLoaded(loading_, path, status);
+}
+
+// A new document goes, and who opened it is shown again; one that was there stays, to be tried
+// again.
+void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
+  loading_ = 0;
   timeline_->setOutline(nullptr);
   SetBusy({});
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
-  ++digest_generation_;  // a picture that is still being digested comes too late
-  if (const auto back = session_.NotLoaded()) {
-    if (back->digest != nullptr) {
-      ShowDigest(back->digest, false, back->partial);
-      session_.Restored(*back);
-      UpdateGhost();
-      // A picture of the program that still runs goes on where it was.
-      if (back->partial && back->digest->watched() && runner_->busy()) {
-        program_behind_ = false;
-        banner_->clear(QStringLiteral("program-goes-on"));
-      }
-    } else {
-      ShowNothing();
-    }
+  if (Document* of = documents_.Find(id)) {
+    ++of->generation;  // a picture that is still being digested comes too late
+    of->Ended();
+    if (of->history.entries().empty()) CloseNow(id);
   }
+  RefreshTabs();
   const QString name = QFileInfo(path).fileName();
   if (status.code() == absl::StatusCode::kCancelled) {
     Say(tr("Opening %1 was cancelled").arg(name));
-    if (session_.shown() == nullptr)
-      timeline_->setFailed(tr("Opening was cancelled"), name,
-                           tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+    ShowFailed(tr("Opening was cancelled"), name,
+               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
     // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
@@ -228,13 +261,12 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
          .title = tr("%1 could not be opened").arg(name),
          .text = tr("%1. %2%3")
                      .arg(Text(status), NextStep(status),
-                          session_.shown() != nullptr ? tr(" What was shown stays.") : QString()),
+                          session().shown() != nullptr ? tr(" What was shown stays.") : QString()),
          .action = part ? tr("Open a part …") : QString(),
          .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
-    if (session_.shown() == nullptr)
-      timeline_->setFailed(tr("The file could not be opened"), Text(status),
-                           tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+    ShowFailed(tr("The file could not be opened"), Text(status),
+               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   }
   actions_.Refresh();
   Q_EMIT failed(Text(status));
@@ -245,27 +277,29 @@ void MainWindow::FileLoaded(const QString& path,
   SetBusy({});
   ShowProgress();
   if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
-  AddRecent(path);
-  // What still runs would replace what was just opened.
-  LeaveRuns();
-  // What was pinned for one comparison has nothing to say of another file.
-  if (session_.baseline_for_this_only()) session_.SetBaseline(nullptr, {});
-  session_.Loaded(QFileInfo(path).absoluteFilePath().toStdString());
-  undo_.clear();
-  if (loaded->info.has_config) SetConfig(loaded->info.config);
-  Digested(loaded, false, false);
+  Document* of = documents_.Find(loading_);
+  if (of == nullptr) return;  // it was closed
+  if (of->source.kind == SourceKind::kFile) {
+    AddRecent(path);
+    of->session.ShowFile(QFileInfo(path).absoluteFilePath().toStdString());
+  }
+  if (loaded->info.has_config) {
+    of->config = loaded->info.config;
+    if (of->id() == doc().id()) SetConfig(of->config);
+  }
+  Digested(*of, loaded, false, false, of->device);
   ShowWarnings(path, *loaded);
   Say(tr("Opened %1: %2 events").arg(path, Count(loaded->events.size())));
   if (to_open_.isEmpty()) return;
   next_file_ = to_open_.takeFirst();
-  if (session_.shown() != nullptr &&
-      (session_.shown()->trace == loaded || session_.shown()->whole == loaded))
+  if (session().shown() != nullptr &&
+      (session().shown()->trace == loaded || session().shown()->whole == loaded))
     OpenNext();
 }
 
 // The next of several files, once the one before is in the canvas.
 void MainWindow::OpenNext() {
-  if (next_file_.isEmpty() || session_.partial()) return;
+  if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
   PinBaseline();
   OpenOne(path);
@@ -273,7 +307,7 @@ void MainWindow::OpenNext() {
 
 // As the baseline of what is shown, which stays. A second start takes the place of the first.
 void MainWindow::compareWith(const QString& path) {
-  if (session_.shown() == nullptr || IsScript(path)) {
+  if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);
     return;
   }
@@ -284,6 +318,14 @@ void MainWindow::compareWith(const QString& path) {
     return;
   }
   banner_->clear(QStringLiteral("compare-failed"));
+  if (const Document* there = OpenAlready(path, {});
+      there != nullptr && there->session.shown() != nullptr && !there->session.partial() &&
+      there->id() != doc().id()) {
+    compareDocuments(doc().id(), there->id());
+    return;
+  }
+  comparing_ = doc().id();
+  comparing_quietly_ = false;
   Say(tr("Opening %1 to compare with").arg(path));
   compare_loader_->start(path, {});
   ShowProgress();
@@ -304,15 +346,21 @@ void MainWindow::ComparisonLoaded(const QString& path,
     const absl::StatusOr<std::shared_ptr<const Digest>> digest =
         trace::CatchStatus([&] { return watcher->result(); });
     if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
-    SetBaseline(*digest, file);
-    openPage(QStringLiteral("compare"));
+    Document* of = documents_.Find(comparing_);
+    if (of == nullptr) return;  // it was closed
+    of->session.SetBaseline(*digest, file.toStdString());
     Say(tr("Compared with %1").arg(file));
-    ShowWarnings(file, *session_.baseline()->trace);
+    if (of->id() != doc().id()) return;
+    UpdateGhost();
+    actions_.Refresh();
+    if (comparing_quietly_) return;
+    openPage(QStringLiteral("compare"));
+    ShowWarnings(file, *session().baseline()->trace);
   });
   // Of several GPUs the same one, where there is such a one.
   watcher->setFuture(
       QtConcurrent::run([trace = loaded, name = file.toStdString(),
-                         device = session_.shown() ? session_.shown()->device : std::nullopt] {
+                         device = session().shown() ? session().shown()->device : std::nullopt] {
         return trace::CatchStatus([&] { return MakeDigest(trace, name, device); });
       }));
   ShowProgress();
@@ -380,7 +428,7 @@ void MainWindow::openDeviceFile(const QString& path) {
     program_->setDevice(QString::fromStdString(*device));
     return;
   }
-  run::RunConfig config = config_;
+  run::RunConfig config = doc().config;
   config.device = *device;
   config.custom_device = {};
   editConfig(config);
@@ -421,7 +469,7 @@ void MainWindow::openModelConfig(const QString& path) {
   QString name = info.completeBaseName();
   if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
     name = info.dir().dirName();
-  run::RunConfigBuilder builder(config_);
+  run::RunConfigBuilder builder(doc().config);
   const absl::Status status = is_run
                                   ? builder.SetRunJson(bytes.toStdString())
                                   : builder.SetModelConfig(name.toStdString(), bytes.toStdString());

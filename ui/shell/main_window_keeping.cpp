@@ -33,14 +33,10 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Something else is shown from here on. A plan of the built-in loop is made again with a click and
-// ends; a program, and a run on this computer's GPU, go on.
-void MainWindow::LeaveRuns() {
-  LeaveProgram();
-  LeavePlans();
-}
-
+// Something else is shown from here on. A plan of the built-in loop is made again when its document
+// is looked at, and ends; a program, and a run on this computer's GPU, go on.
 void MainWindow::LeavePlans() {
+  if (run_tag_ != 0 && running_ == worker_) doc().Left();
   run_tag_ = 0;  // nobody waits for its end
   worker_->cancel();
   running_ = worker_;
@@ -48,59 +44,41 @@ void MainWindow::LeavePlans() {
   savings_->pause();
 }
 
-void MainWindow::LeaveProgram() {
-  if (!runner_->busy() || program_behind_) return;
-  program_behind_ = true;
-  banner_->show({.kind = "program-goes-on",
-                 .tone = Banner::Tone::kWarning,
-                 .title = tr("%1 is still running").arg(ScriptName()),
-                 .text = tr("It goes on in the background, and its result is kept when it ends."),
-                 .action = tr("Show it"),
-                 .run = [this] { showProgram(); }});
-}
+bool MainWindow::programBehind() const { return runner_->busy() && doc().id() != program_id_; }
 
-// The program that was left comes back to the canvas: what it has done so far, or its end.
 void MainWindow::showProgram() {
-  if (program_trace_ == nullptr && !runner_->busy()) return;
-  program_behind_ = false;
-  LeavePlans();
-  loader_->cancel();
-  banner_->clear(QStringLiteral("program-goes-on"));
-  banner_->clear(QStringLiteral("program-ended"));
-  ShowControlsPage(ControlsPage::kProgram);
-  if (program_trace_ == nullptr) return;  // its first picture is still to come
-  program_shown_ = false;
-  BecomeProgram();
-  ++digest_generation_;
-  Digested(program_trace_, false, runner_->busy(), program_device_);
-  if (!runner_->busy()) program_trace_.reset();
-  actions_.Refresh();
+  if (documents_.Find(program_id_) != nullptr) showDocument(program_id_);
 }
 
-void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name) {
+void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
+                            std::shared_ptr<const void> folder) {
   const absl::StatusOr<QString> path = kept_.NewPath(name);
   if (!path.ok()) {
     NotKept(std::move(trace), name, ToQString(std::string(path.status().message())));
     return;
   }
   auto* watcher = new QFutureWatcher<absl::Status>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, trace, name, path = *path] {
-    const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
-    watcher->deleteLater();
-    std::erase_if(keeping_, [](const auto& future) { return future.isFinished(); });
-    if (status.ok()) {
-      kept_path_ = path;
-      kept_trace_ = trace;
-      for (const QString& gone : kept_.Prune()) ForgetRecent(gone);
-      AddRecent(path);
-      Say(tr("The result of %1 is kept: %2").arg(name, path));
-    } else {
-      QFile::remove(path);
-      NotKept(trace, name, ToQString(std::string(status.message())));
-    }
-    actions_.Refresh();
-    GoOnClosing();
-  });
+  connect(watcher, &QFutureWatcherBase::finished, this,
+          [this, watcher, trace, name, path = *path, folder] {
+            const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
+            watcher->deleteLater();
+            std::erase_if(keeping_, [](const auto& future) { return future.isFinished(); });
+            if (status.ok()) {
+              kept_path_ = path;
+              kept_trace_ = trace;
+              for (size_t i = 0; i < documents_.size(); ++i)
+                documents_.at(i).SavedTo(trace, path.toStdString());
+              RefreshTabs();
+              for (const QString& gone : kept_.Prune()) ForgetRecent(gone);
+              AddRecent(path);
+              Say(tr("The result of %1 is kept: %2").arg(name, path));
+            } else {
+              QFile::remove(path);
+              NotKept(trace, name, ToQString(std::string(status.message())));
+            }
+            actions_.Refresh();
+            GoOnClosing();
+          });
   keeping_.push_back(QtConcurrent::run([trace, file = QFile::encodeName(*path).toStdString()] {
     return trace::CatchStatus([&] { return trace::WriteTraceFile(*trace, file, {}); });
   }));
@@ -136,17 +114,20 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
   if (trace != kept_trace_ || kept_.Has(path)) return;
   kept_trace_.reset();
   QFile::remove(kept_path_);
+  for (size_t i = 0; i < documents_.size(); ++i)
+    documents_.at(i).FileMoved(kept_path_.toStdString(), path.toStdString());
   ForgetRecent(kept_path_);
 }
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || card_worker_ != nullptr; }
 
-// Of what goes on and would be lost.
-bool MainWindow::AskToStop(const QString& question) {
-  const QString what = runner_->busy() ? (runner_->request().planned()
-                                              ? tr("%1 is being planned.").arg(ScriptName())
+// Of what goes on and would be lost: the program, where one runs and `id` is 0 or its document.
+bool MainWindow::AskToStop(const QString& question, DocumentId id) {
+  const bool program = runner_->busy() && (id == 0 || id == program_id_);
+  const QString what =
+      program ? (runner_->request().planned() ? tr("%1 is being planned.").arg(ScriptName())
                                               : tr("%1 is being recorded.").arg(ScriptName()))
-                                       : tr("A run on this computer's GPU goes on.");
+              : tr("A run on this computer's GPU goes on.");
   QMessageBox box(QMessageBox::Question, QStringLiteral("vramscope"), what, QMessageBox::NoButton,
                   this);
   box.setObjectName(QStringLiteral("stopQuestion"));
@@ -169,7 +150,7 @@ void MainWindow::StopRuns() {
 // The Cancel button and Ctrl+.: what is made again with a click ends at once. A program or a run on
 // the GPU ends only when nothing else is going on, and after a question.
 void MainWindow::CancelWhatIsAsked() {
-  const bool in_front = (runner_->busy() && !program_behind_) || running_ == card_worker_;
+  const bool in_front = (runner_->busy() && !programBehind()) || running_ == card_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || asking_card_ || loader_->busy() ||
                       compare_loader_->busy() || (digesting_ > 0 && !in_front) ||
                       !writing_.empty() || explain_->busy() ||
@@ -238,29 +219,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings_->setValue(QStringLiteral("layout"), saveState(kLayoutVersion));
   settings_->sync();
   QMainWindow::closeEvent(event);
-}
-
-// Of a change of the configuration: what was shown and cannot be planned again.
-MainWindow::Replaced MainWindow::WhatAPlanReplaces() const {
-  const auto& shown = session_.shown();
-  if (shown == nullptr || session_.partial()) return {};
-  const bool plan = !session_.from_file() && shown->trace->info.has_config &&
-                    !shown->trace->info.measured && !shown->watched();
-  if (plan) return {};
-  return {shown, session_.from_file() ? session_.file() : std::string()};
-}
-
-void MainWindow::TakeBack(const run::RunConfig& before, const Replaced& replaced) {
-  if (replaced.digest == nullptr) return runConfig(before);
-  LeaveRuns();
-  SetConfig(before);
-  ++digest_generation_;
-  SetBusy({});
-  if (replaced.file.empty())
-    session_.ShowRun();
-  else
-    session_.ShowFile(replaced.file);
-  ShowDigest(replaced.digest, animations_, false);
 }
 
 }  // namespace vramscope::ui

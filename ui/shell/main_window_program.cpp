@@ -70,19 +70,35 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
+// Of a program that is run again.
+std::string DescribeChange(const program::Request& before, const program::Request& after) {
+  if (before.where != after.where)
+    return QObject::tr(after.planned() ? "Planned" : "Recorded").toStdString();
+  if (after.planned() && before.device != after.device) return "Device " + after.device;
+  if (before.arguments != after.arguments)
+    return (after.arguments.empty() ? QObject::tr("No arguments")
+                                    : QString::fromStdString(after.arguments))
+        .toStdString();
+  if (before.steps != after.steps)
+    return QObject::tr("Steps %1 \u2192 %2").arg(before.steps).arg(after.steps).toStdString();
+  if (before.ranks != after.ranks)
+    return QObject::tr("GPUs %1 \u2192 %2").arg(before.ranks).arg(after.ranks).toStdString();
+  return QObject::tr("Once more").toStdString();
+}
+
 }  // namespace
 
 // Of a recorded file, too, when it is the controls of a run that are asked for.
 void MainWindow::ShowControls() {
-  const bool opened = session_.shown() != nullptr && session_.from_file() &&
-                      !session_.shown()->trace->info.has_config;
+  const bool opened = session().shown() != nullptr && session().from_file() &&
+                      !session().shown()->trace->info.has_config;
   const bool program =
-      session_.shown() != nullptr && !session_.from_file() && session_.shown()->watched();
-  if (opened) recording_->setDigest(*session_.shown(), ShownFile(), session_.partial());
+      session().shown() != nullptr && !session().from_file() && session().shown()->watched();
+  if (opened) recording_->setDigest(*session().shown(), ShownFile(), session().partial());
   controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
-      opened && session_.shown()->program() ? tr("This plan") : tr("Recording"));
+      opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
   // Who fills in the page of a program keeps it.
   if (program || (!opened && runner_->busy())) return;
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
@@ -123,26 +139,46 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
+// Of the same script: its runs stand in one history.
+Document& MainWindow::ProgramDocument(const program::Request& request) {
+  Document* there = documents_.FindIf([&](const Document& d) {
+    return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script;
+  });
+  return there != nullptr ? *there
+                          : documents_.Open({.kind = SourceKind::kProgram, .program = request});
+}
+
 void MainWindow::startProgram() {
   if (runner_->busy()) return;
-  // A run of the built-in loop would take the place of the picture.
-  LeavePlans();
-  loader_->cancel();
-  // What another program was compared with has nothing to say of this one.
-  if (!compare_when_ended_ && session_.baseline_for_this_only()) SetBaseline(nullptr, {});
   if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   const program::Request request = program_->request();
   Store(*settings_, request);
+  Document& of = ProgramDocument(request);
+  const DocumentId opener = doc().id();
+  const bool active = of.id() == opener;
+  of.Expect(of.history.entries().empty() ? std::string()
+                                         : DescribeChange(of.source.program, request));
+  of.Began();
+  of.source.program = request;
+  of.latest.reset();
+  of.device.reset();
+  of.run_shown = false;
+  program_id_ = of.id();
+  MakeActive(of.id());
+  if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
+  // What another program was compared with has nothing to say of this one.
+  if (!of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
   since_run_.start();
-  program_shown_ = program_behind_ = false;
-  program_trace_.reset();
-  program_device_.reset();
   Say((request.planned() ? tr("Planning %1") : tr("Recording %1"))
           .arg(QString::fromStdString(program::CommandLineOf(request))));
+  if (!active) ShowActive();
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
   runner_->start(request);
+  of.scratch = runner_->folder().toStdString();
+  RefreshTabs();
+  StoreSession(false);  // so that what it tells is found, whatever happens to the window
   actions_.Refresh();
 }
 
@@ -150,69 +186,74 @@ void MainWindow::stopProgram() { runner_->stop(); }
 
 void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
-  // It ended behind something else: what it is compared with is shown first.
-  if (last_program_ == nullptr && program_trace_ != nullptr) {
-    showProgram();
-    if (last_program_ == nullptr) {
-      connect(
-          this, &MainWindow::documentShown, this, [this, device] { programAgainOn(device); },
-          Qt::SingleShotConnection);
-      return;
-    }
+  Document* of = documents_.Find(program_id_);
+  if (of == nullptr) return;
+  // What it is compared with is shown first.
+  if (of->id() != doc().id()) showProgram();
+  if (of->session.shown() == nullptr || of->session.partial()) {
+    if (of->state() == DocumentState::kFailed) return;
+    connect(
+        this, &MainWindow::documentShown, this, [this, device] { programAgainOn(device); },
+        Qt::SingleShotConnection);
+    return;
   }
-  if (last_program_ == nullptr) return;
   program::Request request = runner_->request();
   request.device = device.toStdString();
   // Of a recording to its end the plan needs no more than the steps that are as all others.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
   program_->setRequest(request);
-  SetBaseline(last_program_, {}, /*for_this_only=*/true);
-  compare_when_ended_ = true;
+  SetBaseline(session().shown(), QString::fromStdString(of->FileOfResult()),
+              /*for_this_only=*/true);
+  of->compare_at_end = true;
   startProgram();
 }
 
 void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace) {
-  program_trace_ = trace;
+  Document* of = documents_.Find(program_id_);
+  if (of == nullptr) return;
+  of->latest = trace;
   // The next one comes soon, and has all that this one has.
-  if (program_behind_ || digesting_ > 0 || !timeline_->ready()) return;
-  BecomeProgram();
+  if (programBehind() || digesting_ > 0 || !timeline_->ready()) return;
+  BecomeProgram(*of);
   // Of several ranks one, whichever leads by a few bytes just now.
-  Digested(trace, false, true, program_device_.value_or(0));
+  Digested(*of, trace, false, true, of->device.value_or(0));
 }
 
-// What is shown is this program's from here on.
-void MainWindow::BecomeProgram() {
-  session_.ShowRun();
-  undo_.clear();
-  if (program_shown_) return;
-  program_shown_ = true;
-  session_.KeepAsPrevious();
+// What its document shows is this run's from here on.
+void MainWindow::BecomeProgram(Document& program) {
+  program.session.ShowRun();
+  if (program.run_shown) return;
+  program.run_shown = true;
+  program.session.KeepAsPrevious();
 }
 
 void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   ProgramEnd end = ended;
-  // Where the end could not be read, the last picture is what arrived.
-  if (end.trace == nullptr) end.trace = program_trace_;
   program_->setEnd(end);
-  const bool compare = std::exchange(compare_when_ended_, false);
   const QString script = ScriptName();
-  if (end.trace != nullptr) KeepResult(end.trace, script);
-  banner_->clear(QStringLiteral("program-goes-on"));
-  if (std::exchange(program_behind_, false)) {
-    ProgramEndedBehind(end);
+  Document* of = documents_.Find(program_id_);
+  // Where the end could not be read, the last picture is what arrived.
+  if (end.trace == nullptr && of != nullptr) end.trace = of->latest;
+  if (end.trace != nullptr) KeepResult(end.trace, script, end.folder);
+  if (end.trace == nullptr && of != nullptr) of->scratch.clear();
+  const bool compare = of != nullptr && std::exchange(of->compare_at_end, false);
+  if (of == nullptr || of->stopping || of->id() != doc().id()) {
+    if (of != nullptr) ProgramEndedBehind(*of, end);
+    if (of != nullptr && of->stopping) CloseNow(of->id());
     GoOnClosing();
     return;
   }
-  program_trace_.reset();
   SetBusy({});
+  of->Ended();
   if (end.trace != nullptr) {
-    BecomeProgram();
+    of->latest = end.trace;
+    BecomeProgram(*of);
     // Of a run that was cut short all that there is is shown, and is not the last word.
-    ++digest_generation_;
-    Digested(end.trace, false, false, program_device_);
+    Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }
+  RefreshTabs();
   for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())
     log_->appendPlainText(QString::fromStdString(warning));
   if (!end.remark.isEmpty()) log_->appendPlainText(end.remark);
@@ -220,7 +261,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);
     QString next = end.next;
     if (!next.isEmpty()) next.prepend(QLatin1Char(' '));
-    if (end.trace == nullptr && session_.shown() != nullptr) next += tr(" What was shown stays.");
+    if (end.trace == nullptr && session().shown() != nullptr) next += tr(" What was shown stays.");
     QString error = end.error;
     error[0] = error[0].toUpper();
     const bool explain = end.out_of_memory && end.trace != nullptr;
@@ -233,23 +274,23 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     if (explain) openPage(QStringLiteral("out-of-memory"));
     const bool planned = runner_->request().planned();
     Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
-    if (session_.shown() == nullptr)
-      timeline_->setFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"),
-                           end.error + place, tr("The page on the left has what it printed last"));
+    ShowFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"), end.error + place,
+               tr("The page on the left has what it printed last"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
-    if (session_.shown() == nullptr)
-      timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
+    ShowFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
   }
   actions_.Refresh();
   GoOnClosing();
 }
 
 // What is shown stays; the result is a click away.
-void MainWindow::ProgramEndedBehind(const ProgramEnd& end) {
-  program_trace_ = end.trace;
-  last_program_.reset();
+void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
+  program.latest = end.trace;
+  program.unseen = end.trace != nullptr;
+  program.Ended();
+  RefreshTabs();
   const QString script = ScriptName();
   const QString title = end.error.isEmpty() ? end.stopped ? tr("%1 was stopped").arg(script)
                                                           : tr("%1 has ended").arg(script)

@@ -90,34 +90,37 @@ void MainWindow::RefuseWithoutLibTorch() {
 
 // In place of a plan: a file of a few dozen kilobytes, read and digested beside this thread.
 void MainWindow::ShowSample() {
-  const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(config_);
+  const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(doc().config);
   if (file == nullptr) {
     SetBusy({});
-    if (session_.shown() != nullptr) return RefuseWithoutLibTorch();
-    timeline_->setFailed(tr("Nothing is planned"),
-                         tr("LibTorch is not installed, and no run was shipped with this program"),
-                         tr("Open a recording with Ctrl+O, plan a program of yours with Ctrl+G"));
+    if (session().shown() != nullptr) return RefuseWithoutLibTorch();
+    ShowFailed(tr("Nothing is planned"),
+               tr("LibTorch is not installed, and no run was shipped with this program"),
+               tr("Open a recording with Ctrl+O, plan a program of yours with Ctrl+G"));
     Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
     return;
   }
-  LeaveRuns();
+  LeavePlans();
   since_run_.start();
-  const quint64 generation = ++digest_generation_;
+  const quint64 generation = ++doc().generation;
+  doc().Began();
   ++digesting_;
   since_digest_.start();
   SetBusy(tr("opening a shipped run …"));
   using DigestPointer = std::shared_ptr<const Digest>;
   auto* watcher = new QFutureWatcher<absl::StatusOr<DigestPointer>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, generation] {
-    --digesting_;
-    watcher->deleteLater();
-    if (generation != digest_generation_) return;
-    const absl::StatusOr<DigestPointer> digest =
-        trace::CatchStatus([&] { return watcher->result(); });
-    if (!digest.ok()) return NotDigested(digest.status(), false);
-    RunSucceeded();
-    ShowDigest(*digest, animations_, false);
-  });
+  connect(watcher, &QFutureWatcherBase::finished, this,
+          [this, watcher, generation, id = doc().id()] {
+            --digesting_;
+            watcher->deleteLater();
+            const Document* of = documents_.Find(id);
+            if (of == nullptr || generation != of->generation) return;
+            const absl::StatusOr<DigestPointer> digest =
+                trace::CatchStatus([&] { return watcher->result(); });
+            if (!digest.ok()) return NotDigested(id, digest.status(), false);
+            if (id == doc().id()) RunSucceeded();
+            ShowDigest(id, *digest, animations_, false);
+          });
   watcher->setFuture(QtConcurrent::run([path = *file] { return DigestOfSample(path); }));
 }
 
@@ -150,8 +153,8 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   if (!can_plan_) return;
   Say(tr("LibTorch is there: everything can be planned now"));
   // What is shown stays; what stood in place of figures is planned.
-  if (with_savings_ && session_.shown() != nullptr && !session_.from_file())
-    savings_->update(config_);
+  if (with_savings_ && session().shown() != nullptr && !session().from_file())
+    savings_->update(doc().config);
 }
 
 }  // namespace vramscope::ui

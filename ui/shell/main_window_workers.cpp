@@ -35,12 +35,20 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             if (worker != card_worker_) return;
             const QString name = tr("%1 on the GPU").arg(card_run_);
             if (trace != nullptr) KeepResult(trace, name);
+            Document* of = documents_.Find(gpu_run_id_);
+            if (!shown && of != nullptr) {
+              of->latest = trace;
+              of->unseen = trace != nullptr;
+              of->Ended();
+              RefreshTabs();
+            }
             if (lost) return;  // workerLost comes next
             EndCardWorker();
             if (!shown)
               Say(error.isEmpty() ? tr("%1 has ended").arg(name)
                                   : tr("%1 failed: %2").arg(name, error));
-            if (shown && error.isEmpty() && session_.Against() != nullptr)
+            if (of != nullptr && of->stopping) CloseNow(of->id());
+            if (shown && error.isEmpty() && session().Against() != nullptr)
               openPage(QStringLiteral("compare"));
             GoOnClosing();
           });
@@ -67,32 +75,41 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
           });
   connect(worker, &WorkerClient::partialTrace, this,
           [this, worker](quint64 tag, std::shared_ptr<const trace::Trace> trace) {
-            // Only while there is nothing better to look at: a measured run of many steps grows
-            // before the eyes, a plan replaces the picture when it is whole.
+            if (worker == card_worker_) {
+              Document* of = documents_.Find(gpu_run_id_);
+              if (of == nullptr) return;
+              of->latest = trace;
+              if (of->id() == doc().id() && digesting_ == 0)
+                Digested(*of, std::move(trace), false, true);
+              return;
+            }
+            // Only while there is nothing better to look at: a plan replaces the picture when it is
+            // whole.
             if (worker == running_ && tag == run_tag_ && digesting_ == 0 &&
-                (session_.shown() == nullptr || session_.partial() || worker == card_worker_))
-              Digested(std::move(trace), false, true);
+                (session().shown() == nullptr || session().partial()))
+              Digested(doc(), std::move(trace), false, true);
           });
   connect(worker, &WorkerClient::logged, log_, &QPlainTextEdit::appendPlainText);
 }
 
 void MainWindow::StartRun() {
+  if (doc().source.kind != SourceKind::kPlan) PlanWith(run::RunConfig(doc().config));
   if (can_plan_)
-    StartRunOn(worker_, config_);
+    StartRunOn(worker_, doc().config);
   else
     ShowSample();
 }
 
 void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) {
-  // A run on the GPU goes on behind a plan; a plan is of no interest beside anything else.
-  if (run_tag_ != 0 && worker != running_ && running_ == worker_) running_->cancel();
-  LeaveProgram();
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
   run_fraction_ = -1;
   running_ = worker;
   run_tag_ = worker->run(config);
+  if (worker == card_worker_) card_tag_ = run_tag_;
+  doc().Began();
+  RefreshTabs();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
   SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
@@ -128,17 +145,33 @@ void MainWindow::runOnCard() {
     for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
     if (!named.isEmpty())
       arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
-    card_run_ = QString::fromStdString(config_.model);
+    card_run_ = QString::fromStdString(doc().config.model);
     card_worker_ = new WorkerClient(worker_program_, this);
     card_worker_->setArguments(arguments);
     ConnectWorker(card_worker_);
-    run::RunConfig config = config_;
+    run::RunConfig config = doc().config;
     config.backend = run::Backend::kCuda;
+    // In a document of its own, where its runs stand in one history.
+    const Document& plan = doc();
+    Document* of = documents_.FindIf([&](const Document& d) {
+      return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
+    });
+    if (of == nullptr) of = &documents_.Open({.kind = SourceKind::kGpuRun});
+    of->Expect(of->history.entries().empty()
+                   ? std::string()
+                   : DescribeChange(of->history.now()->config, plan.config));
+    of->config = plan.config;
+    of->run_shown = false;
     // The plan of the same is what it is compared with.
-    if (session_.baseline() == nullptr && session_.shown() != nullptr && !session_.partial() &&
-        session_.shown()->trace->info.has_config &&
-        PlanKey(session_.shown()->trace->info.config) == PlanKey(config_))
-      SetBaseline(session_.shown(), ShownFile());
+    if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
+        !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
+        PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
+      of->session.SetBaseline(plan.session.shown(), plan.session.file());
+    gpu_run_id_ = of->id();
+    if (of->id() != doc().id()) {
+      MakeActive(of->id());
+      ShowActive();
+    }
     StartRunOn(card_worker_, config);
   });
   watcher->setFuture(
@@ -156,6 +189,10 @@ void MainWindow::EndCardWorker() {
 void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error) {
   run_tag_ = 0;
   SetBusy({});
+  const bool good = error.isEmpty() && trace != nullptr;
+  if (running_ == card_worker_) doc().latest = good ? trace : nullptr;
+  if (!good) doc().Ended();
+  RefreshTabs();
   const int code = running_->lastStatusCode();
   if (error.isEmpty()) {
     if (trace == nullptr) {
@@ -171,7 +208,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     }
     banner_->clear(QStringLiteral("worker-lost"));
     RunSucceeded();
-    Digested(std::move(trace), animations_, false);
+    Digested(doc(), std::move(trace), animations_, false);
     return;
   }
   // What stood there was of another run.
@@ -179,28 +216,29 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
     Say(tr("Cancelled"));
-    if (session_.shown() == nullptr && trace == nullptr)
-      timeline_->setFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
-                           tr("Press Ctrl+R to run it"));
+    if (trace == nullptr)
+      ShowFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
+                 tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
     // WorkerLost comes next and says what happened.
   } else {
-    banner_->show({.kind = "run-failed",
-                   .title = tr("%1 could not be run").arg(QString::fromStdString(config_.model)),
-                   .text = tr("%1. Change the setting that is named and it runs again by itself; "
-                              "Ctrl+Z takes the last change back.")
-                               .arg(error),
-                   .action = undo_.canUndo() ? tr("Undo") : QString(),
-                   .run = [this] { undo_.undo(); }});
+    banner_->show(
+        {.kind = "run-failed",
+         .title = tr("%1 could not be run").arg(QString::fromStdString(doc().config.model)),
+         .text = tr("%1. Change the setting that is named and it runs again by itself; "
+                    "Ctrl+Z takes the last change back.")
+                     .arg(error),
+         .action = CanUndo() ? tr("Undo") : QString(),
+         .run = [this] { undo(); }});
     Say(tr("Failed: %1").arg(error));
-    if (session_.shown() == nullptr && trace == nullptr)
-      timeline_->setFailed(tr("The run failed"), error,
-                           tr("Change the settings on the left, or take the last change back"));
+    if (trace == nullptr)
+      ShowFailed(tr("The run failed"), error,
+                 tr("Change the settings on the left, or take the last change back"));
   }
   if (trace != nullptr)
-    Digested(std::move(trace), false, true);
-  else if (session_.partial())
-    explain_->setDigest(session_.shown(), false);  // no more of it comes
+    Digested(doc(), std::move(trace), false, true);
+  else if (session().partial())
+    explain_->setDigest(session().shown(), false);  // no more of it comes
   Q_EMIT failed(error);
 }
 
@@ -209,7 +247,7 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
       {.kind = "worker-lost",
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
        .title = title,
-       .text = session_.partial()
+       .text = session().partial()
                    ? tr("%1 What had arrived is shown.").arg(lost_)
                    : tr("%1 What was shown stays. The Log tab has what it said last.").arg(lost_),
        .action = tr("Run again"),
@@ -231,8 +269,7 @@ void MainWindow::WorkerLost(const QString& what) {
            !again, on_card);
   if (on_card) lost_.clear();  // nobody takes its place
   Say(what);
-  if (session_.shown() == nullptr)
-    timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
+  ShowFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }
 
 }  // namespace vramscope::ui

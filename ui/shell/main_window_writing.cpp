@@ -80,9 +80,9 @@ void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
-  if (name.isEmpty() && session_.shown() != nullptr)
-    name = session_.shown()->watched() ? QFileInfo(ScriptName()).completeBaseName()
-                                       : QString::fromStdString(config_.model);
+  if (name.isEmpty() && session().shown() != nullptr)
+    name = session().shown()->watched() ? QFileInfo(ScriptName()).completeBaseName()
+                                        : QString::fromStdString(doc().config.model);
   static const QRegularExpression endings(QStringLiteral("(\\.(trace|pickle|pkl|json|gz|zst))+$"),
                                           QRegularExpression::CaseInsensitiveOption);
   name.remove(endings);
@@ -90,7 +90,7 @@ QString MainWindow::proposedName(const QString& suffix) const {
   const QString folder = ShownFile().isEmpty() ? QString() : file.path() + QLatin1Char('/');
   QString path = folder + name + QLatin1Char('.') + suffix;
   // A copy that the user has saved is saved to again; what else is there is left alone.
-  for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session_.from_file()); ++i)
+  for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session().from_file()); ++i)
     path = QStringLiteral("%1%2-%3.%4").arg(folder, name).arg(i).arg(suffix);
   return path;
 }
@@ -111,7 +111,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());
-  for (const std::string& source : session_.sources()) {
+  for (const std::string& source : session().sources()) {
     const std::filesystem::path read(
         QFile::encodeName(QString::fromStdString(source)).toStdString());
     if (target.lexically_normal() != read.lexically_normal() &&
@@ -130,10 +130,10 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 }
 
 void MainWindow::WriteFile(const QString& path, bool chrome) {
-  if (session_.shown() == nullptr) return;
+  if (session().shown() == nullptr) return;
   // Of a program of several ranks all of them, not the one that is shown.
-  const bool all = !chrome && session_.shown()->watched() && session_.shown()->whole != nullptr;
-  Write(all ? session_.shown()->whole : session_.shown()->trace, path, chrome);
+  const bool all = !chrome && session().shown()->watched() && session().shown()->whole != nullptr;
+  Write(all ? session().shown()->whole : session().shown()->trace, path, chrome);
 }
 
 void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -160,11 +160,12 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
                       .arg(path, QString::fromStdString(timeline::FormatBytes(
                                      static_cast<uint64_t>(QFileInfo(path).size()), true))));
               if (!chrome) {
-                if (session_.shown() != nullptr &&
-                    (session_.shown()->trace == trace || session_.shown()->whole == trace))
-                  session_.SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
+                if (session().shown() != nullptr &&
+                    (session().shown()->trace == trace || session().shown()->whole == trace))
+                  session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
                 AddRecent(path);
                 SavedByUser(trace, path);
+                RefreshTabs();
               }
             } else if (status.code() == absl::StatusCode::kCancelled) {
               closing_ = false;
@@ -280,11 +281,12 @@ void MainWindow::CancelOthers() {
   if (digesting_ == 0) return;
   // What is being added up is not waited for; a file that was already read is as if it were not.
   ++comparison_;
-  ++digest_generation_;
-  if (session_.loading() && !loader_->busy()) {
-    SetConfig(session_.config_before_loading());
-    FileNotLoaded(ShownFile(), absl::CancelledError("cancelled"));
+  if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
+    DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),
+                      absl::CancelledError("cancelled"));
   } else {
+    ++doc().generation;
+    doc().Ended();
     SetBusy({});
     Say(tr("Cancelled"));
   }

@@ -107,6 +107,13 @@ QTabBar::tab { background: transparent; color: @dim; padding: 8px 2px 6px 2px; m
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; font-weight: 600; border-bottom: 2px solid @accent; }
 
+QWidget#documentTabs { background: @panel; border-bottom: 1px solid @line; }
+QTabBar#documentBar::tab { padding: 5px 4px 4px 12px; margin: 0; max-width: 210px;
+    border-right: 1px solid @line; border-bottom: 2px solid transparent; }
+QTabBar#documentBar::tab:selected { background: @ground; font-weight: 400;
+    border-bottom-color: @accent; }
+QToolButton#closeDocument { padding: 1px 5px; }
+QToolButton#newDocument { padding: 2px 9px; }
 QTabBar::scroller { width: 44px; }
 QTabBar QToolButton { background: @panel; border: none; }
 QTabBar QToolButton:hover { background: @raised; }
@@ -122,7 +129,7 @@ QHeaderView::section:hover { color: @text; }
 QHeaderView::down-arrow, QHeaderView::up-arrow { width: 8px; height: 8px; margin-right: 1px;
     image: url(:/vramscope/chevron-@mode.svg); subcontrol-position: top center; }
 QHeaderView::up-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
-QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; outline: none; }
+QPlainTextEdit, QListView, QListWidget { background: @panel; color: @text; border: none; outline: none; }
 QPlainTextEdit#programOutput { background: @raised; border-radius: 5px; padding: 2px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }

@@ -259,7 +259,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QStringList files;
   for (const std::string& file : options.files) files << QFile::decodeName(file.c_str());
   if (files.isEmpty()) {
-    window.runConfig(window.config());
+    if (!window.restoreAtStart()) window.runConfig(window.config());
   } else {
     window.openFiles(files);
   }

@@ -8,6 +8,7 @@
 #include <QTimerEvent>
 #include <QWheelEvent>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "profiler/trace/catch_status.h"
@@ -70,6 +71,8 @@ struct TimelineWidget::Impl {
         model.SetData(data, animate, Now());
         if (data && pending_selection) model.Select(*pending_selection);
         pending_selection.reset();
+        if (data && pending_position) GoTo(*pending_position);
+        pending_position.reset();
         Q_EMIT widget->dataShown();
       }
     }
@@ -81,6 +84,19 @@ struct TimelineWidget::Impl {
                       tr("Close other programs, or open a part of it").toStdString(), -1);
     }
     Refresh();
+  }
+
+  void GoTo(const Position& p) {
+    const TimelineData& data = *model.state().data;
+    const auto time = [&](qint64 ns) { return data.FromTrace(ns); };
+    model.SetView(p.begin_ns < p.end_ns ? std::optional(Span{time(p.begin_ns), time(p.end_ns)})
+                                        : std::nullopt);
+    model.SetCursor(p.cursor_ns < 0 ? std::nullopt : std::optional(time(p.cursor_ns)));
+    model.SetRange(p.range_begin_ns < p.range_end_ns
+                       ? std::optional(Span{time(p.range_begin_ns), time(p.range_end_ns)})
+                       : std::nullopt);
+    const bool there = p.selection.valid() && p.selection.value < data.trace().allocations.size();
+    model.Select(there ? p.selection : trace::AllocationId{});
   }
 
   // After every change: tells the outside, asks for a frame when one is needed, and keeps the
@@ -159,6 +175,7 @@ struct TimelineWidget::Impl {
   bool moved = false;  // what is on the screen is a moved picture
   bool exact = false;  // the next one may not be
   std::optional<trace::AllocationId> pending_selection;
+  std::optional<Position> pending_position;
 
   QElapsedTimer clock;
   QBasicTimer frame_timer, tooltip_timer;
@@ -290,6 +307,31 @@ QString TimelineWidget::laneSettings() const {
 
 void TimelineWidget::setLaneSettings(const QString& text) {
   impl_->model.SetLaneSettings(LaneSettings::FromText(text.toStdString()));
+  impl_->Refresh();
+}
+
+TimelineWidget::Position TimelineWidget::position() const {
+  if (impl_->pending_position) return *impl_->pending_position;
+  const CanvasState& s = impl_->model.state();
+  Position p;
+  if (!s.data) return p;
+  if (!s.viewport.shows_all()) {
+    p.begin_ns = s.data->ToTrace(s.viewport.view().begin);
+    p.end_ns = s.data->ToTrace(s.viewport.view().end);
+  }
+  p.cursor_ns = cursorTime();
+  std::tie(p.range_begin_ns, p.range_end_ns) = range();
+  p.selection = s.selection;
+  return p;
+}
+
+void TimelineWidget::setPosition(const Position& position) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->shared_trace() != impl_->trace) {
+    impl_->pending_position = position;
+    return;
+  }
+  impl_->GoTo(position);
   impl_->Refresh();
 }
 

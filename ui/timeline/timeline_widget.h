@@ -88,6 +88,15 @@ class TimelineWidget : public QWidget {
   // as they come.
   QString laneSettings() const;
   void setLaneSettings(const QString& text);
+  // Where one looks: the view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none),
+  // the selected allocation. Set while the trace is still being built, it is gone to when it is
+  // there, without an animation; what lies outside of the trace is left out.
+  struct Position {
+    qint64 begin_ns = 0, end_ns = 0, cursor_ns = -1, range_begin_ns = 0, range_end_ns = 0;
+    trace::AllocationId selection = {};
+  };
+  Position position() const;
+  void setPosition(const Position& position);
   bool canUndoView() const;
   bool canRedoView() const;
   // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,

@@ -64,6 +64,40 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot
   EXPECT_TRUE(fs::exists(next->path()));
 }
 
+TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
+  std::array<int, 2> said{};
+  ASSERT_EQ(pipe(said.data()), 0);
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto folder = Make();
+    std::ofstream(folder->path() + "/history") << "x";
+    [[maybe_unused]] const ssize_t written = write(said[1], "x", 1);
+    while (true) pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(said[0], &byte, 1), 1);
+  const std::string path = fs::directory_iterator(parent_)->path().string();
+  EXPECT_TRUE(absl::IsNotFound(ScratchFolder::Adopt(path, parent_).status())) << "it has an owner";
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  {
+    const auto adopted = ScratchFolder::Adopt(path, parent_);
+    ASSERT_TRUE(adopted.ok()) << adopted.status();
+    EXPECT_FALSE(ScratchFolder::Adopt(path, parent_).ok());
+    Make();  // nobody takes it away
+    EXPECT_TRUE(fs::exists(path + "/history"));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  // Nothing else is taken for one: elsewhere, of another name, behind a link.
+  fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
+  fs::create_directories(parent_ + "/precious");
+  fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");
+  for (const char* other : {"/vramscope-scratch-deeper/vramscope-scratch-aaaaaa", "/precious",
+                            "/vramscope-scratch-bbbbbb", "/none", "/../vramscope-scratch-x", ""})
+    EXPECT_FALSE(ScratchFolder::Adopt(parent_ + other, parent_).ok()) << other;
+  EXPECT_TRUE(fs::is_directory(parent_ + "/precious"));
+}
+
 // What has a like name and is none of ours.
 TEST_F(ScratchFolderTest, LeavesOthersAlone) {
   fs::create_directories(parent_ + "/vramscope-report");

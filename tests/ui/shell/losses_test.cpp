@@ -16,7 +16,6 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
-#include <QUndoStack>
 #include <QWheelEvent>
 
 #include "profiler/trace/reader.h"

@@ -56,7 +56,10 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
   EXPECT_TRUE(window_->programBehind());
-  EXPECT_EQ(Banner("kind"), "program-goes-on");
+  const QJsonArray tabs = window_->dumpState()["documents"].toArray();
+  ASSERT_EQ(tabs.size(), 2);
+  EXPECT_EQ(tabs[0].toObject()["title"].toString(), "train.py");
+  EXPECT_EQ(tabs[0].toObject()["state"].toString(), "working");
   EXPECT_TRUE(Running());
   // What comes of it does not take the canvas back.
   Touch("more");
@@ -140,6 +143,43 @@ TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
   ExpectKept(5);
 }
 
+// Its tab alone, while another one is shown.
+TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
+  RunLong();
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
+  ASSERT_EQ(window_->documents().size(), 2u);
+  const DocumentId program = window_->documents().at(0).id();
+  AnswerNext("keepRunning");
+  window_->closeDocument(program);
+  EXPECT_EQ(answered_, 1);
+  EXPECT_EQ(window_->documents().size(), 2u);
+  EXPECT_TRUE(Running());
+  AnswerNext("stopAndKeep");
+  window_->closeDocument(program);
+  EXPECT_EQ(answered_, 2);
+  ASSERT_TRUE(WaitFor([this] { return window_->documents().size() == 1; }));
+  EXPECT_TRUE(Gone());
+  ExpectKept(2);
+  EXPECT_TRUE(ShowsAPlan());
+}
+
+// Runs of one script stand in one history, and an earlier result is a click away.
+TEST_F(ProgramKeeping, AnEarlierResultIsShownAgain) {
+  Run("about()\nchunk(2)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  Run("about()\nchunk(3)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_EQ(window_->documents().size(), 1u);
+  ASSERT_EQ(window_->dumpState()["history"].toArray().size(), 2);
+  window_->showEntry(0);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_EQ(window_->documents().active().history.current(), 0u);
+  EXPECT_EQ(window_->dumpState()["history"].toArray().size(), 2);
+}
+
 // A program that ignores the signal does not keep the window open for ever.
 TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
@@ -202,10 +242,10 @@ TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
   other.batch += 1;
   window_->editConfig(other);
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
-  window_->undoStack()->undo();
+  window_->undo();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->digest(), result);
-  window_->undoStack()->redo();
+  window_->redo();
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
 }
 

@@ -22,6 +22,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/ui/shell/session_restore_test.h"
 #include "ui/panels/program_panel.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/main_window.h"
@@ -335,5 +336,7 @@ int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
     qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
+  if (QApplication::arguments().value(1) == QLatin1String("--drive"))
+    return vramscope::ui::DriveWindow(QApplication::arguments().mid(2));
   return RUN_ALL_TESTS();
 }

@@ -11,7 +11,6 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QUndoStack>
 
 #include "ui/shell/main_window.h"
 #include "ui/studies/study_page.h"
@@ -67,7 +66,7 @@ TEST_F(StudiesWindow, AProposalIsAppliedByOneClickAndTakenBack) {
   ASSERT_TRUE(Settled());
   EXPECT_NE(run::ToJson(window_->config()), before);
   EXPECT_LT(window_->digest()->summary.peak.reserved, uint64_t{3} << 30);
-  window_->undoStack()->undo();
+  window_->undo();
   ASSERT_TRUE(Settled());
   EXPECT_EQ(run::ToJson(window_->config()), before);
 }

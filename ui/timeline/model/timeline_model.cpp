@@ -245,6 +245,17 @@ void TimelineModel::Fit(double now_ms) {
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
 
+void TimelineModel::SetView(std::optional<Span> view) {
+  if (!state_.data) return;
+  view_animation_.active = false;
+  history_.Clear();
+  state_.addresses = {};
+  data_dirty_ = overlay_dirty_ = true;
+  state_.viewport.SetExtent(0, state_.data->duration_ns());
+  SetViewNow(view.value_or(Span{0, state_.data->duration_ns()}));
+  UpdateAxis(/*may_shrink=*/true);
+}
+
 void TimelineModel::ZoomBy(double factor, double now_ms) {
   if (!state_.data) return;
   Viewport v = state_.viewport;

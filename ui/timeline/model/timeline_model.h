@@ -107,6 +107,9 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
+  // Another document is looked at, at once and with no way back to the view of the one before.
+  // nullopt: all of it.
+  void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
   void RevealSelection(double now_ms);

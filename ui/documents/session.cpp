@@ -1,4 +1,6 @@
-#include "ui/shell/session.h"
+#include "ui/documents/session.h"
+
+#include <utility>
 
 #include "profiler/program/verdict.h"
 #include "ui/timeline/model/compare.h"
@@ -44,13 +46,12 @@ void Session::Show(DigestPtr digest, bool partial) {
   shown_ = std::move(digest);
   partial_ = partial;
   if (partial) return;
-  before_loading_.reset();
   // Of no use any more, and large.
   if (Against() != previous_) previous_ = nullptr;
 }
 
-void Session::ShowNothing() {
-  shown_ = nullptr;
+void Session::Release() {
+  shown_ = previous_ = nullptr;
   partial_ = false;
 }
 
@@ -70,30 +71,6 @@ Session::DigestPtr Session::SwapBaseline() {
   from_file_ = !file_.empty();
   source_ = file_;
   return next;
-}
-
-void Session::BeginLoading(const run::RunConfig& config) {
-  if (!before_loading_)
-    before_loading_ = Before{shown_, previous_, file_, source_, from_file_, partial_, config};
-}
-
-void Session::Loaded(std::string path) {
-  // The pictures of its begin have taken the place of what it is compared with.
-  if (before_loading_ && partial_ && before_loading_->shown != nullptr && !before_loading_->partial)
-    previous_ = before_loading_->shown;
-  ShowFile(std::move(path));
-}
-
-std::optional<Session::ComesBack> Session::NotLoaded() {
-  const std::optional<Before> before = std::exchange(before_loading_, std::nullopt);
-  if (!before) return std::nullopt;
-  file_ = before->file;
-  source_ = before->source;
-  from_file_ = before->from_file;
-  if (!partial_ || shown_ == before->shown) return std::nullopt;
-  previous_ = before->previous;
-  shown_ = nullptr;  // the picture of a part is not a run to compare with
-  return ComesBack{before->shown, before->partial, before->previous};
 }
 
 }  // namespace vramscope::ui

@@ -1,6 +1,5 @@
-// What is shown, what it is compared with, and what comes back when a file can't be read. No
-// window.
-#include "ui/shell/session.h"
+// What is shown and what it is compared with. No window.
+#include "ui/documents/session.h"
 
 #include <gtest/gtest.h>
 
@@ -75,56 +74,33 @@ TEST(SessionTest, ABaselineMayBeAnythingAndStays) {
   EXPECT_EQ(session.baseline(), nullptr);
 }
 
-TEST(SessionTest, WhatWasShownComesBackWhenAFileCannotBeRead) {
-  Session session;
-  run::RunConfig config;
-  config.batch = 7;
-  const auto before = RunOf("a"), shown = RunOf("a");
-  session.Show(before, false);
-  session.SavedAs("/saved.trace");
-  session.Show(shown, false);
-  session.BeginLoading(config);
-  EXPECT_TRUE(session.loading());
-  session.BeginLoading({});  // a second one, before the first has come
-  EXPECT_EQ(session.config_before_loading().batch, 7);
-  for (int i = 0; i < 2; ++i) {
-    session.ShowFile("/broken.pickle");
-    session.Show(RunOf("b"), true);
+TEST(SessionTest, WhatWasShownElsewhereCountsWhereItIsTheSameWork) {
+  const auto before = RunOf("a");
+  for (const char* model : {"a", "b"}) {
+    Session session;
+    session.SetPrevious(before);
+    session.ShowFile("/a.trace");
+    session.Show(RunOf(model), true);  // pictures of its begin take nothing away
+    session.Show(RunOf(model), false);
+    EXPECT_EQ(session.Against(), *model == 'a' ? before : nullptr);
+    EXPECT_TRUE(session.from_file());
   }
-  const auto back = session.NotLoaded();
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->digest, shown);
-  EXPECT_EQ(session.shown(), nullptr);
-  session.Show(back->digest, back->partial);
-  session.Restored(*back);
-  EXPECT_EQ(session.Against(), before);
-  EXPECT_EQ(session.file(), "/saved.trace");
-  EXPECT_FALSE(session.from_file());
-  EXPECT_FALSE(session.loading());
 }
 
-TEST(SessionTest, WithoutAPictureWhatIsShownStays) {
+TEST(SessionTest, WhatIsLetGoOfLeavesTheBaseline) {
   Session session;
-  const auto shown = RunOf("a");
-  session.Show(shown, false);
-  session.BeginLoading({});
-  EXPECT_FALSE(session.NotLoaded());
-  EXPECT_EQ(session.shown(), shown);
-  EXPECT_FALSE(session.NotLoaded()) << "nothing is being read";
-}
-
-TEST(SessionTest, AFileThatWasReadIsComparedWithWhatStoodThereNotWithItsOwnBegin) {
-  Session session;
-  const auto before = RunOf("a"), whole = RunOf("a");
-  session.Show(before, false);
-  session.BeginLoading({});
+  auto first = RunOf("a");
+  const auto baseline = RunOf("a");
+  session.SetBaseline(baseline, "/b.trace");
   session.ShowFile("/a.trace");
-  session.Show(RunOf("a"), true);
-  session.Loaded("/a.trace");
-  session.Show(whole, false);
-  EXPECT_EQ(session.Against(), before);
-  EXPECT_FALSE(session.loading());
-  EXPECT_TRUE(session.from_file());
+  session.Show(first, false);
+  session.Show(RunOf("a"), false);
+  session.Release();
+  EXPECT_EQ(session.shown(), nullptr);
+  EXPECT_EQ(first.use_count(), 1);
+  EXPECT_EQ(session.file(), "/a.trace");
+  EXPECT_EQ(session.baseline(), baseline);
+  EXPECT_EQ(session.baseline_file(), "/b.trace");
 }
 
 }  // namespace

@@ -1,0 +1,263 @@
+// Documents as a state machine: entries of the history, undo, what can be had again, which one is
+// shown when one closes. No window.
+#include <gtest/gtest.h>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/documents/document_list.h"
+
+namespace vramscope::ui {
+namespace {
+
+run::RunConfig Batch(int64_t batch) {
+  run::RunConfig config;
+  config.model = "gpt2";
+  config.batch = batch;
+  return config;
+}
+
+Session::DigestPtr ResultOf(const run::RunConfig& config, int layers = 1) {
+  auto trace = std::make_shared<trace::Trace>(
+      *vramscope::testing::MakeSyntheticTrace({.layers = layers, .steps = 1}));
+  trace->info.has_config = true;
+  trace->info.config = config;
+  trace->info.model.name = config.model;
+  return MakeDigest(std::move(trace));
+}
+
+// A toggle in a plan, and its end.
+void Plan(Document& plan, const run::RunConfig& config, const char* change, int64_t when,
+          int layers = 1) {
+  plan.Expect(change);
+  plan.config = config;
+  plan.Began();
+  EXPECT_EQ(plan.state(), DocumentState::kWorking);
+  plan.Arrived(ResultOf(config, layers), false, when);
+  EXPECT_EQ(plan.state(), DocumentState::kShown);
+}
+
+TEST(DocumentTest, EachResultOfAPlanIsAnEntry) {
+  DocumentList documents;
+  Document& plan = documents.active();
+  EXPECT_TRUE(plan.Blank());
+  EXPECT_EQ(plan.state(), DocumentState::kEmpty);
+  Plan(plan, Batch(1), "", 100);
+  Plan(plan, Batch(2), "Batch 1 → 2", 200, 2);
+  Plan(plan, Batch(1), "Batch 2 → 1", 300);  // a toggle back is one more
+  EXPECT_FALSE(plan.Blank());
+  ASSERT_EQ(plan.history.entries().size(), 3u);
+  EXPECT_EQ(plan.history.current(), 2u);
+  const HistoryEntry& second = plan.history.entries()[1];
+  EXPECT_EQ(second.change, "Batch 1 → 2");
+  EXPECT_EQ(second.when_unix_s, 200);
+  EXPECT_GT(second.peak_allocated, plan.history.entries()[0].peak_allocated);
+  EXPECT_GE(second.peak_reserved, second.peak_allocated);
+  EXPECT_EQ(plan.Title(), "gpt2");
+}
+
+TEST(DocumentTest, UndoGoesBackToAnEntry) {
+  DocumentList documents;
+  Document& plan = documents.active();
+  Plan(plan, Batch(1), "", 100);
+  Plan(plan, Batch(2), "b2", 200);
+  Plan(plan, Batch(3), "b3", 300);
+  plan.undo.Push({.text = "b2", .before = Batch(1), .after = Batch(2)});
+  plan.undo.Push({.text = "b3", .before = Batch(2), .after = Batch(3)});
+  ASSERT_NE(plan.undo.next_undo(), nullptr);
+  plan.config = plan.undo.Undo().before;
+  EXPECT_TRUE(plan.NeedsReload());
+  plan.Expect(std::nullopt);
+  plan.Arrived(ResultOf(plan.config), false, 400);
+  EXPECT_EQ(plan.history.entries().size(), 3u);
+  EXPECT_EQ(plan.history.current(), 1u);
+  EXPECT_EQ(plan.history.now()->when_unix_s, 200);
+  EXPECT_FALSE(plan.NeedsReload());
+  EXPECT_EQ(plan.undo.Redo().after.batch, 3);
+  EXPECT_EQ(plan.undo.next_redo(), nullptr);
+  plan.undo.Undo();
+  plan.undo.Push({.text = "b4", .before = Batch(2), .after = Batch(4)});
+  EXPECT_EQ(plan.undo.next_redo(), nullptr) << "what was taken back is gone";
+  // The entry of what was taken back stays.
+  EXPECT_EQ(plan.history.entries()[2].change, "b3");
+}
+
+TEST(DocumentTest, TheSameRunOnceMoreIsNoEntry) {
+  DocumentList documents;
+  Document& plan = documents.active();
+  Plan(plan, Batch(1), "", 100);
+  plan.Began();
+  plan.Arrived(ResultOf(Batch(1), 2), false, 200);
+  ASSERT_EQ(plan.history.entries().size(), 1u);
+  EXPECT_EQ(plan.history.now()->peak_allocated, plan.session.shown()->summary.peak.allocated);
+}
+
+TEST(DocumentTest, APlanThatIsLeftIsMadeWhenItIsLookedAt) {
+  DocumentList documents;
+  Document& plan = documents.active();
+  plan.Expect("");
+  plan.Began();
+  plan.Left();
+  EXPECT_TRUE(plan.NeedsReload());
+  plan.Began();
+  EXPECT_FALSE(plan.NeedsReload());
+  plan.Ended();
+  EXPECT_EQ(plan.state(), DocumentState::kFailed);
+  EXPECT_FALSE(plan.NeedsReload()) << "not over and over";
+}
+
+TEST(DocumentTest, AFileIsLetGoOfAndComesBack) {
+  DocumentList documents;
+  Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/data/a.trace"});
+  EXPECT_EQ(file.Title(), "a.trace");
+  file.Began();
+  file.Arrived(ResultOf(Batch(1)), true, 1);
+  EXPECT_FALSE(file.CanReload()) << "a picture of its begin";
+  EXPECT_TRUE(file.history.entries().empty());
+  file.Arrived(ResultOf(Batch(1)), false, 2);
+  ASSERT_TRUE(file.CanReload());
+  file.Release();
+  EXPECT_EQ(file.state(), DocumentState::kUnloaded);
+  EXPECT_TRUE(file.NeedsReload());
+  EXPECT_EQ(file.FileOfResult(), "/data/a.trace");
+  file.Began();
+  file.Arrived(ResultOf(Batch(1)), false, 3);
+  EXPECT_EQ(file.history.entries().size(), 1u);
+  EXPECT_EQ(file.state(), DocumentState::kShown);
+}
+
+TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
+  DocumentList documents;
+  Document& program =
+      documents.Open({.kind = SourceKind::kProgram, .program = {.script = "/x/train.py"}});
+  EXPECT_EQ(program.Title(), "train.py");
+  program.Expect("");
+  program.Began();
+  const auto first = ResultOf(Batch(1)), second = ResultOf(Batch(1), 2);
+  // It is saved before it is looked at,
+  program.latest = first->trace;
+  program.SavedTo(first->trace, "/kept/1.trace");
+  EXPECT_FALSE(program.CanReload());
+  program.Arrived(first, false, 1);
+  EXPECT_EQ(program.FileOfResult(), "/kept/1.trace");
+  // or after that.
+  program.Expect("Once more");
+  program.Began();
+  program.Arrived(second, false, 2);
+  EXPECT_FALSE(program.CanReload());
+  program.SavedTo(first->trace, "/wrong.trace");
+  EXPECT_FALSE(program.CanReload());
+  program.SavedTo(second->trace, "/kept/2.trace");
+  EXPECT_TRUE(program.CanReload());
+  program.FileMoved("/kept/2.trace", "/mine.trace");
+  EXPECT_EQ(program.FileOfResult(), "/mine.trace");
+  // An earlier one is read again: it is the current one, and no entry is new.
+  program.history.GoTo(0);
+  program.Arrived(first, false, 3);
+  EXPECT_EQ(program.history.current(), 0u);
+  EXPECT_EQ(program.history.entries().size(), 2u);
+}
+
+TEST(DocumentListTest, OpeningReplacesNothing) {
+  DocumentList documents;
+  Plan(documents.active(), Batch(3), "", 1);
+  const DocumentId plan = documents.active().id();
+  Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/a", .stamp = "1"});
+  EXPECT_EQ(documents.active().id(), plan);
+  EXPECT_EQ(file.opener, plan);
+  EXPECT_EQ(file.config.batch, 3);
+  documents.Activate(file.id());
+  EXPECT_EQ(documents.size(), 2u);
+  EXPECT_EQ(documents.ShownBefore(), plan);
+  // The same file is found, another part of it or a newer one is not.
+  EXPECT_EQ(documents.FindFile("/a", {}, "1"), &file);
+  EXPECT_EQ(documents.FindFile("/a", {.device = 1}, "1"), nullptr);
+  EXPECT_EQ(documents.FindFile("/a", {}, "2"), nullptr);
+}
+
+TEST(DocumentListTest, WhatTheUserPinnedIsTakenOver) {
+  DocumentList documents;
+  Plan(documents.active(), Batch(3), "", 1);
+  Session& shown = documents.active().session;
+  shown.SetBaseline(shown.shown(), "/saved.trace");
+  EXPECT_EQ(documents.Open({}).session.baseline(), shown.shown());
+  shown.SetBaseline(shown.shown(), "/saved.trace", /*for_this_only=*/true);
+  EXPECT_EQ(documents.Open({}).session.baseline(), nullptr);
+}
+
+TEST(DocumentListTest, ClosingShowsWhoWasShownBefore) {
+  DocumentList documents;
+  const DocumentId first = documents.active().id();
+  const DocumentId second = documents.Open({}).id();
+  documents.Activate(second);
+  const DocumentId third = documents.Open({}).id();
+  documents.Activate(third);
+  documents.Find(second)->redo_into = third;
+  EXPECT_EQ(documents.Close(third), second);
+  EXPECT_EQ(documents.Find(second)->redo_into, 0u);
+  EXPECT_EQ(documents.Close(first), second) << "another one than the one that is shown";
+  EXPECT_EQ(documents.Find(second)->opener, 0u);
+  // The last one makes room for an empty one with its settings.
+  documents.active().config.batch = 9;
+  const DocumentId empty = documents.Close(second);
+  EXPECT_EQ(documents.size(), 1u);
+  EXPECT_TRUE(documents.active().Blank());
+  EXPECT_EQ(documents.active().id(), empty);
+  EXPECT_EQ(documents.active().config.batch, 9);
+}
+
+TEST(DocumentListTest, TabsAreMovedAndGoneThrough) {
+  DocumentList documents;
+  const DocumentId a = documents.active().id(), b = documents.Open({}).id(),
+                   c = documents.Open({}).id();
+  documents.Move(0, 2);
+  EXPECT_EQ(documents.at(0).id(), b);
+  EXPECT_EQ(documents.at(2).id(), a);
+  EXPECT_EQ(documents.active().id(), a);
+  EXPECT_EQ(documents.Neighbour(1), b);
+  EXPECT_EQ(documents.Neighbour(-1), c);
+  documents.Move(2, 0);
+  documents.Move(7, 0);
+  EXPECT_EQ(documents.at(0).id(), a);
+}
+
+TEST(DocumentListTest, FewKeepTheirResults) {
+  DocumentList documents;
+  std::vector<DocumentId> files;
+  for (int i = 0; i < 6; ++i) {
+    Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/" + std::to_string(i)});
+    file.Arrived(ResultOf(Batch(1)), false, i);
+    documents.Activate(file.id());
+    files.push_back(file.id());
+  }
+  // One that cannot be had again stays, however long ago it was shown.
+  documents.Find(files[0])->history.SetFile(0, "");
+  documents.Find(files[0])->source.kind = SourceKind::kGpuRun;
+  EXPECT_EQ(documents.ToRelease(), std::vector<DocumentId>{files[1]});
+  for (const DocumentId id : documents.ToRelease()) documents.Find(id)->Release();
+  EXPECT_TRUE(documents.ToRelease().empty());
+  documents.Activate(files[1]);
+  EXPECT_TRUE(documents.active().NeedsReload());
+}
+
+TEST(DocumentListTest, ThereIsAnEndToTabs) {
+  DocumentList documents;
+  for (size_t i = 0; i < 2 * DocumentList::kMost; ++i) {
+    Document& plan = documents.Open({});
+    documents.Activate(plan.id());
+    Plan(plan, Batch(1), "", 1);
+  }
+  EXPECT_EQ(documents.size(), DocumentList::kMost);
+}
+
+TEST(HistoryTest, HasAnEnd) {
+  History history;
+  for (size_t i = 0; i < History::kMost + 5; ++i)
+    history.Append({.change = std::to_string(i), .peak_allocated = i});
+  EXPECT_EQ(history.entries().size(), History::kMost);
+  EXPECT_EQ(history.current(), History::kMost - 1);
+  EXPECT_EQ(history.entries().front().change, "5");
+  EXPECT_EQ(history.FindFigures({.peak_allocated = 7}), 2u);
+  EXPECT_EQ(history.FindFigures({.peak_allocated = 1}), History::kNone);
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,212 @@
+// A window that is killed gives back what it had: in a process of its own it opens files, changes
+// plans, runs a program, and is killed at any moment; the next one restores all that had arrived.
+#include "tests/ui/shell/session_restore_test.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QToolButton>
+#include <cstdio>
+
+#include "profiler/trace/writer.h"
+#include "tests/ui/shell/program_window.h"
+#include "tests/ui/shell/recorded_trace.h"
+#include "ui/shell/session_file.h"
+
+namespace vramscope::ui {
+
+int DriveWindow(const QStringList& arguments) {
+  MainWindow window({.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                     .vramscope = QStringLiteral(VRAMSCOPE_PROGRAM),
+                     .settings_file = arguments.value(0),
+                     .savings = false});
+  window.resize(1400, 900);
+  window.show();
+  const auto wait = [](const std::function<bool()>& what) {
+    return QTest::qWaitFor(what, testing::kWaitMs);
+  };
+  for (const QString& command : arguments.mid(1)) {
+    const QString value = command.section(QLatin1Char('='), 1);
+    if (command.startsWith(QLatin1String("open="))) {
+      window.openFile(value);
+      if (!wait([&] { return !window.busy(); })) return 1;
+    } else if (command.startsWith(QLatin1String("edit="))) {
+      run::RunConfig config = window.config();
+      config.batch = value.toInt();
+      window.editConfig(config);
+      if (!wait([&] { return !window.busy(); })) return 1;
+    } else if (command.startsWith(QLatin1String("run="))) {
+      window.openProgram(value);
+      window.startProgram();
+      if (!wait([&] { return window.partial() && window.digest()->watched(); })) return 1;
+    }
+    if (!wait([&] { return window.sessionStored(); })) return 1;
+    std::printf("done\n");
+    std::fflush(stdout);
+  }
+  wait([] { return false; });
+  return 0;
+}
+
+namespace {
+
+using ::testing::HasSubstr;
+using vramscope::testing::MakeRecordedTrace;
+
+class SessionRestore : public testing::ProgramWindow {
+ protected:
+  void SetUp() override {
+    qputenv("TMPDIR", folder_.filePath(QStringLiteral("tmp")).toUtf8());
+    QDir().mkpath(folder_.filePath(QStringLiteral("tmp")));
+  }
+  QString Write(const QString& name, int steps) {
+    const QString path = folder_.filePath(name);
+    EXPECT_TRUE(
+        trace::WriteTraceFile(*MakeRecordedTrace({.steps = steps}), path.toStdString(), {}).ok());
+    return path;
+  }
+  // Kills the window when it has done so many of the commands.
+  void KillAfter(int done, const QStringList& commands) {
+    QProcess driver;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("XDG_RUNTIME_DIR"), folder_.path());  // else Qt makes one
+    driver.setProcessEnvironment(environment);
+    driver.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    driver.start(
+        QCoreApplication::applicationFilePath(),
+        QStringList{QStringLiteral("--drive"), folder_.filePath(QStringLiteral("settings.ini"))} +
+            commands);
+    for (int i = 0; i < done; ++i) {
+      while (!driver.canReadLine()) ASSERT_TRUE(driver.waitForReadyRead(testing::kWaitMs)) << i;
+      ASSERT_EQ(driver.readLine(), "done\n");
+    }
+    ::kill(static_cast<pid_t>(driver.processId()), SIGKILL);
+    ASSERT_TRUE(driver.waitForFinished());
+  }
+  void Restore() {
+    window_->actionRegistry()->Refresh();
+    QAction* restore = window_->actionRegistry()->Find(QStringLiteral("document.restore"));
+    ASSERT_TRUE(restore->isEnabled());
+    restore->trigger();
+    ASSERT_TRUE(Idle());
+  }
+  DocumentId IdOf(size_t place) { return window_->documents().at(place).id(); }
+};
+
+TEST_F(SessionRestore, WhateverMomentItIsKilledAtAllThatWasOpenIsBack) {
+  const QString a = Write(QStringLiteral("a.trace"), 1), b = Write(QStringLiteral("b.trace"), 2);
+  const QStringList commands{QStringLiteral("edit=3"), QStringLiteral("edit=4"),
+                             QStringLiteral("open=") + a, QStringLiteral("open=") + b,
+                             QStringLiteral("edit=5")};
+  for (int done = 2; done <= commands.size(); ++done) {
+    SCOPED_TRACE(done);
+    KillAfter(done, commands);
+    Open();
+    EXPECT_EQ(Banner("kind"), "restore");
+    Restore();
+    const DocumentList& documents = window_->documents();
+    // The plan with its entries, the files, and what may have come meanwhile.
+    ASSERT_GE(documents.size(), static_cast<size_t>(std::min(done, 4) - 1));
+    const auto plan = [&](size_t i) { return documents.at(i).source.kind == SourceKind::kPlan; };
+    ASSERT_TRUE(plan(0));
+    EXPECT_GE(documents.at(0).history.entries().size(), 2u);
+    EXPECT_GT(documents.at(0).history.entries()[1].peak_allocated, 0u);
+    if (done >= 3) {
+      EXPECT_EQ(documents.at(1).source.file, a.toStdString());
+      window_->showDocument(IdOf(1));
+      ASSERT_TRUE(Idle());
+      EXPECT_EQ(window_->digest()->summary.steps.size(), 1u);
+    }
+    window_->showDocument(IdOf(0));
+    ASSERT_TRUE(Idle());
+    EXPECT_EQ(window_->digest()->trace->info.config.batch, window_->config().batch);
+    EXPECT_GE(window_->config().batch, 4);
+    // Closed as usual, nothing is asked at the next start.
+    window_.reset();
+    Open();
+    EXPECT_EQ(Banner("kind"), "");
+    window_.reset();
+  }
+}
+
+TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
+  const QString script =
+      Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
+  KillAfter(1, {QStringLiteral("run=") + script});
+  Open();
+  ASSERT_EQ(Banner("kind"), "restore");
+  EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
+  EXPECT_TRUE(Kept().isEmpty());
+  // A program that is started first takes the folder of the other one not away.
+  ASSERT_TRUE(program::ScratchFolder::Make().ok());
+  window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
+  ASSERT_TRUE(Idle());
+  EXPECT_GE(Blocks(), 2u);
+  EXPECT_EQ(window_->documents().active().Title(), "train.py");
+  ASSERT_EQ(Kept().size(), 1);
+  EXPECT_EQ(window_->documents().active().FileOfResult(), Kept().front().toStdString());
+  // It outlived its window; what it leaves is taken away by who comes next.
+  Touch("more");
+  Touch("go");
+  EXPECT_TRUE(Gone());
+  window_.reset();
+  EXPECT_TRUE(WaitFor([this] {
+    EXPECT_TRUE(program::ScratchFolder::Make().ok());
+    return QDir(folder_.filePath(QStringLiteral("tmp")))
+        .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
+        .isEmpty();
+  }));
+}
+
+TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
+  const QString a = Write(QStringLiteral("a.trace"), 1);
+  KillAfter(1, {QStringLiteral("open=") + a});
+  // The window after it is killed, too, before anybody answered.
+  KillAfter(1, {QStringLiteral("edit=7")});
+  Open();
+  ASSERT_EQ(Banner("kind"), "restore");
+  EXPECT_THAT(Banner("text"), HasSubstr("a.trace"));
+  Restore();
+  EXPECT_EQ(window_->documents().active().source.file, a.toStdString());
+}
+
+TEST_F(SessionRestore, AlwaysWhereTheUserWantsIt) {
+  const QString a = Write(QStringLiteral("a.trace"), 1);
+  Open();
+  EXPECT_FALSE(window_->restoreAtStart());
+  window_->openFile(a);
+  ASSERT_TRUE(Idle());
+  window_->actionRegistry()->Find(QStringLiteral("document.restore-always"))->trigger();
+  window_.reset();
+  Open();
+  EXPECT_EQ(Banner("kind"), "") << "nothing is asked";
+  EXPECT_TRUE(window_->restoreAtStart());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->documents().active().source.file, a.toStdString());
+  EXPECT_NE(window_->digest(), nullptr);
+}
+
+TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
+  QTemporaryDir folder;
+  {
+    SessionFile first(folder.path()), second(folder.path());
+    EXPECT_TRUE(first.left().isEmpty());
+    for (int i = 0; i < 50; ++i) first.save([i] { return QByteArray::number(i); });
+    second.save([] { return QByteArray("second"); });
+  }
+  SessionFile first(folder.path()), second(folder.path());
+  EXPECT_EQ(first.left(), "49");
+  EXPECT_EQ(second.left(), "second");
+  // Where nothing can be written nothing is, and nobody falls over it.
+  SessionFile nowhere(QStringLiteral("/proc/none"));
+  nowhere.save([] { return QByteArray("x"); });
+  nowhere.flush();
+  nowhere.keepLeft();
+  nowhere.forgetLeft();
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,12 @@
+// The window that session_restore_test kills: this test's program, started with "--drive".
+#pragma once
+
+#include <QStringList>
+
+namespace vramscope::ui {
+
+// The file of settings, then commands: "open=FILE", "edit=BATCH", "run=SCRIPT". Prints "done" after
+// each, when it is shown and stored, and waits for its end.
+int DriveWindow(const QStringList& arguments);
+
+}  // namespace vramscope::ui

@@ -1,0 +1,98 @@
+// The tabs of the documents, above the canvas; hidden while there is one document alone. A tab that
+// is dragged onto another compares the two, between two others it is moved there.
+//
+//   auto* tabs = new DocumentTabs;
+//   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);
+//   tabs->setDocuments(documents);
+//
+// UI thread only.
+#pragma once
+
+#include <QJsonArray>
+#include <QTabBar>
+#include <QWidget>
+#include <vector>
+
+#include "ui/documents/document_list.h"
+#include "ui/timeline/theme.h"
+
+class QToolButton;
+
+namespace vramscope::ui {
+
+// What is dragged: the number of a document.
+inline constexpr const char* kDocumentMime = "application/x-vramscope-document";
+
+class DocumentTabBar;
+
+class DocumentTabs : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DocumentTabs(QWidget* parent = nullptr);
+  void setDocuments(const DocumentList& documents);
+  void setTheme(const timeline::Theme& theme);
+  // Title, state, whether it is shown, for tests and --dump-state.
+  QJsonArray dumpState() const;
+  QTabBar* bar() const;  // for tests
+
+ Q_SIGNALS:
+  void chosen(vramscope::ui::DocumentId id);
+  void closeRequested(vramscope::ui::DocumentId id);
+  void closeOthersRequested(vramscope::ui::DocumentId id);
+  void compareRequested(vramscope::ui::DocumentId shown, vramscope::ui::DocumentId with);
+  void moved(size_t from, size_t to);
+  void newRequested();
+
+ private:
+  struct Tab {
+    DocumentId id = 0;
+    QString title, tip;
+    DocumentState state = DocumentState::kEmpty;
+    bool unseen = false;
+    friend bool operator==(const Tab&, const Tab&) = default;
+  };
+  void Fill(const std::vector<Tab>& tabs);
+  void ShowMenu(int tab, const QPoint& at);
+  QIcon IconOf(const Tab& tab) const;
+
+  std::vector<Tab> tabs_;
+  timeline::Theme theme_;
+  DocumentTabBar* bar_ = nullptr;
+  QToolButton* new_ = nullptr;
+  friend class DocumentTabBar;
+};
+
+// Drags and drops of the above.
+class DocumentTabBar : public QTabBar {
+  Q_OBJECT
+ public:
+  explicit DocumentTabBar(DocumentTabs* tabs);
+  // What a drop there does.
+  struct Drop {
+    int onto = -1;    // compares with this tab
+    int before = -1;  // moves it before this tab, or behind the last
+  };
+  Drop DropAt(const QPoint& at) const;
+
+ Q_SIGNALS:
+  void middleClicked(int tab);
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dragMoveEvent(QDragMoveEvent* event) override;
+  void dragLeaveEvent(QDragLeaveEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  QSize minimumTabSizeHint(int index) const override;
+
+ private:
+  DocumentTabs* tabs_;
+  QPoint press_;
+  int pressed_ = -1;
+  Drop drop_;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,242 @@
+// What a killed window gives back: its documents are written while it is open, and offered at the
+// next start; what a program had told by then is read from its folder.
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFutureWatcher>
+#include <QSaveFile>
+#include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
+
+#include "profiler/program/scratch_folder.h"
+#include "profiler/trace/catch_status.h"
+#include "ui/documents/saved_documents.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/program/program_runner.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/session_file.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kStoreMs = 100;       // after a document came, went or has a result
+constexpr int kStoreViewMs = 1000;  // after the view was moved
+constexpr int kNamed = 3;           // documents that are named before they are restored
+constexpr const char* kRestoreAlways = "restore_documents";
+constexpr const char* kRunSettings = "run_settings";
+
+// Whether somebody would miss it: a plan that is made at every start is nothing.
+bool WorthAsking(const SavedSession& session) {
+  return session.documents.size() > 1 ||
+         std::ranges::any_of(session.documents, [](const SavedDocument& document) {
+           return document.source.kind != SourceKind::kPlan || document.history.size() > 1;
+         });
+}
+
+}  // namespace
+
+void MainWindow::BuildSession() {
+  session_file_ = new SessionFile(QFileInfo(kept_.folder()).absolutePath(), this);
+  store_due_.setSingleShot(true);
+  connect(&store_due_, &QTimer::timeout, this, [this] { StoreSession(false); });
+  connect(timeline_, &timeline::TimelineWidget::viewChanged, this,
+          [this] { StoreSoon(kStoreViewMs); });
+  connect(timeline_, &timeline::TimelineWidget::cursorMoved, this,
+          [this] { StoreSoon(kStoreViewMs); });
+  const QByteArray stored =
+      QByteArray::fromBase64(settings_->value(QLatin1String(kRunSettings)).toByteArray());
+  if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
+    SetConfig(*config);
+
+  const QByteArray& left = session_file_->left();
+  absl::StatusOr<SavedSession> session =
+      SavedSessionFromJson({left.constData(), static_cast<size_t>(left.size())});
+  if (!session.ok() || session->documents.empty()) return;
+  const bool killed = !session->closed && WorthAsking(*session);
+  if (!killed && !RestoresAlways()) return;
+  left_session_ = std::make_unique<SavedSession>(*std::move(session));
+  if (!killed) return;
+  session_file_->keepLeft();
+  QStringList names;
+  for (const SavedDocument& saved : left_session_->documents) {
+    // Before anything that is started here takes it for one that nobody wants.
+    if (!saved.scratch.empty())
+      if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
+        left_folders_.push_back(*std::move(folder));
+    const Document named(0, saved.source);
+    QString name = QString::fromStdString(named.Title());
+    names << (name.isEmpty() ? QString::fromStdString(saved.config.model) : name);
+  }
+  const auto count = static_cast<int>(names.size());
+  QString list = names.mid(0, kNamed).join(QStringLiteral(", "));
+  if (count > kNamed) list += tr(" and %1 more").arg(count - kNamed);
+  banner_->show({.kind = "restore",
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("The window was not closed the last time"),
+                 .text = tr("Open were: %1. Document > Restore has them, too.").arg(list),
+                 .action = tr("Restore"),
+                 .run = [this] { restoreDocuments(); }});
+}
+
+bool MainWindow::RestoresAlways() const {
+  return settings_->value(QLatin1String(kRestoreAlways), false).toBool();
+}
+
+bool MainWindow::restoreAtStart() {
+  if (left_session_ == nullptr || !RestoresAlways()) return false;
+  restoreDocuments();
+  return true;
+}
+
+void MainWindow::restoreDocuments() {
+  if (left_session_ == nullptr) return;
+  const std::unique_ptr<SavedSession> session = std::move(left_session_);
+  banner_->clear(QStringLiteral("restore"));
+  const DocumentId before = doc().id();
+  std::vector<DocumentId> opened;
+  for (const SavedDocument& saved : session->documents) {
+    Document& of = documents_.Open(saved.source);
+    Restore(saved, &of);
+    opened.push_back(of.id());
+    if (!saved.scratch.empty()) RecoverProgram(of, saved);
+  }
+  showDocument(opened[session->active]);
+  if (documents_.Find(before)->Blank()) documents_.Close(before);
+  RefreshTabs();
+  Say(tr("%n document(s) restored", nullptr, static_cast<int>(opened.size())));
+  // The new session has them before the old one goes.
+  StoreSession(false);
+  session_file_->flush();
+  if (session_file_->error().isEmpty()) session_file_->forgetLeft();
+  actions_.Refresh();
+}
+
+// What the program had told when the window ended.
+void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
+  const auto folder = std::ranges::find_if(
+      left_folders_, [&](const auto& left) { return left->path() == saved.scratch; });
+  if (folder == left_folders_.end()) return;
+  std::shared_ptr<program::ScratchFolder> owned = std::move(*folder);
+  left_folders_.erase(folder);
+  of.scratch = saved.scratch;
+  of.Expect(tr("Interrupted").toStdString());
+  of.Began();
+  ++recovering_;
+  using Left = absl::StatusOr<std::shared_ptr<const trace::Trace>>;
+  auto* watcher = new QFutureWatcher<Left>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, owned, id = of.id()] {
+    watcher->deleteLater();
+    --recovering_;
+    const Left left = trace::CatchStatus([&] { return watcher->result(); });
+    Document* document = documents_.Find(id);
+    const QString name =
+        document == nullptr ? QString() : QString::fromStdString(document->Title());
+    if (left.ok() && *left != nullptr) KeepResult(*left, name, owned);
+    if (document == nullptr) return;
+    document->Ended();
+    if (left.ok() && *left != nullptr) {
+      document->latest = *left;
+      document->unseen = id != doc().id();
+    } else {
+      document->scratch.clear();
+    }
+    RefreshTabs();
+    if (id == doc().id()) ShowActive();
+  });
+  watcher->setFuture(
+      QtConcurrent::run([path = saved.scratch, request = saved.source.program]() -> Left {
+        return trace::CatchStatus([&] { return ReadLeftFolder(path, request); });
+      }));
+}
+
+void MainWindow::StoreSoon(int ms) {
+  if (store_due_.isActive() && store_due_.remainingTime() <= ms) return;
+  store_due_.start(ms);
+}
+
+void MainWindow::DocumentsChanged() { StoreSoon(kStoreMs); }
+
+void MainWindow::StoreSession(bool closed) {
+  store_due_.stop();
+  KeepView();
+  SavedSession session{.closed = closed};
+  for (size_t i = 0; i < documents_.size(); ++i) {
+    if (documents_.at(i).Blank()) continue;
+    if (i == documents_.active_place()) session.active = session.documents.size();
+    session.documents.push_back(Save(documents_.at(i)));
+  }
+  session_file_->save(
+      [session = std::move(session)] { return QByteArray::fromStdString(ToJson(session)); });
+}
+
+bool MainWindow::sessionStored() const { return !store_due_.isActive() && !session_file_->busy(); }
+
+// What the next start begins with.
+void MainWindow::StoreRunSettings() {
+  settings_->setValue(QLatin1String(kRunSettings),
+                      QByteArray::fromStdString(run::ToProtoBytes(doc().config)).toBase64());
+}
+
+// The baseline of a document that was restored, when it is looked at.
+void MainWindow::RestoreBaseline() {
+  if (!doc().baseline_to_read) return;
+  const QString path = QString::fromStdString(*std::exchange(doc().baseline_to_read, std::nullopt));
+  if (session().baseline() != nullptr || !QFileInfo::exists(path)) return;
+  comparing_ = doc().id();
+  comparing_quietly_ = true;
+  compare_loader_->start(path, {});
+  ShowProgress();
+}
+
+void MainWindow::saveSettings(const QString& path) {
+  if (RefusesToWrite(path)) return;
+  const QByteArray json = QByteArray::fromStdString(run::ToJson(doc().config));
+  QSaveFile file(path);
+  const bool good =
+      file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.commit();
+  if (good) {
+    Say(tr("Wrote %1; `vramscope plan --config %1` plans it, too").arg(path));
+  } else {
+    banner_->show({.kind = "save-failed",
+                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. Choose another place.").arg(file.errorString())});
+    Q_EMIT failed(file.errorString());
+  }
+  Q_EMIT fileDone(path, good);
+}
+
+void MainWindow::AddSessionActions() {
+  const QString menu = tr("Document");
+  actions_.Add({.id = "document.restore",
+                .menu = menu,
+                .text = tr("Restore"),
+                .run = [this] { restoreDocuments(); },
+                .enabled = [this] { return left_session_ != nullptr; },
+                .tip = tr("What was open when the window ended the last time"),
+                .separator_before = true,
+                .words = {tr("session"), tr("crash"), tr("reopen")}});
+  actions_.Add(
+      {.id = "document.restore-always",
+       .menu = menu,
+       .text = tr("Reopen documents at start"),
+       .run = [this] { settings_->setValue(QLatin1String(kRestoreAlways), !RestoresAlways()); },
+       .checked = [this] { return RestoresAlways(); },
+       .words = {tr("session")}});
+  actions_.Add({.id = "run.save-settings",
+                .menu = tr("Run"),
+                .text = tr("Save settings …"),
+                .run =
+                    [this] {
+                      const QString path = AskForSaveName(
+                          tr("Save the settings of the run"), tr("JSON (*.json)"),
+                          QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
+                      if (!path.isEmpty()) saveSettings(path);
+                    },
+                .tip = tr("As run.json, which `vramscope plan --config` and Open config.json read"),
+                .words = {tr("run.json"), tr("config"), tr("export")}});
+}
+
+}  // namespace vramscope::ui

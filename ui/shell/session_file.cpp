@@ -1,0 +1,105 @@
+#include "ui/shell/session_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QSaveFile>
+#include <QtConcurrent/QtConcurrentRun>
+
+#include "profiler/trace/catch_status.h"
+#include "ui/documents/saved_documents.h"
+
+namespace vramscope::ui {
+namespace {
+
+QByteArray ReadSaved(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly) || file.size() > static_cast<qint64>(kMostSavedBytes))
+    return {};
+  return file.readAll();
+}
+
+// The error; empty: none.
+QString WriteSaved(const QString& path, const QByteArray& json) {
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly)) {
+    file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner);
+    if (file.write(json) == json.size() && file.commit()) return {};
+  }
+  return QStringLiteral("%1: %2").arg(path, file.errorString());
+}
+
+// Nothing is thrown: who waits for it may be a destructor.
+QString MakeAndWrite(const QString& path, const SessionFile::Make& make) {
+  const absl::StatusOr<QString> error =
+      trace::CatchStatus([&] { return WriteSaved(path, make()); });
+  return error.ok() ? *error : QStringLiteral("out of memory");
+}
+
+QString LeftOf(const QString& path) { return path + QStringLiteral(".left"); }
+
+}  // namespace
+
+SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(parent) {
+  if (!QDir().mkpath(folder)) return;
+  // The first that no open window has.
+  for (int i = 1; i <= kMostWindows && lock_ < 0; ++i) {
+    const QString path = QDir(folder).absoluteFilePath(QStringLiteral("session-%1.json").arg(i));
+    const QByteArray name = QFile::encodeName(path + QStringLiteral(".lock"));
+    const int lock = ::open(name.constData(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock < 0) return;
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+      ::close(lock);
+      continue;
+    }
+    lock_ = lock;
+    path_ = path;
+  }
+  if (path_.isEmpty()) return;
+  left_ = ReadSaved(LeftOf(path_));  // a second crash, before the first was restored
+  if (left_.isEmpty()) left_ = ReadSaved(path_);
+  connect(&watcher_, &QFutureWatcherBase::finished, this, [this] {
+    error_ = watcher_.result();
+    if (next_)
+      Start(std::exchange(next_, {}));
+    else
+      Q_EMIT written();
+  });
+}
+
+SessionFile::~SessionFile() {
+  flush();
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void SessionFile::keepLeft() {
+  if (!path_.isEmpty() && !QFile::exists(LeftOf(path_))) QFile::rename(path_, LeftOf(path_));
+}
+
+void SessionFile::forgetLeft() {
+  left_.clear();
+  if (!path_.isEmpty()) QFile::remove(LeftOf(path_));
+}
+
+void SessionFile::save(Make json) {
+  if (path_.isEmpty()) return;
+  if (watcher_.isRunning())
+    next_ = std::move(json);
+  else
+    Start(std::move(json));
+}
+
+void SessionFile::Start(Make json) {
+  watcher_.setFuture(QtConcurrent::run(
+      [path = path_, json = std::move(json)] { return MakeAndWrite(path, json); }));
+}
+
+void SessionFile::flush() {
+  watcher_.waitForFinished();
+  if (next_) error_ = MakeAndWrite(path_, std::exchange(next_, {}));
+}
+
+}  // namespace vramscope::ui
