@@ -64,6 +64,8 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
   for (size_t i = 0; i < memory_.size(); ++i) {
     const FilterNode& node = filter_.nodes()[i];
     if (node.is != FilterNode::Is::kText) continue;
+    memory_[i].strings.resize(trace_.strings.size());
+    memory_[i].stacks.resize(trace_.stacks.size());
     // Outside of phases is no word.
     memory_[i].categories.resize(trace::kCategoryCount);
     memory_[i].phases.resize(trace::kPhaseCount, kNo);
@@ -78,7 +80,20 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
 
 bool Matcher::Matches(const Thing& thing) {
   if (filter_.empty()) return true;
+  if (filter_.nodes().size() == 1 && filter_.nodes()[0].is == FilterNode::Is::kText)
+    return Text(0, thing);
   return Eval(static_cast<uint32_t>(filter_.nodes().size() - 1), thing);
+}
+
+std::vector<bool> Matcher::MatchBlocks() {
+  const uint32_t n = trace_.allocations.size();
+  std::vector<bool> matches(n);
+  const bool text = filter_.nodes().size() == 1 && filter_.nodes()[0].is == FilterNode::Is::kText;
+  for (uint32_t i = 0; i < n; ++i) {
+    const Thing block{ThingKind::kBlock, i};
+    matches[i] = text ? Text(0, block) : Matches(block);
+  }
+  return matches;
 }
 
 bool Matcher::MatchesFrame(uint32_t frame) {
@@ -180,19 +195,30 @@ bool Matcher::HoldsStack(uint32_t at, trace::StackId stack) {
   return answer == kYes;
 }
 
+// Of millions of blocks nearly all have names and stacks that were asked about before.
 bool Matcher::Text(uint32_t at, const Thing& thing) {
   if (!thing.block()) return HoldsName(at, thing);
-  const auto& a = trace_.allocations;
+  const trace::AllocationTable& a = trace_.allocations;
+  const trace::EventTable& events = trace_.events;
   const uint32_t i = thing.row;
   const Memory& memory = memory_[at];
   if (memory.categories[static_cast<size_t>(a.main_category[i])] == kYes ||
       memory.phases[static_cast<size_t>(a.phase[i])] == kYes)
     return true;
-  if (HoldsString(at, a.module[i]) || HoldsString(at, a.op[i])) return true;
+  const auto has = [&](trace::StringId id) {
+    if (id.value == 0) return false;
+    const Answer known = memory.strings[id.value];
+    return known == kNotAsked ? HoldsString(at, id) : known == kYes;
+  };
+  if (has(a.module[i]) || has(a.op[i])) return true;
+  if (events.stack.empty() && events.user_metadata.empty() && events.compile_context.empty())
+    return false;
   const trace::EventIndex e = a.alloc_event[i];
-  return HoldsString(at, trace_.events.UserMetadataOf(e)) ||
-         HoldsString(at, trace_.events.CompileContextOf(e)) ||
-         HoldsStack(at, trace_.events.StackOf(e));
+  if (has(events.UserMetadataOf(e)) || has(events.CompileContextOf(e))) return true;
+  const trace::StackId stack = events.StackOf(e);
+  if (stack.value == 0 || stack.value >= memory.stacks.size()) return false;
+  const Answer known = memory.stacks[stack.value];
+  return known == kNotAsked ? HoldsStack(at, stack) : known == kYes;
 }
 
 bool Matcher::CompareStack(uint32_t at, const Thing& thing) {

@@ -26,6 +26,8 @@ class Matcher {
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t moment_ns = INT64_MAX);
   bool Matches(const Thing& thing);
+  // Of every block whether it matches; a million of them take milliseconds.
+  std::vector<bool> MatchBlocks();
   // Whether a frame of Python is found by the filter's plain text; false: it is none.
   bool MatchesFrame(uint32_t frame);
 

@@ -194,13 +194,15 @@ void AllocationModel::Narrow() {
   narrowed_ = trace_ != nullptr && (!search_.empty() || !span_.whole());
   if (!narrowed_) return;
   const uint32_t n = trace_->allocations.size();
-  std::vector<bool> keep(n);
-  query::Matcher search(filter_, *trace_, nullptr);
-  total_ = 0;
-  for (uint32_t i = 0; i < n; ++i) {
-    if (!span_.Touches(*trace_, i)) continue;
-    ++total_;
-    keep[i] = search.Matches({query::ThingKind::kBlock, i});
+  std::vector<bool> keep = query::Matcher(filter_, *trace_, nullptr).MatchBlocks();
+  total_ = n;
+  if (!span_.whole()) {
+    total_ = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      const bool touches = span_.Touches(*trace_, i);
+      total_ += touches;
+      keep[i] = keep[i] && touches;
+    }
   }
   for (const uint32_t i : order_)
     if (keep[i]) rows_.push_back(i);
