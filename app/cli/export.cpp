@@ -12,18 +12,28 @@
 #include "app/cli/output.h"
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/csv.h"
+#include "profiler/exporters/html_report.h"
 #include "profiler/exporters/memory_snapshot.h"
 #include "profiler/exporters/memory_svg.h"
 #include "profiler/exporters/memory_timeline.h"
 #include "profiler/program/verdict.h"
 
+#ifdef VRAMSCOPE_WITH_WINDOW
+#include "ui/shell/window_main.h"
+#endif
+
 namespace vramscope::cli {
 namespace {
 
 struct Options {
-  std::string file, format, output, title;
+  std::string file, format, output, title, baseline, size, theme = "light";
+  double scale = 1;
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
+
+  bool drawn() const { return format == "png" || format == "pdf"; }
+  bool shown() const { return drawn() || format == "svg" || format == "html"; }
+  bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
 // What ran, else the file's name.
@@ -33,16 +43,71 @@ std::string TitleOf(const trace::Trace& trace, const std::string& file) {
   return std::filesystem::path(DisplayName(file)).filename().string();
 }
 
+std::string TitleOf(const trace::Trace& trace, const Options& options) {
+  return options.title.empty() ? TitleOf(trace, options.file) : options.title;
+}
+
+absl::Status WriteReport(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
+                         std::ostream& out) {
+  exporters::HtmlReportOptions report;
+  const std::shared_ptr<const trace::Trace> shown = DeviceToShow(whole).trace;
+  report.title = TitleOf(*shown, options);
+  report.command = fmt::format("vramscope export {} --to html -o {}", options.file, options.output);
+  if (!options.baseline.empty()) {
+    const auto baseline = OpenTrace(options.baseline);
+    if (!baseline.ok()) return baseline.status();
+    report.baseline = DeviceToShow(*baseline).trace;
+    report.baseline_title = TitleOf(*report.baseline, options.baseline);
+    // The same model twice: told apart by their files.
+    if (report.baseline_title == report.title) {
+      const auto with_file = [](std::string& title, const std::string& file) {
+        title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
+      };
+      with_file(report.title, options.file);
+      with_file(report.baseline_title, options.baseline);
+    }
+    report.command += " --baseline " + options.baseline;
+  }
+  out << exporters::HtmlReport(shown, report);
+  return absl::OkStatus();
+}
+
+// By the window's canvas, which needs no display for it.
+absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Trace>& whole,
+                          [[maybe_unused]] const Options& options,
+                          [[maybe_unused]] std::ostream& out) {
+#ifdef VRAMSCOPE_WITH_WINDOW
+  const ShownDevice shown = DeviceToShow(whole);
+  const absl::StatusOr<std::string> bytes =
+      ui::DrawTimeline(shown.trace, shown.of_several ? whole : nullptr,
+                       {.pdf = options.format == "pdf",
+                        .size = options.size,
+                        .theme = options.theme,
+                        .scale = options.scale,
+                        .title = TitleOf(*shown.trace, options)});
+  if (!bytes.ok()) return bytes.status();
+  out << *bytes;
+  return absl::OkStatus();
+#else
+  return absl::UnimplementedError(fmt::format(
+      "export: this vramscope was built without its window, which draws \"{}\"; --to svg is drawn "
+      "without it",
+      options.format));
+#endif
+}
+
 absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
                    std::ostream& out) {
   const trace::Trace& trace = *whole;
   if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
   if (options.format == "csv") return exporters::WriteCsv(trace, out);
   if (options.format == "svg") {
-    const std::string& title = options.title.empty() ? TitleOf(trace, options.file) : options.title;
-    out << exporters::MemorySvg(*DeviceToShow(whole).trace, {.title = title}) << "\n";
+    out << exporters::MemorySvg(*DeviceToShow(whole).trace, {.title = TitleOf(trace, options)})
+        << "\n";
     return absl::OkStatus();
   }
+  if (options.format == "html") return WriteReport(whole, options, out);
+  if (options.drawn()) return WritePicture(whole, options, out);
   ProgressBar bar(true);
   const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
   if (options.format == "snapshot")
@@ -55,27 +120,21 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Optio
 }
 
 ExitCode Execute(const Options& options) {
-  // Of the command line's contract, and not there yet.
-  if (options.format == "png" || options.format == "html") {
-    return ReportError(absl::UnimplementedError(
-        fmt::format("export: \"{}\" is not available in this version; choose from chrome, csv, "
-                    "snapshot, memory-timeline, svg, trace{}",
-                    options.format,
-                    options.format == "png"
-                        ? fmt::format("; `vramscope {} --screenshot {}` saves the window's picture",
-                                      options.file, options.output)
-                        : std::string())));
-  }
   if ((options.no_categories || options.no_annotations) && options.format != "snapshot") {
     ReportError(absl::InvalidArgumentError(
         "--no-categories and --no-annotations are for --to snapshot only"));
     return kUsage;
   }
-  if (!options.title.empty() && options.format != "svg") {
-    Note("error: --title is for --to svg only");
+  const auto only_for = [](std::string_view option, std::string_view formats) {
+    Note(fmt::format("error: {} is for --to {} only", option, formats));
     return kUsage;
-  }
-  if (WouldReplaceInput(options.output, {options.file})) return kUsage;
+  };
+  if (!options.title.empty() && !options.shown())
+    return only_for("--title", "html, svg, png and pdf");
+  if (!options.baseline.empty() && options.format != "html") return only_for("--baseline", "html");
+  if (options.made_otherwise() && !options.drawn())
+    return only_for("each of --size, --scale and --theme", "png and pdf");
+  if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   // A part, or one device, as a file of its own.
@@ -95,17 +154,19 @@ void RegisterExport(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   command
-      ->add_option("--to", options->format,
-                   "chrome (Perfetto, HolisticTraceAnalysis), csv, snapshot (a CUDA memory "
-                   "snapshot's pickle: PyTorch's memory_viz), memory-timeline (torch.profiler's "
-                   "raw.json.gz: HolisticTraceAnalysis), svg (a picture of the memory over time) "
-                   "or trace (with --time "
-                   "A:B or --device: a part)")
+      ->add_option(
+          "--to", options->format,
+          "chrome (Perfetto, HolisticTraceAnalysis), csv, snapshot (a CUDA memory "
+          "snapshot's pickle: PyTorch's memory_viz), memory-timeline (torch.profiler's "
+          "raw.json.gz: HolisticTraceAnalysis), html (a page with curves, findings and tables, of "
+          "one run or against --baseline), png or pdf (the timeline as the window draws "
+          "it), svg (a picture of the memory over time) or trace (with --time A:B or "
+          "--device: a part)")
       ->required()
-      ->check(CLI::IsMember(
-                  {"chrome", "csv", "snapshot", "memory-timeline", "png", "svg", "html", "trace"})
+      ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "html", "png", "pdf",
+                             "svg", "trace"})
                   .description(""))
-      ->type_name("chrome|csv|snapshot|memory-timeline|svg|trace");
+      ->type_name("chrome|csv|snapshot|memory-timeline|html|png|pdf|svg|trace");
   command->add_option("-o,--output", options->output, "file to write ('-': stdout)")
       ->required()
       ->type_name("OUT");
@@ -114,8 +175,16 @@ void RegisterExport(CLI::App& app, Context& context) {
                     "of a snapshot: leave out what each block is");
   command->add_flag("--no-annotations", options->no_annotations,
                     "of a snapshot: leave out steps, phases and named ranges");
-  command->add_option("--title", options->title, "of a picture: what stands above it")
+  command->add_option("--title", options->title, "of a picture or a page: what stands above it")
       ->type_name("TEXT");
+  command->add_option("--baseline", options->baseline, "of a page: a trace to compare with")
+      ->type_name("FILE");
+  command->add_option("--size", options->size, "of png and pdf (1680x1050)")->type_name("WxH");
+  command->add_option("--scale", options->scale, "of png: device pixels a pixel, 0.5 to 4")
+      ->type_name("N");
+  command->add_option("--theme", options->theme, "of png and pdf: light or dark")
+      ->check(CLI::IsMember({"light", "dark"}).description(""))
+      ->type_name("light|dark");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "profiler/run/times.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -137,12 +138,7 @@ std::string Count(uint64_t value) {
   return digits;
 }
 
-std::string Milliseconds(double value) {
-  const double size = std::abs(value);
-  if (size >= 1000) return fmt::format("{:.2f} s", value / 1000);
-  if (size >= 1 || size == 0) return fmt::format("{:.2f} ms", value);
-  return fmt::format("{:.1f} us", value * 1000);
-}
+std::string Milliseconds(double value) { return run::FormatMilliseconds(value); }
 
 std::string SignedBytes(int64_t bytes) {
   const uint64_t size =

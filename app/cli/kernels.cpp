@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "app/cli/summary.h"
 #include "profiler/query/activity_index.h"
 #include "profiler/query/kernel_names.h"
+#include "profiler/query/kernel_sums.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/block_evidence.h"
 
@@ -22,7 +22,6 @@ namespace {
 
 using query::ActivityIndex;
 using query::kNoRow;
-using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostLaunched = 1000;  // of an operator, that are listed
@@ -35,8 +34,6 @@ struct Options {
   bool json = false;
 };
 
-bool IsWork(ActivityKind kind) { return trace::IsOfDevice(kind) && kind != ActivityKind::kCounter; }
-
 // What is said of an activity; strings are empty where nothing is known.
 class Facts {
  public:
@@ -46,42 +43,12 @@ class Facts {
   const trace::Trace& trace() const { return *trace_; }
   const ActivityIndex& index() const { return index_; }
 
-  std::string Name(uint32_t row) const {
-    const trace::ActivityTable& a = trace_->activities;
-    if (const std::string_view name = trace_->String(a.name[row]); !name.empty())
-      return std::string(name);
-    if (a.kind[row] == ActivityKind::kMemcpy) return trace::CopyName(a.from[row], a.to[row]);
-    return a.kind[row] == ActivityKind::kMemset ? trace::SetName(a.to[row])
-                                                : std::string(trace::Name(a.kind[row]));
-  }
-  // The trace's slices say who ran; else what the producer wrote down.
-  std::string Op(uint32_t row) const {
-    const uint32_t slice = index_.SliceOf(row, SliceKind::kOp);
-    return std::string(
-        trace_->String(slice == kNoRow ? trace_->activities.op[row] : trace_->slices.name[slice]));
-  }
-  std::string Module(uint32_t row) const {
-    return std::string(trace_->String(index_.ModuleOf(row)));
-  }
-  std::string Phase(uint32_t row) const {
-    const uint32_t slice = index_.SliceOf(row, SliceKind::kPhase);
-    return slice == kNoRow ? "" : std::string(trace::Name(trace_->slices.phase(slice)));
-  }
-  int64_t Step(uint32_t row) const {  // -1: outside
-    const uint32_t slice = index_.SliceOf(row, SliceKind::kStep);
-    return slice == kNoRow ? -1 : trace_->slices.number[slice];
-  }
-  std::string Key(uint32_t row, const std::string& by) const {
-    if (by == "op") return Op(row);
-    if (by == "module") return Module(row);
-    if (by == "phase") return Phase(row);
-    if (by == "step") return Step(row) < 0 ? "" : fmt::format("{}", Step(row));
-    if (by == "stream") return fmt::format("stream {}", trace_->activities.stream[row]);
-    return by == "kind" ? std::string(trace::Name(trace_->activities.kind[row])) : Name(row);
-  }
-  int64_t Takes(uint32_t row) const {
-    return trace_->activities.end_ns[row] - trace_->activities.begin_ns[row];
-  }
+  std::string Name(uint32_t row) const { return query::ActivityName(*trace_, row); }
+  std::string Op(uint32_t row) const { return std::string(query::OpOf(index_, row)); }
+  std::string Module(uint32_t row) const { return std::string(query::ModuleOf(index_, row)); }
+  std::string Phase(uint32_t row) const { return std::string(query::PhaseOf(index_, row)); }
+  int64_t Step(uint32_t row) const { return query::StepOf(index_, row); }  // -1: outside
+  int64_t Takes(uint32_t row) const { return query::TakesOf(*trace_, row); }
 
   Json ToJson(uint32_t row) const {
     const trace::ActivityTable& a = trace_->activities;
@@ -154,33 +121,14 @@ std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) *
 // For text, where a name of the file must not steer the terminal.
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
-struct Sum {
-  std::string name;
-  uint64_t count = 0, bytes = 0;
-  int64_t takes_ns = 0;
-};
-
 ExitCode ShowSums(const Facts& facts, const Options& options) {
   const trace::Trace& trace = facts.trace();
-  std::map<std::string, Sum> by_key;
+  const query::KernelSums all =
+      query::SumKernels(facts.index(), *query::ParseKernelsBy(options.by));
   std::vector<uint32_t> longest;
-  int64_t all_ns = 0;
-  for (uint32_t row = 0; row < trace.activities.size(); ++row) {
-    if (!IsWork(trace.activities.kind[row])) continue;
-    Sum& sum = by_key[facts.Key(row, options.by)];
-    ++sum.count;
-    sum.bytes += trace.activities.bytes[row];
-    sum.takes_ns += facts.Takes(row);
-    all_ns += facts.Takes(row);
-    longest.push_back(row);
-  }
-  std::vector<Sum> sums;
-  for (auto& [name, sum] : by_key) {
-    sum.name = name;
-    sums.push_back(sum);
-  }
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const Sum& a, const Sum& b) { return a.takes_ns > b.takes_ns; });
+  for (uint32_t row = 0; row < trace.activities.size(); ++row)
+    if (all.sum_of[row] != kNoRow) longest.push_back(row);
+  const std::vector<query::KernelSum>& sums = all.sums;
   const auto shown = static_cast<ptrdiff_t>(std::min(options.top, longest.size()));
   std::partial_sort(longest.begin(), longest.begin() + shown, longest.end(),
                     [&](uint32_t a, uint32_t b) {
@@ -190,10 +138,10 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
   if (options.json) {
     Json json = {{"by", options.by},
                  {"measured", trace.info.measured},
-                 {"takes_ns", all_ns},
+                 {"takes_ns", all.takes_ns},
                  {"groups", Json::array()},
                  {"longest", Json::array()}};
-    for (const Sum& sum : sums)
+    for (const query::KernelSum& sum : sums)
       json["groups"].push_back({{"name", sum.name},
                                 {"count", sum.count},
                                 {"takes_ns", sum.takes_ns},
@@ -207,9 +155,7 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
                {"Count", Table::kRight},
                {"By " + options.by}});
   for (size_t i = 0; i < std::min(options.top, sums.size()); ++i)
-    table.Row({Duration(sums[i].takes_ns),
-               fmt::format("{:.1f} %", 100.0 * static_cast<double>(sums[i].takes_ns) /
-                                           static_cast<double>(std::max<int64_t>(all_ns, 1))),
+    table.Row({Duration(sums[i].takes_ns), fmt::format("{:.1f} %", 100.0 * all.share(sums[i])),
                Count(sums[i].count),
                sums[i].name.empty()   ? "(none)"
                : options.by == "name" ? query::ReadableKernel(sums[i].name)

@@ -28,7 +28,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
-                 "page to open: phases, allocations, compare, what-if=CONF, techniques=WORDS, ...")
+                 "page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, "
+                 "techniques=WORDS, ...")
       ->type_name("NAME");
   app.add_option("--size", window.size, "size of the window (1680x1050)")->type_name("WxH");
   app.add_option("--theme", window.theme, "dark, light or system")

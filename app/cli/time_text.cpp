@@ -1,27 +1,9 @@
 #include "app/cli/time_text.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <cmath>
+#include "profiler/run/times.h"
 
 namespace vramscope::cli {
 
-absl::StatusOr<int64_t> ParseTime(std::string_view text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  const std::string_view unit(end, static_cast<size_t>(last - end));
-  const double factor = unit.empty() || unit == "ns" ? 1
-                        : unit == "us"               ? 1e3
-                        : unit == "ms"               ? 1e6
-                        : unit == "s"                ? 1e9
-                                                     : 0;
-  if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "\"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
-  }
-  return std::llround(value * factor);
-}
+absl::StatusOr<int64_t> ParseTime(std::string_view text) { return run::ParseTime(text); }
 
 }  // namespace vramscope::cli

@@ -131,6 +131,21 @@ std::string_view FunctionName(std::string_view function) {
   return function.substr(0, 100);
 }
 
+std::string_view LastParts(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash == 0) return path;
+  const size_t before = path.rfind('/', slash - 1);
+  return before == std::string_view::npos ? path : path.substr(before + 1);
+}
+
+std::string SiteNames::SearchText(uint32_t frame) const {
+  if (!OfPython(frame)) return {};
+  const uint32_t line = trace_.stacks.line[frame];
+  // Neither is part of the other in notebooks.
+  return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
+                     FileLabel(File(frame)), line, Function(frame));
+}
+
 SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
   const std::string_view file = File(frame), function = Function(frame);
   if (IsPython(file, function)) return IsInstalled(file) ? Frame::kLibrary : Frame::kProgram;

@@ -13,6 +13,8 @@ namespace vramscope::analysis {
 
 // The path's last part.
 std::string_view BaseName(std::string_view path);
+// Its last two: the end of a path says more than its beginning.
+std::string_view LastParts(std::string_view path);
 
 // A file as call sites name it: its base name; "graph" of the code of a compiled graph, whose lines
 // are its nodes; of a notebook's cell, whose files all begin alike, "In[12]" of
@@ -36,6 +38,14 @@ class SiteNames {
     kMachinery,  // interpreter, dispatcher, allocator
   };
   Frame KindOf(uint32_t frame) const;
+  bool OfPython(uint32_t frame) const {
+    const Frame kind = KindOf(frame);
+    return kind == Frame::kProgram || kind == Frame::kLibrary;
+  }
+  std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
+  // What a search finds of a frame of Python, as lists of frames show it and as call sites do;
+  // "" of others.
+  std::string SearchText(uint32_t frame) const;
 
   // Python frames as "optimizer.py:80 step", innermost first: those of the program, or where there
   // are none those of packages; without any: the autograd node or the innermost function of note
@@ -76,7 +86,6 @@ class SiteNames {
   }
   // Whether the program's innermost frame is a module's.
   bool IsTopLevel(trace::StackId stack) const;
-  std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
   // The file that was started: the outermost of the program's modules; "" when the stack has none.
   std::string_view ScriptOf(trace::StackId stack) const;
   std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }

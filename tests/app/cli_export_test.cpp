@@ -60,6 +60,63 @@ TEST_F(CliRecording, APictureIsSvg) {
   EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--title", "a", "-o", "-"}).status, 2);
 }
 
+TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out.png";
+  const Outcome png =
+      RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2", "-o", out});
+  if (png.status == 3 && png.err.find("without its window") != std::string::npos)
+    GTEST_SKIP() << "a build without the window";
+  ASSERT_EQ(png.status, 0) << png.err;
+  const std::string bytes = ReadFile(out);
+  ASSERT_TRUE(bytes.starts_with("\x89PNG"));
+  const auto number = [&](size_t at) {  // big-endian, of the header
+    uint32_t value = 0;
+    for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  EXPECT_EQ(number(16), 1600u);
+  EXPECT_EQ(number(20), 1200u);
+  EXPECT_EQ(
+      RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2", "-o", "-"})
+          .out,
+      bytes)
+      << "the same picture each time";
+  EXPECT_NE(RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2",
+                          "--theme", "dark", "-o", "-"})
+                .out,
+            bytes);
+  const Outcome pdf = RunVramscope({"export", file, "--to", "pdf", "--size", "700x500", "-o", "-"});
+  ASSERT_EQ(pdf.status, 0) << pdf.err;
+  EXPECT_TRUE(pdf.out.starts_with("%PDF-"));
+  EXPECT_THAT(pdf.out, HasSubstr("/MediaBox [0 0 700"));
+  const Outcome small = RunVramscope({"export", file, "--to", "png", "--size", "1x1", "-o", "-"});
+  EXPECT_EQ(small.status, 3);
+  EXPECT_THAT(small.err, HasSubstr("1680x1050"));
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--size", "800x600", "-o", "-"}).status,
+            2);
+}
+
+TEST_F(CliRecording, AReportIsOnePageOfHtml) {
+  const std::string file = Write("s.json", {}), other = Write("t.json", {.activation = 3 * kMiB});
+  const std::string out = folder_ / "out.html";
+  const Outcome written = RunVramscope(
+      {"export", file, "--to", "html", "--title", "<script>alert(1)</script>", "-o", out});
+  ASSERT_EQ(written.status, 0) << written.err;
+  const std::string page = ReadFile(out);
+  EXPECT_THAT(page, AllOf(HasSubstr("&lt;script&gt;"), HasSubstr("peak 6.00 MiB"),
+                          HasSubstr("The peak by category"), HasSubstr("</html>")));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  const Outcome both =
+      RunVramscope({"export", file, "--to", "html", "--baseline", other, "-o", "-"});
+  ASSERT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("Compared with t.json"));
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--baseline", other, "-o", "-"}).status,
+            2);
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "html", "--baseline", other, "-o", other}).status,
+            2)
+      << "it is an input";
+}
+
 TEST_F(CliRecording, APartIsATraceOfItsOwn) {
   const std::string file = Write("s.json", {}), out = folder_ / "part.trace";
   EXPECT_EQ(RunVramscope({"export", file, "--to", "trace", "--entries", "2:4", "-o", out}).status,

@@ -32,6 +32,7 @@
 
 #include "tests/bench/make_snapshot.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/panels/search_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
 
@@ -231,6 +232,12 @@ void Run(Bench& bench, int rounds) {
     for (const char* text : {"a", "at", "att", "attn", ""})
       bench.Time(*text == '\0' ? "search: cleared" : "search: a key",
                  [&] { edit->setText(QLatin1String(text)); });
+  }
+  window.openPage(QStringLiteral("search"));
+  for (int i = 0; i < rounds; ++i) {
+    for (const char* text : {"a", "at", "att", "attn", "size > 1 MiB and module ~ attn", ""})
+      bench.Time(*text == '\0' ? "search everything: cleared" : "search everything: a key",
+                 [&] { window.searchPanel()->search(QLatin1String(text)); });
   }
   for (int i = 0; i < rounds; ++i) {
     for (const QString& page : window.pageNames()) {

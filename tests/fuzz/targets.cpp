@@ -4,6 +4,7 @@
 #include "tests/fuzz/cudnn_entries.h"
 #include "tests/fuzz/device_code_entries.h"
 #include "tests/fuzz/device_entries.h"
+#include "tests/fuzz/filter_entries.h"
 #include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
@@ -31,6 +32,7 @@ std::span<const Target> Targets() {
       {"device", &DeviceFile},
       {"device_code", &DeviceCode},
       {"experiments", &Experiments},
+      {"filter", &FilterText},
       {"folder_stream", &FolderStream},
       {"histogram", &Histogram},
       {"history_tail", &HistoryTail},

@@ -42,7 +42,7 @@ PROFILER = {
     "setup": {"base", "run", "trace", "program"},
     "replay": {"base", "run", "trace", "allocator", "analysis"},
     "explain": {"base", "run", "trace", "allocator", "analysis", "replay"},
-    "exporters": {"base", "run", "trace", "allocator", "analysis", "replay", "explain"},
+    "exporters": {"base", "run", "trace", "allocator", "analysis", "query", "replay", "explain"},
     "estimate": {"base", "run", "trace", "allocator", "analysis"},
     "fit": {"base", "run", "trace", "analysis"},
     "reproduce": {"base", "run", "trace", "allocator", "analysis", "explain", "exporters", "estimate"},

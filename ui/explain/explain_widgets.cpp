@@ -74,10 +74,7 @@ void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QS
   for (const Row& row : all.rows)
     if ((!keep || keep(row)) && matches(row)) shown.rows.push_back(row);
   model->setTable(std::move(shown));
-  const QHeaderView* header = view->horizontalHeader();
-  const int column = header->sortIndicatorSection();
-  if (column >= 0 && column < model->columnCount())
-    model->sort(column, header->sortIndicatorOrder());
+  view->sortAsBefore();
 }
 
 }  // namespace vramscope::ui

@@ -36,8 +36,6 @@ enum AllocationColumn {
 static_assert(kBlock == kBlockColumn && kStep == kColumnsOfTime.front() &&
               kLife == kColumnsOfTime.back());
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 std::string Text(std::string_view text) { return std::string(text); }
 
 // Where each string stands among all in order.
@@ -142,9 +140,11 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
       trace.info.has_times
           ? fmt::format("{:.3f} ms", static_cast<double>(a.begin_ns[i] - trace.begin_ns()) / 1e6)
           : timeline::FormatEntry(a.begin_ns[i]);
-  row.cells[kLife].text = a.free_event[i] == trace::kNoEvent
-                              ? "to the end"
-                              : timeline::LengthOf(trace, a.end_ns[i] - a.begin_ns[i]);
+  row.cells[kLife] = DurationCell(a.end_ns[i] - a.begin_ns[i], trace.info.has_times);
+  if (a.free_event[i] == trace::kNoEvent) row.cells[kLife].text = "to the end";
+  (trace.info.has_times ? row.cells[kBorn].ns : row.cells[kBorn].count) =
+      a.begin_ns[i] - (trace.info.has_times ? trace.begin_ns() : 0);
+  if (a.step[i] >= 0) row.cells[kStep].count = a.step[i];
   const trace::EventIndex e = a.alloc_event[i];
   if (!trace.events.user_metadata.empty())
     row.cells.push_back(TextCell(Text(trace.String(trace.events.UserMetadataOf(e)))));
@@ -176,62 +176,6 @@ std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool desce
     order.swap(next);
   }
   return order;
-}
-
-AllocationSearch::AllocationSearch(const Trace& trace, std::string_view text)
-    : trace_(trace),
-      needle_(text),
-      strings_(trace.strings.size()),
-      frames_(trace.stacks.frame_count()),
-      stacks_(trace.stacks.size()) {
-  for (char& c : needle_) c = Lower(c);
-  for (int c = 0; c < trace::kCategoryCount; ++c)
-    categories_[static_cast<size_t>(c)] = Has(trace::Name(static_cast<trace::Category>(c)));
-  for (int p = 1; p < trace::kPhaseCount; ++p)  // outside of phases is no word
-    phases_[static_cast<size_t>(p)] = Has(trace::Name(static_cast<Phase>(p)));
-}
-
-bool AllocationSearch::Has(std::string_view text) const {
-  return std::search(text.begin(), text.end(), needle_.begin(), needle_.end(),
-                     [](char x, char y) { return Lower(x) == y; }) != text.end();
-}
-
-bool AllocationSearch::HasString(trace::StringId id) {
-  if (id.value == 0) return false;
-  Answer& answer = strings_[id.value];
-  if (answer == kNotAsked) answer = Has(trace_.String(id)) ? kYes : kNo;
-  return answer == kYes;
-}
-
-bool AllocationSearch::HasFrame(uint32_t frame) {
-  Answer& answer = frames_[frame];
-  if (answer == kNotAsked) answer = Has(timeline::FrameText(trace_, frame)) ? kYes : kNo;
-  return answer == kYes;
-}
-
-bool AllocationSearch::HasStack(trace::StackId stack) {
-  if (stack.value == 0 || stack.value >= stacks_.size()) return false;
-  Answer& answer = stacks_[stack.value];
-  if (answer == kNotAsked) {
-    const auto frames = trace_.stacks.Frames(stack);
-    const bool has =
-        std::any_of(frames.begin(), frames.end(), [&](uint32_t f) { return HasFrame(f); }) ||
-        Has(timeline::CallSite(trace_, stack));
-    answer = has ? kYes : kNo;
-  }
-  return answer == kYes;
-}
-
-bool AllocationSearch::Matches(AllocationId id) {
-  const auto& a = trace_.allocations;
-  const uint32_t i = id.value;
-  if (categories_[static_cast<size_t>(a.main_category[i])] ||
-      phases_[static_cast<size_t>(a.phase[i])])
-    return true;
-  if (HasString(a.module[i]) || HasString(a.op[i])) return true;
-  const trace::EventIndex e = a.alloc_event[i];
-  return HasString(trace_.events.UserMetadataOf(e)) ||
-         HasString(trace_.events.CompileContextOf(e)) || HasStack(trace_.events.StackOf(e));
 }
 
 EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {

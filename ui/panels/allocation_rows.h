@@ -1,11 +1,10 @@
-// The table of all allocations: its columns, one row on demand, orders, and what a search finds.
-// Without Qt.
+// The table of all allocations: its columns, one row on demand, orders. Without Qt. What a search
+// finds among them is profiler/query/matcher.h's.
 //
-//   AllocationOrder order(*trace, column, /*descending=*/true);
-//   AllocationSearch search(*trace, "matmul");
-//   for (uint32_t id : order.ids()) if (search.Matches({id})) use(AllocationRow(*trace, {id}));
+//   for (uint32_t id : AllocationOrder(*trace, column, /*descending=*/true))
+//     use(AllocationRow(*trace, {id}));
 //
-// Pure functions of immutable traces; an AllocationSearch belongs to one thread.
+// Pure functions of immutable traces.
 #pragma once
 
 #include <array>
@@ -29,27 +28,6 @@ inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
 // All allocations sorted by a column, ties by id. Linear in their number.
 std::vector<uint32_t> AllocationOrder(const trace::Trace& trace, int column, bool descending);
-
-// Whether module, op, category, phase, a Python frame of the stack, its operator, user metadata or
-// compile context contain the text, whatever the case. Asks once for every name and stack.
-class AllocationSearch {
- public:
-  AllocationSearch(const trace::Trace& trace, std::string_view text);
-  bool Matches(trace::AllocationId id);
-
- private:
-  enum Answer : uint8_t { kNotAsked, kNo, kYes };
-  bool Has(std::string_view text) const;
-  bool HasString(trace::StringId id);
-  bool HasFrame(uint32_t frame);
-  bool HasStack(trace::StackId stack);
-
-  const trace::Trace& trace_;
-  std::string needle_;  // lower case
-  std::array<bool, trace::kCategoryCount> categories_{};
-  std::array<bool, trace::kPhaseCount> phases_{};
-  std::vector<Answer> strings_, frames_, stacks_;
-};
 
 // Events [first, last] of a selected range; none: the whole trace.
 struct EventSpan {

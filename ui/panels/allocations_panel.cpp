@@ -34,7 +34,8 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
   line->setSpacing(6);
   search_ = new QLineEdit;
   search_->setObjectName(QStringLiteral("allocationFilter"));
-  search_->setPlaceholderText(tr("Find module, op, frame, category, phase, metadata"));
+  search_->setPlaceholderText(
+      tr("Find module, op, frame, category; or size > 10 MiB and phase = backward"));
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(380);
   search_->installEventFilter(this);
@@ -206,6 +207,8 @@ void AllocationsPanel::Count() {
                                            : tr("There are no allocations in this trace."));
   previous_->setEnabled(searching && shown > 0);
   next_->setEnabled(searching && shown > 0);
+  if (!model_->searchError().empty())
+    return count_->setText(QString::fromStdString(model_->searchError()));
   if (!searching) {
     count_->setText(digest_ ? tr("%1 allocations").arg(Number(total)) : QString());
     return;

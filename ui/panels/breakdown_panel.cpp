@@ -1,9 +1,11 @@
 #include "ui/panels/breakdown_panel.h"
 
+#include <QContextMenuEvent>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolButton>
@@ -31,18 +33,24 @@ class Swatch : public QWidget {
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
     setFixedSize(kSwatch, kSwatch);
   }
+  void setOn(bool on) {
+    on_ = on;
+    update();
+  }
 
  protected:
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(color_);
-    painter.drawRoundedRect(rect(), 2, 2);
+    painter.setPen(on_ ? QPen(Qt::NoPen) : QPen(color_));
+    painter.setBrush(on_ ? QBrush(color_) : QBrush(Qt::NoBrush));
+    const double inset = on_ ? 0 : 0.5;
+    painter.drawRoundedRect(QRectF(rect()).adjusted(inset, inset, -inset, -inset), 2, 2);
   }
 
  private:
   QColor color_;
+  bool on_ = true;
 };
 
 }  // namespace
@@ -233,7 +241,10 @@ void BreakdownPanel::ShowParts() {
   const auto same = [](const PartLine& line, const Part& part) {
     return line.category == part.category && line.any == (part.bytes > 0);
   };
-  if (!std::ranges::equal(lines_, shown_parts_, same) || lines_dark_ != theme_.dark) MakeLines();
+  if (!std::ranges::equal(lines_, shown_parts_, same) || lines_dark_ != theme_.dark) {
+    MakeLines();
+    ShowSwitches();
+  }
   parts_width_ = 0;
   for (size_t i = 0; i < lines_.size(); ++i) {
     const PartLine& line = lines_[i];
@@ -260,9 +271,21 @@ void BreakdownPanel::MakeLines() {
   for (const Part& part : shown_parts_) {
     const int row = static_cast<int>(lines_.size());
     PartLine line{.category = part.category, .any = part.bytes > 0};
-    parts_->addWidget(new Swatch(theme_.category(part.category)), row, 0);
+    auto* swatch = new Swatch(theme_.category(part.category));
+    line.swatch = swatch;
+    parts_->addWidget(swatch, row, 0);
     auto* name = new ElidedLabel(line.any ? LabelRole::kBody : LabelRole::kDim);
+    name->setObjectName(QStringLiteral("category"));
     name->setFullText(ToQString(trace::Name(part.category)));
+    line.name = name;
+    for (QWidget* half : {static_cast<QWidget*>(swatch), static_cast<QWidget*>(name)}) {
+      half->setProperty("category", static_cast<int>(part.category));
+      half->setCursor(Qt::PointingHandCursor);
+      half->setToolTip(
+          tr("Click hides it in the timeline, double click shows it alone, right "
+             "click has more"));
+      half->installEventFilter(this);
+    }
     parts_->addWidget(name, row, 1);
     line.words = name->fontMetrics().horizontalAdvance(name->fullText()) + 2;
     line.bytes = MakeLabel({}, line.any ? LabelRole::kNumber : LabelRole::kNumberDim);
@@ -310,6 +333,79 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
 void BreakdownPanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   FitParts();
+}
+
+void BreakdownPanel::ShowSwitches() {
+  for (const PartLine& line : lines_) {
+    const bool on = !hidden_[static_cast<size_t>(line.category)];
+    static_cast<Swatch*>(line.swatch)->setOn(on);
+    QFont font = line.name->font();
+    font.setStrikeOut(!on);
+    line.name->setFont(font);
+  }
+}
+
+void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
+  const auto one = static_cast<size_t>(category);
+  before_click_ = hidden_;
+  std::bitset<trace::kCategoryCount> hidden = hidden_;
+  if (alone) {
+    hidden.set();
+    hidden.reset(one);
+    if (hidden == hidden_) hidden.reset();  // it is alone already: all again
+  } else {
+    hidden.flip(one);
+  }
+  // Of what is in the legend, at least one is shown.
+  const bool any = std::ranges::any_of(
+      lines_, [&](const PartLine& line) { return !hidden[static_cast<size_t>(line.category)]; });
+  hidden_ = any ? hidden : std::bitset<trace::kCategoryCount>();
+  ShowSwitches();
+  Q_EMIT categoriesHidden(hidden_);
+}
+
+void BreakdownPanel::ShowAllCategories() {
+  hidden_.reset();
+  ShowSwitches();
+  Q_EMIT categoriesHidden(hidden_);
+}
+
+void BreakdownPanel::CategoryMenu(trace::Category category, const QPoint& at) {
+  QMenu menu(this);
+  menu.setObjectName(QStringLiteral("category_menu"));
+  const bool on = !hidden_[static_cast<size_t>(category)];
+  menu.addAction(on ? tr("Hide") : tr("Show"), this,
+                 [this, category] { SwitchCategory(category, false); });
+  menu.addAction(tr("Show it alone"), this, [this, category] {
+    hidden_.reset();
+    SwitchCategory(category, true);
+  });
+  menu.addAction(tr("Show all"), this, &BreakdownPanel::ShowAllCategories)
+      ->setEnabled(hidden_.any());
+  menu.addSeparator();
+  menu.addAction(tr("Find its blocks"), this, [this, category] {
+    Q_EMIT searchRequested(
+        QStringLiteral("kind = block and category = \"%1\"").arg(ToQString(trace::Name(category))));
+  });
+  menu.exec(at);
+}
+
+bool BreakdownPanel::eventFilter(QObject* watched, QEvent* event) {
+  const QVariant of = watched->property("category");
+  if (!of.isValid()) return QWidget::eventFilter(watched, event);
+  const auto category = static_cast<trace::Category>(of.toInt());
+  if (event->type() == QEvent::ContextMenu) {
+    CategoryMenu(category, static_cast<QContextMenuEvent*>(event)->globalPos());
+    return true;
+  }
+  const bool again = event->type() == QEvent::MouseButtonDblClick;
+  if (!again && event->type() != QEvent::MouseButtonPress)
+    return QWidget::eventFilter(watched, event);
+  const auto* mouse = static_cast<QMouseEvent*>(event);
+  if (mouse->button() != Qt::LeftButton) return QWidget::eventFilter(watched, event);
+  if (again) hidden_ = before_click_;
+  SwitchCategory(category, again || (mouse->modifiers() & Qt::ShiftModifier) != 0);
+  return true;
 }
 
 void BreakdownPanel::FitParts() {

@@ -5,6 +5,7 @@
 
 #include <QJsonObject>
 #include <QWidget>
+#include <bitset>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,6 +49,9 @@ class BreakdownPanel : public QWidget {
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
   void rangeLeft();  // its chip was clicked
+  // Categories that are switched off in the legend.
+  void categoriesHidden(const std::bitset<vramscope::trace::kCategoryCount>& hidden);
+  void searchRequested(const QString& filter);
 
  private:
   class Bar;
@@ -60,10 +64,18 @@ class BreakdownPanel : public QWidget {
     int words = 0;     // pixels of its name
     QLabel* bytes = nullptr;
     QLabel* share = nullptr;
+    ElidedLabel* name = nullptr;
+    QWidget* swatch = nullptr;
   };
   void ShowLive(const analysis::LiveSet& live, Of of);
   void ShowParts();
   void MakeLines();
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  // The legend's switches: this one, this one alone (again: all), all.
+  void ShowSwitches();
+  void SwitchCategory(trace::Category category, bool alone);
+  void ShowAllCategories();
+  void CategoryMenu(trace::Category category, const QPoint& at);
   void ShowCard(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
@@ -98,6 +110,8 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
+  // And as it was before the first click of a double one.
+  std::bitset<trace::kCategoryCount> hidden_, before_click_;
   bool lines_dark_ = false;  // the theme that they were made in
   int parts_width_ = 0;      // of the widest line without its share
   LiveList* largest_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "ui/timeline/model/format.h"
@@ -24,7 +25,10 @@ Cell CountCell(uint64_t count) {
 }
 
 Cell DurationCell(int64_t ns, bool times) {
-  return {.text = timeline::FormatLength(ns, times), .sort = static_cast<double>(ns)};
+  return {.text = timeline::FormatLength(ns, times),
+          .sort = static_cast<double>(ns),
+          .count = times ? std::nullopt : std::optional(ns),  // of entries
+          .ns = times ? std::optional(ns) : std::nullopt};
 }
 
 Cell CategoryCell(trace::Category category) {

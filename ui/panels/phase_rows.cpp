@@ -17,9 +17,10 @@ namespace {
 
 // Of a trace without times a nanosecond is an entry. What takes nothing at all never ran.
 Cell Milliseconds(double ms, bool times) {
-  if (ms == 0) return {.text = "\u2013", .sort = 0};
-  return {.text = times ? FormatMs(ms) : timeline::FormatLength(std::llround(ms * 1e6), false),
-          .sort = ms};
+  Cell cell = DurationCell(std::llround(ms * 1e6), times);
+  cell.sort = ms;
+  cell.text = ms == 0 ? "\u2013" : times ? FormatMs(ms) : cell.text;
+  return cell;
 }
 
 }  // namespace

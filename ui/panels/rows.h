@@ -33,8 +33,10 @@ struct Cell {
   std::string text;
   double sort = 0;         // numbers sort by this, texts by themselves
   std::string exact = {};  // tool tip; empty: none
-  // The figure itself, where it is one of bytes or a count: what CSV has in its place.
-  std::optional<int64_t> bytes = {}, count = {};
+  // The figure itself, where it is one of bytes, a count, a time in ns or a share: what CSV has in
+  // its place, with the unit in the column's head.
+  std::optional<int64_t> bytes = {}, count = {}, ns = {};
+  std::optional<double> percent = {};
   std::optional<trace::Category> category = {};  // whose colour stands before the text
   enum class Tone : uint8_t { kPlain, kDim, kGood, kBad } tone = Tone::kPlain;
 };
@@ -46,6 +48,8 @@ struct Row {
   // row speaks of.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
+  uint32_t activity = UINT32_MAX;  // row of Trace::activities
+  uint32_t group = UINT32_MAX;     // which of the answer's groups it is of, in whatever order
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "profiler/query/matcher.h"
 #include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
@@ -163,6 +164,10 @@ void AllocationModel::setSearch(const QString& text) {
   if (wanted == search_) return;
   beginResetModel();
   search_ = wanted;
+  const absl::StatusOr<query::Filter> filter = query::ParseSearch(wanted);
+  search_error_ = std::string(filter.status().message());
+  // What cannot be read finds nothing, rather than everything.
+  filter_ = filter.ok() ? *filter : query::Filter::OfText(wanted);
   Narrow();
   endResetModel();
 }
@@ -189,13 +194,15 @@ void AllocationModel::Narrow() {
   narrowed_ = trace_ != nullptr && (!search_.empty() || !span_.whole());
   if (!narrowed_) return;
   const uint32_t n = trace_->allocations.size();
-  std::vector<bool> keep(n);
-  AllocationSearch search(*trace_, search_);
-  total_ = 0;
-  for (uint32_t i = 0; i < n; ++i) {
-    if (!span_.Touches(*trace_, i)) continue;
-    ++total_;
-    keep[i] = search_.empty() || search.Matches(trace::AllocationId{i});
+  std::vector<bool> keep = query::Matcher(filter_, *trace_, nullptr).MatchBlocks();
+  total_ = n;
+  if (!span_.whole()) {
+    total_ = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      const bool touches = span_.Touches(*trace_, i);
+      total_ += touches;
+      keep[i] = keep[i] && touches;
+    }
   }
   for (const uint32_t i : order_)
     if (keep[i]) rows_.push_back(i);
@@ -381,44 +388,105 @@ QList<int> TableView::SelectedLines() const {
   return lines;
 }
 
+namespace {
+
+// What a column of a CSV file counts, by its cells.
+enum class Unit { kText, kBytes, kNs, kPercent, kCount };
+
+Unit UnitOf(const Cell& cell) {
+  return cell.bytes     ? Unit::kBytes
+         : cell.ns      ? Unit::kNs
+         : cell.percent ? Unit::kPercent
+         : cell.count   ? Unit::kCount
+                        : Unit::kText;
+}
+
+QString InHead(Unit unit) {
+  switch (unit) {
+    case Unit::kBytes:
+      return QStringLiteral(" [B]");
+    case Unit::kNs:
+      return QStringLiteral(" [ns]");
+    case Unit::kPercent:
+      return QStringLiteral(" [%]");
+    case Unit::kText:
+    case Unit::kCount:
+      break;
+  }
+  return {};
+}
+
+// Empty: the cell has no such figure ("to the end" of a recording, "none").
+QString Figure(const Cell& cell, Unit unit) {
+  if (unit == Unit::kBytes && cell.bytes) return QString::number(*cell.bytes);
+  if (unit == Unit::kNs && cell.ns) return QString::number(*cell.ns);
+  if (unit == Unit::kPercent && cell.percent) return QString::number(*cell.percent, 'f', 4);
+  if (unit == Unit::kCount && cell.count) return QString::number(*cell.count);
+  return {};
+}
+
+QString QuotedForCsv(QString text) {
+  static const QRegularExpression special(QStringLiteral("[\",\n\r]"));
+  if (!text.contains(special)) return text;
+  return QStringLiteral("\"%1\"").arg(text.replace(QLatin1Char('"'), QStringLiteral("\"\"")));
+}
+
+// One line, and nothing that Markdown takes for its own.
+QString QuotedForMarkdown(QString text) {
+  static const QRegularExpression breaks(QStringLiteral("[\\s\\x00-\\x1f]+"));
+  static const QRegularExpression special(QStringLiteral("([\\\\`*_{}\\[\\]<>|#~&])"));
+  return text.replace(breaks, QStringLiteral(" ")).replace(special, QStringLiteral("\\\\1"));
+}
+
+}  // namespace
+
 // Figures as they are, with the unit in the head, where a cell knows them exactly.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();
-  const auto quoted = [](QString text) {
-    static const QRegularExpression special(QStringLiteral("[\",\n\r]"));
-    if (!text.contains(special)) return text;
-    return QStringLiteral("\"%1\"").arg(text.replace(QLatin1Char('"'), QStringLiteral("\"\"")));
-  };
   QStringList head, out;
-  std::vector<bool> in_bytes;
+  std::vector<Unit> units;
   for (int c = 0; c < rows_->columnCount(); ++c) {
-    const Column& column = rows_->columns()[static_cast<size_t>(c)];
-    in_bytes.push_back(std::any_of(lines.begin(), lines.end(), [&](int row) {
-      const Cell* cell = rows_->cell(row, c);
-      return cell != nullptr && cell->bytes.has_value();
-    }));
-    head << quoted(QString::fromStdString(column.title) +
-                   (in_bytes.back() ? QStringLiteral(" [B]") : QString()));
+    Unit unit = Unit::kText;
+    for (int i = 0; i < lines.size() && unit == Unit::kText; ++i)
+      if (const Cell* cell = rows_->cell(lines[i], c)) unit = UnitOf(*cell);
+    units.push_back(unit);
+    head << QuotedForCsv(QString::fromStdString(rows_->columns()[static_cast<size_t>(c)].title) +
+                         InHead(unit));
   }
   out << head.join(QLatin1Char(','));
   for (int line : lines) {
     QStringList cells;
     for (int c = 0; c < rows_->columnCount(); ++c) {
+      const Unit unit = units[static_cast<size_t>(c)];
       const Cell* cell = rows_->cell(line, c);
-      if (cell == nullptr) {
-        cells << QString();
-      } else if (in_bytes[static_cast<size_t>(c)]) {
-        cells << (cell->bytes ? QString::number(*cell->bytes) : QString());
-      } else if (cell->count) {
-        cells << QString::number(*cell->count);
-      } else {
-        cells << quoted(QString::fromStdString(cell->text));
-      }
+      cells << (cell == nullptr       ? QString()
+                : unit == Unit::kText ? QuotedForCsv(QString::fromStdString(cell->text))
+                                      : Figure(*cell, unit));
     }
     out << cells.join(QLatin1Char(','));
   }
   return out.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+QString TableView::selectionAsMarkdown() const {
+  if (rows_ == nullptr) return {};
+  const auto line = [](const QStringList& cells) {
+    return QStringLiteral("| %1 |\n").arg(cells.join(QStringLiteral(" | ")));
+  };
+  QStringList head, rule;
+  for (const Column& column : rows_->columns()) {
+    head << QuotedForMarkdown(QString::fromStdString(column.title));
+    rule << (column.number || column.right ? QStringLiteral("---:") : QStringLiteral("---"));
+  }
+  QString out = line(head) + line(rule);
+  for (const int row : SelectedLines()) {
+    QStringList cells;
+    for (int c = 0; c < rows_->columnCount(); ++c)
+      cells << QuotedForMarkdown(rows_->index(row, c).data().toString());
+    out += line(cells);
+  }
+  return out;
 }
 
 QString TableView::selectionAsTsv() const {
@@ -439,6 +507,9 @@ QString TableView::selectionAsTsv() const {
 
 void TableView::copySelection() const { QGuiApplication::clipboard()->setText(selectionAsTsv()); }
 void TableView::copyAsCsv() const { QGuiApplication::clipboard()->setText(selectionAsCsv()); }
+void TableView::copyAsMarkdown() const {
+  QGuiApplication::clipboard()->setText(selectionAsMarkdown());
+}
 
 // Numbers begin with the largest; again turns it round.
 void TableView::sortByCurrentColumn() {
@@ -449,6 +520,12 @@ void TableView::sortByCurrentColumn() {
   const bool down = again ? header->sortIndicatorOrder() == Qt::AscendingOrder
                           : rows_->columns()[static_cast<size_t>(column)].number;
   sortByColumn(column, down ? Qt::DescendingOrder : Qt::AscendingOrder);
+}
+
+void TableView::sortAsBefore() {
+  const int column = horizontalHeader()->sortIndicatorSection();
+  if (rows_ != nullptr && column >= 0 && column < rows_->columnCount())
+    rows_->sort(column, horizontalHeader()->sortIndicatorOrder());
 }
 
 bool TableView::step(int direction) {
@@ -478,6 +555,7 @@ void TableView::contextMenuEvent(QContextMenuEvent* event) {
   QMenu menu(this);
   menu.addAction(tr("Copy rows\tCtrl+C"), this, &TableView::copySelection);
   menu.addAction(tr("Copy as CSV, exact\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
+  menu.addAction(tr("Copy as Markdown"), this, &TableView::copyAsMarkdown);
   if (isSortingEnabled())
     menu.addAction(tr("Sort by this column\tS"), this, &TableView::sortByCurrentColumn);
   menu.exec(event->globalPos());

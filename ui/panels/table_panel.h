@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/query/filter.h"
 #include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
@@ -74,8 +75,10 @@ class AllocationModel : public RowModel {
   trace::AllocationId at(int row) const;
   int rowOf(trace::AllocationId id) const;               // -1: left out
   const std::string& search() const { return search_; }  // empty: none
-  std::vector<trace::AllocationId> found() const;        // of a search, in the order of rows
-  uint32_t total() const;                                // in the range
+  // Why the search cannot be read as a filter; empty: it can.
+  const std::string& searchError() const { return search_error_; }
+  std::vector<trace::AllocationId> found() const;  // of a search, in the order of rows
+  uint32_t total() const;                          // in the range
 
  private:
   const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : order_; }
@@ -87,7 +90,8 @@ class AllocationModel : public RowModel {
   std::vector<uint32_t> rows_;   // those of the search and of the range, when there is one
   bool narrowed_ = false;
   uint32_t total_ = 0;
-  std::string search_;
+  std::string search_, search_error_;
+  query::Filter filter_;
   EventSpan span_;
   int sort_column_ = kBlockColumn;
   Qt::SortOrder sort_order_ = Qt::DescendingOrder;
@@ -102,12 +106,16 @@ class TableView : public QTableView {
   void setRowModel(RowModel* model);
   void setEmptyText(const QString& text);  // in place of rows, while there are none
   // The selected rows with their heads; without any, all. TSV as it is shown, CSV (RFC 4180) with
-  // exact bytes.
+  // plain numbers: bytes, ns, percent, the unit in the head.
   QString selectionAsTsv() const;
   QString selectionAsCsv() const;
+  QString selectionAsMarkdown() const;  // a table as GitHub reads it
   void copySelection() const;
   void copyAsCsv() const;
+  void copyAsMarkdown() const;
   void sortByCurrentColumn();
+  // A new table in the order that the header says.
+  void sortAsBefore();
   // The next row (or, with -1, the one before) becomes the current one, round at the ends. False:
   // there is none.
   bool step(int direction);

@@ -36,11 +36,13 @@
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/kernels_panel.h"
 #include "ui/panels/phases_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
+#include "ui/panels/search_panel.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -312,6 +314,7 @@ void MainWindow::BuildTables() {
   allocations_ = new AllocationsPanel;
   allocations_->setEmptyText(nothing);
   tabs_->addTab(allocations_, tr("Allocations"));
+  BuildPages();
 
   explain_ = new ExplainPanel(tabs_, this);
 
@@ -443,6 +446,7 @@ void MainWindow::ConnectPanels() {
           ->setFocus();
     }
   });
+  ConnectPages();
 }
 
 void MainWindow::RestoreLayout() {
@@ -494,6 +498,8 @@ void MainWindow::ApplyChosenTheme() {
   explain_->setTheme(theme_);
   phases_->setTheme(theme_);
   allocations_->setTheme(theme_);
+  kernels_->setTheme(theme_);
+  search_->setTheme(theme_);
   for (StudyPage* page : studies_) page->setTheme(theme_);
   history_->setTheme(theme_);
   document_tabs_->setTheme(theme_);
@@ -542,6 +548,7 @@ void MainWindow::ShowSelected() {
   selection_->setSelection(timeline_->selection());
   selection_->setActivity(timeline_->activityFacts());
   selection_->setKernels(timeline_->kernelsOf(timeline_->selection()));
+  kernels_->setActivity(timeline_->selectedActivity());
 }
 
 QJsonObject MainWindow::dumpState() const {
@@ -589,6 +596,8 @@ QJsonObject MainWindow::dumpState() const {
       {"selection", selection_->dumpState()},
       {"tables", QJsonObject{{"phases", phases_->dumpState()},
                              {"allocations", allocations_->dumpState()},
+                             {"kernels", kernels_->dumpState()},
+                             {"search", search_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},
       {"fit", fit_->dumpState()},

@@ -64,12 +64,14 @@ class DropZones;
 class ExplainPanel;
 class HeaderBar;
 class HistoryPanel;
+class KernelsPanel;
 class PhasesPanel;
 class ProgramPanel;
 class ProgramRunner;
 class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
+class SearchPanel;
 class SessionFile;
 class SetupPanel;
 class ExperimentsPage;
@@ -160,6 +162,9 @@ class MainWindow : public QMainWindow {
   // and can be cancelled, which leaves an older file as it was.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
+  // By the name's ending: .html a report (of a baseline, too, where one is pinned), .png and .pdf
+  // the timeline as it is seen, .svg the memory over time, .csv the allocations.
+  void exportAs(const QString& path);
   // What is being run, read, written or replayed, programs too, without a question.
   void cancelAll();
   void openPage(const QString& id);  // a name of pageNames(), else nothing happens
@@ -191,6 +196,8 @@ class MainWindow : public QMainWindow {
   ExperimentsPage* experimentsPage() const { return experiments_; }
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
+  KernelsPanel* kernelsPanel() const { return kernels_; }
+  SearchPanel* searchPanel() const { return search_; }
   bool partial() const { return session().partial(); }  // a picture of what has come so far
   bool programBehind() const;                           // it runs, and another document is shown
   const KeptResults& keptResults() const { return kept_; }
@@ -218,6 +225,9 @@ class MainWindow : public QMainWindow {
   // main_window.cpp: parts and their places.
   void BuildDocks();
   void BuildTables();
+  // main_window_pages.cpp: kernels, search.
+  void BuildPages();
+  void ConnectPages();
   void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectPanels();
   void RestoreLayout();
@@ -235,6 +245,8 @@ class MainWindow : public QMainWindow {
   TableView* TableInFront() const;
   void SaveDialog();
   void ExportDialog();
+  void ExportReportDialog();
+  void ExportPictureDialog();
   void ShowAbout();
   void RebuildRecent();
   // main_window_document.cpp: runs, what is shown.
@@ -361,8 +373,11 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  void WriteFile(const QString& path, bool chrome);
-  void Write(std::shared_ptr<const trace::Trace> trace, const QString& path, bool chrome);
+  // Writes what is not a .trace; empty: a .trace is written.
+  using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
+  void WriteFile(const QString& path, const Producer& produce);
+  void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
+             const Producer& produce);
   bool RefusesToWrite(const QString& path);
   void CancelOthers();
   void ShowProgress();
@@ -460,6 +475,8 @@ class MainWindow : public QMainWindow {
   ExperimentsPage* experiments_ = nullptr;
   PhasesPanel* phases_ = nullptr;
   AllocationsPanel* allocations_ = nullptr;
+  KernelsPanel* kernels_ = nullptr;
+  SearchPanel* search_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* history_dock_ = nullptr;

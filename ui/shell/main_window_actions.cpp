@@ -12,8 +12,10 @@
 
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
+#include "ui/panels/kernels_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/search_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/toggle_switch.h"
@@ -104,6 +106,24 @@ void MainWindow::AddFileActions() {
                 .run = [this] { ExportDialog(); },
                 .enabled = have,
                 .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
+  actions_.Add(
+      {.id = "file.export.report",
+       .menu = menu,
+       .text = tr("Export report …"),
+       .shortcuts = Keys({"Ctrl+Shift+E"}),
+       .run = [this] { ExportReportDialog(); },
+       .enabled = have,
+       .tip = tr("One page of HTML that is read without vramscope; with a baseline pinned, "
+                 "a comparison"),
+       .words = {tr("html"), tr("share")}});
+  actions_.Add({.id = "file.export.picture",
+                .menu = menu,
+                .text = tr("Export picture …"),
+                .run = [this] { ExportPictureDialog(); },
+                .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+                .tip = tr("The timeline as it is seen, as PNG or PDF; the memory over time as SVG"),
+                .why_not = tr("A snapshot without a history has no timeline"),
+                .words = {tr("png"), tr("pdf"), tr("svg"), tr("image"), tr("screenshot")}});
   for (int i = 0; i < kMaxRecent; ++i) {
     actions_.Add({.id = QStringLiteral("file.recent.%1").arg(i + 1),
                   .menu = menu,
@@ -158,11 +178,33 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsCsv();
                     },
-                .tip = tr("With exact bytes (in a table Ctrl+Shift+C)")});
+                .tip = tr("With plain numbers (in a table Ctrl+Shift+C)")});
+  actions_.Add({.id = "edit.copy-markdown",
+                .menu = menu,
+                .text = tr("Copy table rows as Markdown"),
+                .run =
+                    [this] {
+                      if (const TableView* table = TableInFront()) table->copyAsMarkdown();
+                    },
+                .tip = tr("As GitHub reads a table")});
   actions_.Add({.id = "edit.find",
                 .menu = menu,
-                .text = tr("Find in the table in front, or allocations"),
+                .text = tr("Find …"),
                 .shortcuts = Keys({"Ctrl+F"}),
+                .run =
+                    [this] {
+                      openPage(QStringLiteral("search"));
+                      search_->focusEdit();
+                    },
+                .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+                .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
+                .why_not = tr("A snapshot without a history has no timeline: its tables have "
+                              "filters of their own"),
+                .words = {tr("search"), tr("filter")}});
+  actions_.Add({.id = "edit.filter",
+                .menu = menu,
+                .text = tr("Filter the table in front, or allocations"),
+                .shortcuts = Keys({"/"}),
                 .run =
                     [this] {
                       tables_dock_->show();
@@ -178,7 +220,11 @@ void MainWindow::AddEditActions() {
                     },
                 .enabled = [this] { return session().shown() != nullptr; }});
   const auto step = [this](int direction) {
-    if (tabs_->currentWidget() == allocations_)
+    if (tabs_->currentWidget() == search_)
+      search_->step(direction);
+    else if (tabs_->currentWidget() == kernels_)
+      kernels_->step(direction);
+    else if (tabs_->currentWidget() == allocations_)
       allocations_->step(direction);
     else if (TableView* table = TableInFront())
       table->step(direction);

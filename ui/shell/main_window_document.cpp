@@ -25,10 +25,12 @@
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/kernels_panel.h"
 #include "ui/panels/phases_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
+#include "ui/panels/search_panel.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -504,7 +506,8 @@ void MainWindow::ShowTabs() {
 }
 
 QStringList MainWindow::pageNames() const {
-  QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations")};
+  QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations"),
+                       QStringLiteral("kernels"), QStringLiteral("search")};
   for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
   return names << QStringLiteral("fit") << QStringLiteral("waterfall")
                << QStringLiteral("experiments") << QStringLiteral("log");
@@ -683,7 +686,8 @@ bool MainWindow::busy() const {
 
 bool MainWindow::settled() const {
   return !busy() && timeline_->ready() && !panels_due_.isActive() && !savings_due_ &&
-         savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy();
+         savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy() &&
+         !kernels_->busy() && !search_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

@@ -101,7 +101,7 @@ void MainWindow::SaveUnkept() {
   if (unkept_ == nullptr) return;
   const QString path = AskForSaveName(tr("Save the trace"), tr("Traces (*.trace)"),
                                       QStringLiteral("trace"), unkept_name_);
-  if (!path.isEmpty()) Write(unkept_, path, false);
+  if (!path.isEmpty()) Write(unkept_, path, {});
 }
 
 // The user has saved it where it belongs: the copy that was made without being asked for goes.

@@ -72,8 +72,12 @@ struct MainWindow::Writing {
       absl::ResourceExhaustedError("this computer has not enough free memory for it");
 };
 
-void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
-void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
+void MainWindow::saveTrace(const QString& path) { WriteFile(path, {}); }
+void MainWindow::exportChrome(const QString& path) {
+  WriteFile(path, [](const trace::Trace& trace, std::ostream& out) {
+    return exporters::WriteChromeTrace(trace, out);
+  });
+}
 
 // The name of what is shown without the endings of its kind, beside the file that it was read from;
 // never a name that is taken by a file that is shown.
@@ -103,6 +107,11 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   // ending.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
+  connect(&dialog, &QFileDialog::filterSelected, &dialog, [&dialog](const QString& chosen) {
+    static const QRegularExpression ending(QStringLiteral("\\*\\.(\\w+)"));
+    if (const auto match = ending.match(chosen); match.hasMatch())
+      dialog.setDefaultSuffix(match.captured(1));
+  });
   if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return {};
   return dialog.selectedFiles().front();
 }
@@ -129,15 +138,15 @@ bool MainWindow::RefusesToWrite(const QString& path) {
   return false;
 }
 
-void MainWindow::WriteFile(const QString& path, bool chrome) {
+void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
   // Of a program of several ranks all of them, not the one that is shown.
-  const bool all = !chrome && session().shown()->watched() && session().shown()->whole != nullptr;
-  Write(all ? session().shown()->whole : session().shown()->trace, path, chrome);
+  const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
+  Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }
 
 void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
-                       bool chrome) {
+                       const Producer& produce) {
   if (RefusesToWrite(path)) return;
   auto writing = std::make_shared<Writing>();
   writing->path = path;
@@ -148,7 +157,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
   actions_.Refresh();
   auto* watcher = new QFutureWatcher<void>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, trace, path, chrome, writing] {
+          [this, watcher, trace, path, produce, writing] {
             std::erase(writing_, writing);
             ShowProgress();
             actions_.Refresh();
@@ -159,7 +168,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
               Say(tr("Wrote %1 (%2)")
                       .arg(path, QString::fromStdString(timeline::FormatBytes(
                                      static_cast<uint64_t>(QFileInfo(path).size()), true))));
-              if (!chrome) {
+              if (!produce) {
                 if (session().shown() != nullptr &&
                     (session().shown()->trace == trace || session().shown()->whole == trace))
                   session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
@@ -179,18 +188,18 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
                               "or make room.")
                                .arg(ToQString(std::string(status.message()))),
                    .action = tr("Try again"),
-                   .run = [this, trace, path, chrome] { Write(trace, path, chrome); }});
+                   .run = [this, trace, path, produce] { Write(trace, path, produce); }});
               Say(tr("Not written: %1").arg(path));
               Q_EMIT failed(ToQString(std::string(status.message())));
             }
             Q_EMIT fileDone(path, status.ok());
             GoOnClosing();
           });
-  watcher->setFuture(QtConcurrent::run([trace, path, chrome, writing] {
+  watcher->setFuture(QtConcurrent::run([trace, path, produce, writing] {
     // Not handed over by the future, which may fail when the file is already in its place.
     writing->status = trace::CatchStatus([&] {
       const std::string name = QFile::encodeName(path).toStdString();
-      if (!chrome) {
+      if (!produce) {
         trace::WriteOptions options;
         options.cancel = &writing->cancel;
         options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
@@ -199,7 +208,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       return exporters::WriteFile(name, [&](std::ostream& out) {
         WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
         std::ostream watched(&buffer);
-        const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
+        const absl::Status status = produce(*trace, watched);
         return writing->cancel ? absl::CancelledError("cancelled") : status;
       });
     });

@@ -1,5 +1,7 @@
 #include "ui/shell/window_main.h"
 
+#include <fmt/format.h>
+
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFontDatabase>
@@ -15,9 +17,11 @@
 
 #include "profiler/base/install_paths.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/panels/search_panel.h"
 #include "ui/shell/application.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/open_requests.h"
+#include "ui/timeline/picture.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
@@ -32,9 +36,11 @@ constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kLayoutRounds = 8;
-constexpr int kMinSide = 320, kMaxSide = 8192;
+constexpr int kMinSide = timeline::kLeastPicture, kMaxSide = timeline::kMostPicture;
 // Pages that are no tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
+// One that is, and is told what to find.
+constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const QString& text) {
   std::fprintf(stderr, "vramscope: %s\n", text.toUtf8().constData());
@@ -69,8 +75,9 @@ void OpenPage(MainWindow* window, const WindowOptions& options) {
   const auto [page, more] = PageOf(options);
   if (page == kTechniques) return window->openTechniques(more);
   if (page == kProgram) return window->openProgram();
-  if (!more.isEmpty()) window->explainPanel()->setConf(more);
   window->openPage(page);
+  if (page == kSearch) return window->searchPanel()->search(more);
+  if (!more.isEmpty()) window->explainPanel()->setConf(more);
   // Nothing is there until it is asked for.
   for (const char* study : {"fit", "waterfall"})
     if (page == QLatin1String(study))
@@ -181,6 +188,33 @@ class Fonts {
 
 }  // namespace
 
+absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,
+                                         const std::shared_ptr<const trace::Trace>& whole,
+                                         const TimelineFile& options) {
+  timeline::PictureOptions picture;
+  picture.format = options.pdf ? timeline::PictureFormat::kPdf : timeline::PictureFormat::kPng;
+  picture.scale = options.scale;
+  picture.dark = options.theme == "dark";
+  picture.title = options.title;
+  if (!options.size.empty()) {
+    const std::optional<QSize> size = ParseSize(options.size);
+    if (!size)
+      return absl::InvalidArgumentError(
+          fmt::format("--size: \"{}\" is not a size such as 1680x1050 (each side from {} to {})",
+                      options.size, kMinSide, kMaxSide));
+    picture.width = size->width();
+    picture.height = size->height();
+  }
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  int argc = 1;
+  char name[] = "vramscope";
+  char* argv[] = {name, nullptr};
+  const Fonts fonts;
+  QGuiApplication app(argc, argv);
+  fonts.Load();
+  return timeline::DrawPicture(timeline::TimelineData::Build(trace, nullptr, whole), picture);
+}
+
 int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const bool picture = !options.screenshot.empty() || !options.dump_state.empty();
   std::optional<QSize> size;
@@ -232,12 +266,12 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const QStringList pages = window.pageNames() << kTechniques << kProgram;
   if (const auto [page, more] = PageOf(options);
       !options.page.empty() &&
-      (!pages.contains(page) ||
-       (!more.isEmpty() && page != QLatin1String("what-if") && page != kTechniques)))
+      (!pages.contains(page) || (!more.isEmpty() && page != QLatin1String("what-if") &&
+                                 page != kTechniques && page != kSearch)))
     return Complain(
         kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
                                "settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS "
-                               "searches them)")
+                               "searches them, search=TEXT finds it)")
                     .arg(QString::fromStdString(options.page), pages.join(QStringLiteral(", "))));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);

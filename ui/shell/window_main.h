@@ -6,8 +6,11 @@
 #include <absl/status/statusor.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "profiler/trace/trace.h"
 
 namespace vramscope::ui {
 
@@ -24,6 +27,20 @@ struct WindowOptions {
   // Folders of CUDA's libraries for a run on this computer's card, or why there can be none.
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
 };
+
+// A trace's timeline as the bytes of a PNG or a PDF; without a display. `whole`: of several
+// devices, of which this is one; null: it is the only one. kInvalidArgument: a size or scale that
+// none is drawn in, a trace without a timeline.
+struct TimelineFile {
+  bool pdf = false;       // else PNG
+  std::string size = {};  // "1680x1050", which it is when empty; of a PDF in points
+  std::string theme = "light";
+  double scale = 1.0;  // of a PNG
+  std::string title = {};
+};
+absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,
+                                         const std::shared_ptr<const trace::Trace>& whole,
+                                         const TimelineFile& options);
 
 // Returns the exit status: 0, 2 (an option that can't be understood), 3 (a file could not be
 // opened, for a screenshot), 4 (no display, the picture could not be written, nothing to show

@@ -128,7 +128,13 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   } else {
     o["selection"] = QJsonValue::Null;
   }
-  o["highlighted"] = qint64{s.highlighted};
+  o["highlighted"] = qint64{s.marking ? s.marking->block_count : 0};
+  QJsonArray hidden;
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    if (s.hides(static_cast<trace::Category>(c)))
+      hidden.append(Q(trace::Name(static_cast<trace::Category>(c))));
+  o["hidden_categories"] = hidden;
+  o["marked"] = qint64{s.marking ? s.marking->count : 0};
   o["range"] = s.range
                    ? QJsonValue(QJsonObject{{"begin_ns", s.range->begin}, {"end_ns", s.range->end}})
                    : QJsonValue::Null;

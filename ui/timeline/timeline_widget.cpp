@@ -18,9 +18,13 @@
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/lane_menu.h"
+#include "ui/timeline/let_go.h"
+#include "ui/timeline/model/thing_facts.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/model/tooltip.h"
+#include "ui/timeline/picture.h"
 #include "ui/timeline/raster/raster_canvas.h"
+#include "ui/timeline/thing_menu.h"
 
 namespace vramscope::ui::timeline {
 namespace {
@@ -278,6 +282,8 @@ std::shared_ptr<const TimelineData> TimelineWidget::data() const {
 
 trace::AllocationId TimelineWidget::selection() const { return impl_->model.state().selection; }
 
+uint32_t TimelineWidget::selectedActivity() const { return impl_->model.state().selected_activity; }
+
 ActivityFacts TimelineWidget::activityFacts() const {
   return FactsOfSelection(impl_->model.state());
 }
@@ -333,6 +339,16 @@ void TimelineWidget::setPosition(const Position& position) {
   }
   impl_->GoTo(position);
   impl_->Refresh();
+}
+
+PictureOptions TimelineWidget::pictureOptions() const {
+  const CanvasState& s = impl_->model.state();
+  PictureOptions options;
+  options.width = std::clamp(width(), kLeastPicture, kMostPicture);
+  options.height = std::clamp(height(), kLeastPicture, kMostPicture);
+  options.dark = s.theme.dark;
+  options.view = s.viewport.view();
+  return options;
 }
 
 bool TimelineWidget::canUndoView() const { return impl_->model.CanUndo(); }
@@ -423,6 +439,17 @@ void TimelineWidget::highlight(const std::vector<trace::AllocationId>& blocks) {
   const CanvasState& s = impl_->model.state();
   if (!s.data || s.data->shared_trace() != impl_->trace) return;
   impl_->model.Highlight(blocks);
+  impl_->Refresh();
+}
+
+void TimelineWidget::mark(const std::shared_ptr<const Marking>& marking) {
+  LetGo(impl_->model.state().marking);
+  impl_->model.Mark(marking);
+  impl_->Refresh();
+}
+
+void TimelineWidget::hideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
+  impl_->model.HideCategories(hidden);
   impl_->Refresh();
 }
 
@@ -572,10 +599,28 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const CanvasState& s = impl_->model.state();
   if (!s.shows_lanes()) return;
   const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
-  const Lane* lane = by_key ? impl_->model.CommandedLane()
-                            : impl_->model.HitTest(event->pos().x(), event->pos().y()).lane;
-  LaneMenu menu(
-      &impl_->model, lane, [this] { impl_->Refresh(); }, this);
+  const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
+  const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
+  const auto changed = [this] { impl_->Refresh(); };
+  // By the key: of the lane that keys speak of, else of what is selected.
+  const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
+                                            : lane == nullptr ? SelectedThing(s)
+                                                              : std::nullopt;
+  if (!thing) {
+    LaneMenu menu(&impl_->model, lane, changed, this);
+    menu.exec(event->globalPos());
+    return;
+  }
+  impl_->model.SelectThing(*thing);
+  impl_->Refresh();
+  ThingMenu menu(&impl_->model, *thing, lane,
+                 {.changed = changed,
+                  .search =
+                      [this](const std::string& filter) {
+                        Q_EMIT searchRequested(QString::fromStdString(filter));
+                      },
+                  .now = [this] { return impl_->Now(); }},
+                 this);
   menu.exec(event->globalPos());
 }
 

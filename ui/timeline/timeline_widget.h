@@ -14,6 +14,7 @@
 #include <QJsonObject>
 #include <QString>
 #include <QWidget>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -28,6 +29,8 @@
 namespace vramscope::ui::timeline {
 
 class TimelineData;
+struct Marking;
+struct PictureOptions;
 
 class TimelineWidget : public QWidget {
   Q_OBJECT
@@ -74,6 +77,7 @@ class TimelineWidget : public QWidget {
   // What the canvas knows of the trace that it shows; null: nothing is shown yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
+  uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
   // What is said of the selected kernel, call, gap, module, phase ...; without a title:
   // none is selected.
   ActivityFacts activityFacts() const;
@@ -97,6 +101,8 @@ class TimelineWidget : public QWidget {
   };
   Position position() const;
   void setPosition(const Position& position);
+  // What is seen, for picture.h: size, theme and part of the time.
+  PictureOptions pictureOptions() const;
   bool canUndoView() const;
   bool canRedoView() const;
   // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
@@ -121,8 +127,12 @@ class TimelineWidget : public QWidget {
   void follow(const vramscope::ui::timeline::Link& link);
   // The blocks of one call site, say: the others are faint, until another is selected.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
-  void revealSelection();              // pans (and zooms out) so that the selection is in the view
-  void setCursorTime(qint64 time_ns);  // < 0: none
+  // What a search has found, say; null: nothing. Dropped where it is of another trace.
+  void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
+  void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
+  // Unfolds its lane, pans (and zooms out) so that the selection is in the view.
+  void revealSelection();
+  void setCursorTime(qint64 time_ns);             // < 0: none
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
   void jumpToPeak();
   void clearSelection();
@@ -135,8 +145,9 @@ class TimelineWidget : public QWidget {
   void selectionChanged(trace::AllocationId id);       // or of an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
   void viewChanged(qint64 begin_ns, qint64 end_ns);
-  void lanesChanged();  // laneSettings() is another
-  void dataShown();     // data() is another
+  void lanesChanged();                          // laneSettings() is another
+  void dataShown();                             // data() is another
+  void searchRequested(const QString& filter);  // the like of a thing (profiler/query/filter.h)
 
  protected:
   bool event(QEvent* event) override;

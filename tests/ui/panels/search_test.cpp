@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "profiler/query/matcher.h"
 #include "tests/profiler/analysis/random_trace.h"
 #include "tests/ui/panels/altered_trace.h"
 #include "ui/explain/explain_rows.h"
@@ -18,9 +19,10 @@ using vramscope::testing::MakeRecordedTrace;
 using vramscope::testing::WithMetadata;
 
 size_t Found(const trace::Trace& t, std::string_view text) {
-  AllocationSearch search(t, text);
+  query::Matcher matcher(*query::ParseSearch(text), t, nullptr);
   size_t found = 0;
-  for (uint32_t i = 0; i < t.allocations.size(); ++i) found += search.Matches({i});
+  for (uint32_t i = 0; i < t.allocations.size(); ++i)
+    found += matcher.Matches({query::ThingKind::kBlock, i});
   return found;
 }
 
@@ -56,6 +58,15 @@ TEST(AllocationSearchTest, FindsSitesCategoriesPhasesWhateverTheCase) {
   EXPECT_EQ(Found(*t, "Allocator.cpp"), 0u) << "frames of C++ are everywhere";
   EXPECT_EQ(Found(*t, "none"), 0u) << "no phase is no word";
   EXPECT_EQ(Found(*t, "nobody"), 0u);
+}
+
+TEST(AllocationSearchTest, FiltersByStackAndFile) {
+  const auto t = MakeRecordedTrace({.steps = 4, .layers = 6});
+  EXPECT_EQ(Found(*t, "file = metrics.py"), 4u);
+  EXPECT_EQ(Found(*t, "file ~ metrics and stack ~ log"), 4u);
+  EXPECT_EQ(Found(*t, "stack = \"metrics.py:5 log\""), 4u);
+  EXPECT_EQ(Found(*t, "file != metrics.py") + 4u, t->allocations.size());
+  EXPECT_EQ(Found(*t, "category = activation"), 24u);
 }
 
 TEST(AllocationSearchTest, FindsUserMetadataAndCompiledRegions) {

@@ -253,7 +253,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
 
 TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
   OpenRecorded({.steps = 4});
-  window_->actionRegistry()->Find(QStringLiteral("edit.find"))->trigger();
+  window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();
   auto* edit = Find<QLineEdit>("allocationFilter");
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_EQ(Allocations()["rows"].toInt(), 4);

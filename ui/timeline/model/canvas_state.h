@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/lane_stack.h"
+#include "ui/timeline/model/marking.h"
 #include "ui/timeline/model/ticks.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/model/viewport.h"
@@ -86,10 +88,16 @@ struct CanvasState {
   AddressWindow addresses;
 
   trace::AllocationId selection;
-  std::vector<bool> highlight;  // row = allocation; empty: none, else the others are faint
-  uint32_t highlighted = 0;     // how many
-  std::vector<double> marks;    // when those are born, rising: ticks on overview and ruler
-  bool faint(uint32_t row) const { return !highlight.empty() && !highlight[row]; }
+  std::shared_ptr<const Marking> marking;     // null: nothing is marked
+  std::bitset<trace::kCategoryCount> hidden;  // categories that the legend has switched off
+  bool unmarked(uint32_t row) const {
+    return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];
+  }
+  bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
+  // Drawn so: it is not of what is marked, or of a category that is switched off.
+  bool faint(uint32_t row) const {
+    return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
+  }
   // One of the three at most.
   uint32_t selected_slice = kNoSlice;
   uint32_t selected_activity = query::kNoRow;

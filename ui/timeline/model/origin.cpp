@@ -12,20 +12,6 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The end of a path says more than its beginning.
-std::string_view LastParts(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos || slash == 0) return path;
-  const size_t before = path.rfind('/', slash - 1);
-  return before == std::string_view::npos ? path : path.substr(before + 1);
-}
-
-bool IsPython(const analysis::SiteNames& names, uint32_t frame) {
-  const auto kind = names.KindOf(frame);
-  return kind == analysis::SiteNames::Frame::kProgram ||
-         kind == analysis::SiteNames::Frame::kLibrary;
-}
-
 StackLine LineOf(const trace::Trace& trace, uint32_t frame, bool python) {
   const trace::StackTable& s = trace.stacks;
   const std::string_view file = trace.String(s.file[frame]);
@@ -33,10 +19,10 @@ StackLine LineOf(const trace::Trace& trace, uint32_t frame, bool python) {
   line.function = trace.String(s.function[frame]);
   line.python = python;
   if (s.line[frame] > 0) {
-    line.file = fmt::format("{}:{}", LastParts(file), s.line[frame]);
+    line.file = fmt::format("{}:{}", analysis::LastParts(file), s.line[frame]);
     line.place = fmt::format("{}:{}", file, s.line[frame]);
   } else {
-    line.file = LastParts(file);
+    line.file = analysis::LastParts(file);
     line.place = file;
   }
   return line;
@@ -86,7 +72,7 @@ std::vector<StackLine> StackLines(const trace::Trace& trace, trace::StackId stac
   for (const bool python : {true, false})
     for (const uint32_t frame : frames) {
       if (limit > 0 && lines.size() >= limit) return lines;
-      if (IsPython(names, frame) == python) lines.push_back(LineOf(trace, frame, python));
+      if (names.OfPython(frame) == python) lines.push_back(LineOf(trace, frame, python));
     }
   return lines;
 }
@@ -97,17 +83,6 @@ trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id) {
 
 std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
   return analysis::SiteNames(trace).Name(stack);
-}
-
-std::string FrameText(const trace::Trace& trace, uint32_t frame) {
-  const analysis::SiteNames names(trace);
-  if (!IsPython(names, frame)) return {};
-  const trace::StackTable& s = trace.stacks;
-  const std::string_view file = trace.String(s.file[frame]);
-  const std::string_view function = trace.String(s.function[frame]);
-  // As lists of frames show it, and as call sites do: neither is part of the other in notebooks.
-  return fmt::format("{}:{} {}\n{}:{} {}", LastParts(file), s.line[frame], function,
-                     analysis::FileLabel(file), s.line[frame], function);
 }
 
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id) {

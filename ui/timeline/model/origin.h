@@ -38,8 +38,6 @@ trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id);
 // "model.py:123 forward > aten::mm": analysis::SiteNames::Name, the rule of every page; "" without
 // a stack.
 std::string CallSite(const trace::Trace& trace, trace::StackId stack);
-// What a search finds of a frame of Python; "" of others.
-std::string FrameText(const trace::Trace& trace, uint32_t frame);
 // Of an allocation without module and op: its call site, or a number.
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id);
 

@@ -51,6 +51,13 @@ void TimelineModel::ScrollTo(float scroll) {
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
 
+// What is to be looked at is in sight. A step of undo, as if it was done by hand.
+void TimelineModel::UnfoldLane(const std::string& key) {
+  if (key.empty() || stack_.Find(key) == nullptr) return;
+  if (stack_.settings()->Of(key).hidden) ChangeLane(LaneAction::kHide, key);
+  if (state_.layout[key].folded) ChangeLane(LaneAction::kFold, key);
+}
+
 void TimelineModel::StepLane(int direction) {
   std::vector<const LanePlace*> titled;
   for (const LanePlace& place : state_.layout.lanes)

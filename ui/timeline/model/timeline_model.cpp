@@ -49,9 +49,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.selected_slice = kNoSlice;
   state_.selected_activity = query::kNoRow;
   state_.selected_gap = query::kNoRow;
-  state_.highlight.clear();
-  state_.highlighted = 0;
-  state_.marks.clear();
+  state_.marking.reset();
   data_dirty_ = overlay_dirty_ = true;
   view_animation_.active = false;
 
@@ -300,6 +298,12 @@ void TimelineModel::ZoomToSelection(double now_ms) {
 void TimelineModel::RevealSelection(double now_ms) {
   auto span = SelectedSpan();
   if (!span) return;
+  UnfoldLane(LaneOfSelection());
+  if (state_.selected_activity != query::kNoRow) {
+    // What it is drawn an arrow to is there, too.
+    const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
+    if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
+  }
   ScrollTo(state_.layout[LaneOfSelection()]);
   Span view = TargetView();
   if (span->begin >= view.begin && span->end <= view.end) return;
@@ -347,27 +351,32 @@ void TimelineModel::JumpToPeak(double now_ms) {
 }
 
 void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
-  state_.highlight.clear();
-  state_.highlighted = 0;
-  state_.marks.clear();
+  Mark(state_.data && !blocks.empty()
+           ? std::make_shared<const Marking>(MarkBlocks(state_.data->shared_trace(), blocks))
+           : nullptr);
+}
+
+void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
+  // Of another trace it marks other things.
+  if (marking != nullptr &&
+      (!state_.data || marking->trace != state_.data->shared_trace() || marking->count == 0))
+    marking.reset();
+  if (marking == state_.marking) return;
+  state_.marking = std::move(marking);
   data_dirty_ = true;
-  if (!state_.data || blocks.empty()) return;
-  state_.highlight.resize(state_.data->trace().allocations.size());
-  for (const trace::AllocationId id : blocks) {
-    if (!id.valid() || id.value >= state_.highlight.size() || state_.highlight[id.value]) continue;
-    state_.highlight[id.value] = true;
-    ++state_.highlighted;
-  }
-  // In the order of their births, which is that of their ids.
-  const trace::AllocationTable& a = state_.data->trace().allocations;
-  state_.marks.reserve(state_.highlighted);
-  for (uint32_t i = 0; i < a.size(); ++i)
-    if (state_.highlight[i]) state_.marks.push_back(state_.data->FromTrace(a.begin_ns[i]));
+}
+
+void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
+  if (hidden == state_.hidden) return;
+  state_.hidden = hidden;
+  morph_active_ = false;  // from heights that are none any more
+  state_.morph = 1;
+  data_dirty_ = overlay_dirty_ = true;
 }
 
 void TimelineModel::Select(trace::AllocationId id) {
   if (!state_.data || (id.valid() && id.value >= state_.data->trace().allocations.size())) id = {};
-  if (!state_.highlight.empty() && (!id.valid() || state_.faint(id.value))) Highlight({});
+  if (state_.marking && (!id.valid() || state_.unmarked(id.value))) Mark(nullptr);
   SelectOne(id, kNoSlice, query::kNoRow, query::kNoRow);
 }
 
@@ -384,6 +393,11 @@ void TimelineModel::SelectSlice(uint32_t slice) {
 void TimelineModel::SelectGap(uint32_t gap) {
   if (!state_.data || state_.data->idle() == nullptr) return Select({});
   SelectOne({}, kNoSlice, query::kNoRow, gap);
+}
+
+void TimelineModel::SelectThing(const query::Thing& thing) {
+  if (thing.block()) return Select({thing.row});
+  thing.activity() ? SelectActivity(thing.row) : SelectSlice(thing.row);
 }
 
 void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity,
@@ -452,7 +466,7 @@ bool TimelineModel::AnySelected() const {
 void TimelineModel::Clear() {
   if (state_.range) {
     SetRange(std::nullopt);
-  } else if (AnySelected() || !state_.highlight.empty()) {
+  } else if (AnySelected() || state_.marking) {
     Select({});
   } else {
     SetCursor(std::nullopt);

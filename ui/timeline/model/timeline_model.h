@@ -10,6 +10,7 @@
 // One thread. Times that are passed in (`now_ms`) are those of any steady clock.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -112,6 +113,7 @@ class TimelineModel {
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
+  // Its lane is unfolded, shown where it was hidden, and scrolled to.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
   void RedoView(double now_ms);
@@ -135,11 +137,17 @@ class TimelineModel {
   void SelectActivity(uint32_t activity);
   void SelectSlice(uint32_t slice);
   void SelectGap(uint32_t gap);
+  void SelectThing(const query::Thing& thing);
   // Of the selection in hand: what is outlined, and said.
   void FollowLink(const Link& link, double now_ms);
   // The other blocks are drawn faint, until something that is not among these is selected. Empty:
   // none is.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
+  std::optional<Span> SelectedSpan() const;  // of the range, else of what is selected
+  // Null: nothing is marked. What was made of another trace than the one that is shown is dropped.
+  void Mark(std::shared_ptr<const Marking> marking);
+  // What the memory lane leaves out of its stack, and the blocks lane draws faint.
+  void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
   void Clear();  // Esc: one thing at a time: tooltip and range, selection, cursor
@@ -196,12 +204,12 @@ class TimelineModel {
   void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity, uint32_t gap);
   bool AnySelected() const;
   std::string LaneOfSelection() const;
-  std::optional<Span> SelectedSpan() const;
   Span TargetView() const;  // where an animation under way will end
   ViewState Now() const { return {TargetView(), stack_.settings()}; }
   void Show(const ViewState& state, double now_ms);
   bool EditLanes(const std::function<bool()>& edit, uint64_t gesture = 0);
   void StepLane(int direction);
+  void UnfoldLane(const std::string& key);
   void DragLane(double y);
 
   CanvasState state_;

@@ -187,10 +187,48 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
         break;
       }
       case Prim::kStack:
-      case Prim::kStrip:
-      case Prim::kImage:
-        break;  // only in data layers, which are rendered into an image
+        PaintStack(list, list.stacks()[i], painter);
+        break;
+      case Prim::kStrip: {
+        const StripPrim& s = list.strips()[i];
+        const auto colors = list.strip(s);
+        const double width = double{s.area.w} / s.columns;
+        for (uint32_t c = 0; c < s.columns; ++c)
+          if (colors[c] >> 24)
+            painter->fillRect(QRectF(s.area.x + c * width, s.area.y, width, s.area.h),
+                              ToQt(colors[c]));
+        break;
+      }
+      case Prim::kImage: {
+        const ImagePrim& image = list.images()[i];
+        const auto pixels = list.pixels(image);
+        painter->drawImage(
+            QRectF(image.area.x, image.area.y, image.area.w, image.area.h),
+            QImage(reinterpret_cast<const uchar*>(pixels.data()), static_cast<int>(image.width),
+                   static_cast<int>(image.height), QImage::Format_ARGB32_Premultiplied));
+        break;
+      }
     }
+  }
+}
+
+// A layer is one outline of steps: there, along its upper edge, and back along its lower one.
+void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
+  const auto edges = list.edges(s);
+  const auto colors = list.colors(s);
+  const double width = double{s.area.w} / std::max(s.columns, 1u);
+  painter->setPen(Qt::NoPen);
+  for (uint32_t layer = 0; layer < s.layers; ++layer) {
+    if ((colors[layer] >> 24) == 0) continue;
+    QPolygonF outline;
+    for (uint32_t c = 0; c < s.columns; ++c)
+      for (const uint32_t side : {c, c + 1})
+        outline << QPointF(s.area.x + side * width, edges[(layer + 1) * s.columns + c]);
+    for (uint32_t c = s.columns; c-- > 0;)
+      for (const uint32_t side : {c + 1, c})
+        outline << QPointF(s.area.x + side * width, edges[layer * s.columns + c]);
+    painter->setBrush(ToQt(colors[layer]));
+    painter->drawPolygon(outline);
   }
 }
 

@@ -34,7 +34,8 @@ class RasterRenderer {
 
   // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
   void Render(const DrawList& list, QImage* image);
-  // As an overlay over what the painter's device shows; everything by QPainter. Few primitives.
+  // As an overlay over what the painter's device shows, or into a file of shapes (PDF); everything
+  // by QPainter, which is slow where there is much.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
@@ -45,6 +46,7 @@ class RasterRenderer {
   void FillBand(const DrawList& list, const PixelTarget& target) const;
   void PaintCommand(const DrawList& list, const Command& command, QPainter* painter);
   void PaintText(const DrawList& list, const TextPrim& text, QPainter* painter);
+  void PaintStack(const DrawList& list, const StackPrim& stack, QPainter* painter);
 
   using LaidOut = std::unordered_map<std::string, QStaticText, TextHash, std::equal_to<>>;
 

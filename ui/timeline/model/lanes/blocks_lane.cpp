@@ -91,9 +91,9 @@ class BlocksLane : public Lane {
                           FormatBytes(s.address_end() - s.address_begin()),
                           FormatBytes(s.data->address_axis().size()));
     }
-    if (s.highlighted > 0) {
-      about = fmt::format("{} of {} highlighted; Esc ends it", FormatCount(s.highlighted),
-                          FormatCount(s.highlight.size()));
+    if (s.marking != nullptr && s.marking->block_count > 0) {
+      about = fmt::format("{} of {} highlighted; Esc ends it", FormatCount(s.marking->block_count),
+                          FormatCount(s.marking->blocks.size()));
     }
     DrawLaneTitle(draw, kTitle, about);
     const TimelineData& d = *s.data;

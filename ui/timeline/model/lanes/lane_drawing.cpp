@@ -53,13 +53,15 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
   constexpr float kTick = 2, kHeight = 5;
   const double per_ns = box.w / span.width();
   uint32_t drawn = 0;
-  auto at = std::lower_bound(s.marks.begin(), s.marks.end(), span.begin);
-  while (at != s.marks.end() && *at <= span.end) {
+  if (s.marking == nullptr) return 0;
+  const std::vector<double>& marks = s.marking->times;
+  auto at = std::lower_bound(marks.begin(), marks.end(), span.begin);
+  while (at != marks.end() && *at <= span.end) {
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
     // Those that the tick covers are one with it: their number costs nothing.
-    at = std::upper_bound(at, s.marks.end(), *at + (kTick + 1) / per_ns);
+    at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;
 }

@@ -174,6 +174,15 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
   return x - 26 - 12;
 }
 
+std::string About(const CanvasState& s) {
+  if (s.hidden.none()) return "stacked, bytes in blocks";
+  std::string names;
+  for (const trace::Category category : kStackOrder)
+    if (s.hides(category))
+      names += (names.empty() ? "" : ", ") + std::string(trace::Name(category));
+  return "without " + names;
+}
+
 class MemoryLane : public Lane {
  public:
   std::string_view key() const override { return "memory"; }
@@ -192,7 +201,7 @@ class MemoryLane : public Lane {
     double sum = 0;
     for (trace::Category category : kStackOrder) {
       const auto& column = c.category[static_cast<size_t>(category)];
-      if (column.empty()) continue;
+      if (column.empty() || s.hides(category)) continue;
       sum += static_cast<double>(column[point]);
       if (bytes < sum) {
         hit->category = category;
@@ -210,7 +219,7 @@ class MemoryLane : public Lane {
     SceneCounts* counts = draw.counts;
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
-    const char* about = "stacked, bytes in blocks";
+    const std::string about = About(s);
     if (body.h < 4) {
       DrawLaneTitle(draw, kMemoryTitle, about);
       return;
@@ -232,7 +241,7 @@ class MemoryLane : public Lane {
       list->colors(stack)[l] = s.theme.category(kStackOrder[l]).argb();
       const std::vector<uint64_t>& bytes = c.category[static_cast<size_t>(kStackOrder[l])];
       float* edge = edges.data() + (l + 1) * n;
-      if (!bytes.empty()) {
+      if (!bytes.empty() && !s.hides(kStackOrder[l])) {
         for (int i = 0; i < used; ++i) sum[i] += static_cast<double>(bytes[i]);
       }
       for (uint32_t i = 0; i < n; ++i) {

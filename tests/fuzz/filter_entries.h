@@ -1,0 +1,11 @@
+// Entry function over what is typed into a search or a filter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::fuzz {
+
+void FilterText(const uint8_t* data, size_t size);
+
+}  // namespace vramscope::fuzz

@@ -1,0 +1,226 @@
+#include "ui/panels/search_panel.h"
+
+#include <QHBoxLayout>
+#include <QItemSelectionModel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/panels/find_bar.h"
+#include "ui/panels/kernel_rows.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/table_panel.h"
+#include "ui/timeline/let_go.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
+
+namespace vramscope::ui {
+namespace {
+
+QString Number(uint64_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
+
+QString CountOf(query::ThingKind kind, uint64_t n) {
+  const QString name =
+      QString::fromUtf8(query::Name(kind).data(), static_cast<qsizetype>(query::Name(kind).size()));
+  return QStringLiteral("%1 %2").arg(name, Number(n));
+}
+
+}  // namespace
+
+SearchPanel::SearchPanel(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  bar_ = new FindBar("searchFilter",
+                     tr("Find gemm, cudaMalloc, attn; or size > 10 MiB and phase = backward"));
+  leave_ = new QToolButton;
+  leave_->setObjectName(QStringLiteral("leaveSearchRange"));
+  leave_->setProperty("role", "chip");
+  leave_->setFont(PanelFont(timeline::Font::kSmall));
+  leave_->setToolTip(tr("Leaves the range: all of the trace again (Esc)"));
+  leave_->hide();
+  connect(leave_, &QToolButton::clicked, this, &SearchPanel::rangeLeft);
+  bar_->line()->addWidget(leave_);
+  column->addWidget(bar_);
+  model_ = new TableModel(this);
+  view_ = new TableView;
+  view_->setObjectName(QStringLiteral("searchTable"));
+  view_->setRowModel(model_);
+  view_->setSortingEnabled(true);
+  view_->sortByColumn(-1, Qt::AscendingOrder);  // as they come: by kind, most first
+  bar_->setBelow(view_);
+  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  inset->setContentsMargins(4, 0, 4, 0);
+  inset->addWidget(view_);
+  column->addLayout(inset, 1);
+  connect(bar_, &FindBar::edited, this, [this](const query::Filter& filter) {
+    filter_ = filter;
+    Ask();
+  });
+  connect(bar_, &FindBar::stepped, this, &SearchPanel::step);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) {
+            if (!selecting_ && now.isValid()) RowChosen(now.row());
+          });
+}
+
+SearchPanel::~SearchPanel() { stop_->store(true); }
+
+void SearchPanel::setEmptyText(const QString& text) {
+  nothing_ = text;
+  Count();
+}
+
+void SearchPanel::setTheme(const timeline::Theme& theme) { model_->setTheme(theme); }
+
+void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
+  if (indexes == indexes_) return;
+  indexes_ = std::move(indexes);
+  marked_ = false;  // the canvas has let go of its marks
+  Stale();
+}
+
+void SearchPanel::setRange(qint64 begin_ns, qint64 end_ns) {
+  const auto range = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair<qint64, qint64>{};
+  if (range == range_) return;
+  range_ = range;
+  Stale();
+}
+
+void SearchPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (stale_) Ask();
+}
+
+void SearchPanel::Stale() {
+  stale_ = true;
+  if (isVisible()) Ask();
+}
+
+void SearchPanel::Ask() {
+  stale_ = false;
+  const bool range = indexes_ != nullptr && range_.first < range_.second;
+  leave_->setVisible(range);
+  if (range)
+    leave_->setText(tr("in the range of %1  ✕")
+                        .arg(QString::fromStdString(
+                            timeline::LengthOf(indexes_->trace(), range_.second - range_.first))));
+  stop_->store(true);
+  if (indexes_ == nullptr || filter_.empty()) {
+    answers_.forget();
+    return Show(nullptr);
+  }
+  stop_ = std::make_shared<std::atomic<bool>>(false);
+  answers_.ask(
+      [of = indexes_, filter = filter_, range = range_, stop = stop_] {
+        auto answer = std::make_shared<Answer>();
+        answer->of = of;
+        auto found =
+            std::make_shared<const query::SearchResult>(query::Search({.trace = of->shared_trace(),
+                                                                       .index = of->activities(),
+                                                                       .begin_ns = range.first,
+                                                                       .end_ns = range.second,
+                                                                       .stop = stop.get()},
+                                                                      filter));
+        answer->marking = std::make_shared<const timeline::Marking>(
+            timeline::MarkThings(of->shared_trace(), found->things));
+        answer->table = FoundTable(*found, of->trace());
+        answer->found = std::move(found);
+        return answer;
+      },
+      [this, stop = stop_](const std::shared_ptr<Answer>& answer) {
+        if (!stop->load() && answer->of == indexes_) Show(answer);
+      });
+  Count();
+}
+
+void SearchPanel::Show(const std::shared_ptr<Answer>& answer) {
+  timeline::LetGo(shown_);
+  shown_ = answer;
+  at_ = SIZE_MAX;
+  selecting_ = true;
+  model_->setTable(answer ? std::move(answer->table) : Table());
+  view_->sortAsBefore();
+  selecting_ = false;
+  Count();
+  if (answer != nullptr && !answer->found->things.empty()) {
+    marked_ = true;
+    Q_EMIT marked(answer->marking);
+  } else if (std::exchange(marked_, false)) {
+    Q_EMIT marked(nullptr);
+  }
+}
+
+uint32_t SearchPanel::CurrentGroup() const {
+  const QModelIndex now = view_->currentIndex();
+  return now.isValid() && now.row() < model_->rowCount()
+             ? model_->table().rows[static_cast<size_t>(now.row())].group
+             : UINT32_MAX;
+}
+
+// Its first is shown, and it alone is marked; of a frame of stacks: its blocks are looked for.
+void SearchPanel::RowChosen(int row) {
+  if (shown_ == nullptr || shown_->of != indexes_) return;
+  const Row& chosen = model_->table().rows[static_cast<size_t>(row)];
+  if (chosen.group == UINT32_MAX) {
+    const std::string frame = chosen.cells[1].text;
+    search(QStringLiteral("kind = block and stack = %1")
+               .arg(QString::fromStdString(query::Quoted(frame))));
+    return;
+  }
+  at_ = SIZE_MAX;
+  step(1);
+}
+
+bool SearchPanel::step(int direction) {
+  if (shown_ == nullptr || shown_->of != indexes_) return false;
+  const query::SearchResult& found = *shown_->found;
+  const size_t next = found.Next(at_, direction, CurrentGroup());
+  if (next >= found.things.size()) return false;
+  at_ = next;
+  Q_EMIT thingClicked(found.things[at_]);
+  Count();
+  return true;
+}
+
+void SearchPanel::search(const QString& text) { bar_->setText(text); }
+
+void SearchPanel::focusEdit() {
+  bar_->edit()->setFocus(Qt::ShortcutFocusReason);
+  bar_->edit()->selectAll();
+}
+
+void SearchPanel::Count() {
+  view_->setEmptyText(indexes_ == nullptr ? nothing_
+                      : filter_.empty()
+                          ? tr("Blocks, kernels, copies, calls, ops, modules, stacks and "
+                               "annotations are found by a text of theirs, or by a filter such as\n"
+                               "size > 10 MiB and module ~ attn and phase = backward")
+                      : shown_ == nullptr ? tr("Searching …")
+                                          : tr("Nothing that is drawn matches."));
+  if (shown_ == nullptr || filter_.empty())
+    return bar_->setCount(filter_.empty() ? QString() : tr("Searching …"), false);
+  const query::SearchResult& found = *shown_->found;
+  if (found.things.empty()) return bar_->setCount(tr("nothing found"), false);
+  QStringList kinds;
+  for (int k = 0; k < query::kThingKindCount; ++k)
+    if (const auto kind = static_cast<query::ThingKind>(k); found.count(kind) > 0)
+      kinds << CountOf(kind, found.count(kind));
+  const QString all = Number(found.things.size());
+  bar_->setCount(
+      at_ < found.things.size()
+          ? tr("%1 of %2 found: %3").arg(Number(at_ + 1), all, kinds.join(QStringLiteral(", ")))
+          : tr("%1 found: %2").arg(all, kinds.join(QStringLiteral(", "))),
+      true);
+}
+
+QJsonObject SearchPanel::dumpState() const {
+  QJsonObject out = view_->dumpState();
+  out["search"] = bar_->text();
+  out["count"] = bar_->count();
+  out["found"] = shown_ ? static_cast<double>(shown_->found->things.size()) : 0.0;
+  out["at"] = shown_ && at_ < shown_->found->things.size() ? static_cast<double>(at_) : -1.0;
+  return out;
+}
+
+}  // namespace vramscope::ui

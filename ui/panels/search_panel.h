@@ -1,0 +1,86 @@
+// One search over everything that is drawn: blocks, kernels, copies, calls, ops, modules, stacks,
+// annotations. What is found is marked on the timeline, listed in groups of a name, and stepped
+// through by time.
+//
+// UI thread only. Looked for beside it; the newest text wins, an older search is stopped.
+#pragma once
+
+#include <QJsonObject>
+#include <QWidget>
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "profiler/query/search.h"
+#include "ui/panels/newest.h"
+#include "ui/panels/rows.h"
+#include "ui/timeline/model/marking.h"
+#include "ui/timeline/model/timeline_data.h"
+#include "ui/timeline/theme.h"
+
+class QToolButton;
+
+namespace vramscope::ui {
+
+class FindBar;
+class TableModel;
+class TableView;
+
+class SearchPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SearchPanel(QWidget* parent = nullptr);
+  ~SearchPanel() override;
+
+  void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
+  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
+  void setTheme(const timeline::Theme& theme);
+  void setEmptyText(const QString& text);
+  void search(const QString& text);  // as if it was typed
+  void focusEdit();
+  // To the next that was found: of the chosen row, else of all. False: nothing is found.
+  bool step(int direction);
+  bool busy() const { return answers_.busy(); }
+  FindBar* bar() const { return bar_; }
+  TableView* view() const { return view_; }
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void thingClicked(const vramscope::query::Thing& thing);
+  // What is found; null: nothing is looked for any more.
+  void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
+  void rangeLeft();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  struct Answer {
+    std::shared_ptr<const timeline::TimelineData> of;
+    std::shared_ptr<const query::SearchResult> found;
+    std::shared_ptr<const timeline::Marking> marking;
+    Table table;
+  };
+  void Stale();
+  void Ask();
+  void Show(const std::shared_ptr<Answer>& answer);
+  void RowChosen(int row);
+  void Count();
+  uint32_t CurrentGroup() const;  // UINT32_MAX: none is chosen
+
+  std::shared_ptr<const timeline::TimelineData> indexes_;
+  query::Filter filter_;
+  std::pair<qint64, qint64> range_{0, 0};
+  std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
+  Newest<std::shared_ptr<Answer>> answers_;
+  std::shared_ptr<Answer> shown_;  // null: nothing is looked for
+  size_t at_ = SIZE_MAX;           // number of the thing that was stepped to last
+  bool stale_ = false, selecting_ = false, marked_ = false;
+  QString nothing_;
+  FindBar* bar_ = nullptr;
+  QToolButton* leave_ = nullptr;
+  TableModel* model_ = nullptr;
+  TableView* view_ = nullptr;
+};
+
+}  // namespace vramscope::ui

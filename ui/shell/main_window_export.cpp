@@ -1,0 +1,79 @@
+// Reports, pictures and tables of what is shown, as files.
+#include <QFileInfo>
+#include <ostream>
+#include <utility>
+
+#include "profiler/exporters/csv.h"
+#include "profiler/exporters/html_report.h"
+#include "profiler/exporters/memory_svg.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/picture.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr double kPictureScale = 2;
+
+}  // namespace
+
+void MainWindow::ExportReportDialog() {
+  const QString suffix = QStringLiteral("html");
+  const QString path =
+      AskForSaveName(tr("Export a report"), tr("Web page (*.html)"), suffix, proposedName(suffix));
+  if (!path.isEmpty()) exportAs(path);
+}
+
+void MainWindow::ExportPictureDialog() {
+  const QString suffix = QStringLiteral("png");
+  const QString path = AskForSaveName(
+      tr("Export a picture"),
+      tr("Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)"),
+      suffix, proposedName(suffix));
+  if (!path.isEmpty()) exportAs(path);
+}
+
+void MainWindow::exportAs(const QString& path) {
+  if (session().shown() == nullptr) return;
+  const QString suffix = QFileInfo(path).suffix().toLower();
+  const std::string title = session().shown()->name;
+  if (suffix == QLatin1String("html") || suffix == QLatin1String("htm")) {
+    exporters::HtmlReportOptions report{.title = title};
+    if (session().baseline() != nullptr && session().baseline() != session().shown()) {
+      report.baseline = session().baseline()->trace;
+      report.baseline_title = session().baseline()->name;
+    }
+    // By pointer, for the exporter keeps it while it reads.
+    return WriteFile(
+        path, [report, trace = session().shown()->trace](const trace::Trace&, std::ostream& out) {
+          out << exporters::HtmlReport(trace, report);
+          return absl::OkStatus();
+        });
+  }
+  if (suffix == QLatin1String("svg"))
+    return WriteFile(path, [title](const trace::Trace& trace, std::ostream& out) {
+      out << exporters::MemorySvg(trace, {.title = title}) << "\n";
+      return absl::OkStatus();
+    });
+  if (suffix == QLatin1String("csv"))
+    return WriteFile(path, [](const trace::Trace& trace, std::ostream& out) {
+      return exporters::WriteCsv(trace, out);
+    });
+  if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf")) {
+    timeline::PictureOptions picture = timeline_->pictureOptions();
+    picture.format = suffix == QLatin1String("pdf") ? timeline::PictureFormat::kPdf
+                                                    : timeline::PictureFormat::kPng;
+    picture.scale = kPictureScale;
+    picture.title = title;
+    return WriteFile(
+        path, [picture, data = timeline_->data()](const trace::Trace&, std::ostream& out) {
+          const absl::StatusOr<std::string> bytes = timeline::DrawPicture(data, picture);
+          if (bytes.ok()) out << *bytes;
+          return bytes.status();
+        });
+  }
+  exportChrome(path);
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,88 @@
+#include "ui/timeline/picture.h"
+
+#include <fmt/format.h>
+
+#include <QBuffer>
+#include <QPageSize>
+#include <QPainter>
+#include <QPdfWriter>
+#include <cmath>
+
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/raster/raster_renderer.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr int kPointsPerInch = 72;
+// What a PDF has as a picture (blocks that are too small to be shapes) has so many pixels a point.
+constexpr double kPdfScale = 2;
+
+absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
+                                const PictureOptions& options) {
+  DrawList list;
+  model->BuildData(renderer->measure(), &list);
+  QImage image(static_cast<int>(std::ceil(options.width * options.scale)),
+               static_cast<int>(std::ceil(options.height * options.scale)), QImage::Format_RGB32);
+  if (image.isNull())
+    return absl::ResourceExhaustedError("a picture of this size does not fit into memory");
+  image.setDevicePixelRatio(options.scale);
+  renderer->Render(list, &image);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  if (!image.save(&buffer, "PNG")) return absl::InternalError("the picture could not be encoded");
+  return bytes.toStdString();
+}
+
+absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
+                                const PictureOptions& options) {
+  DrawList list;
+  model->BuildData(renderer->measure(), &list);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    QPdfWriter writer(&buffer);
+    writer.setCreator(QStringLiteral("vramscope"));
+    writer.setTitle(QString::fromStdString(options.title));
+    writer.setResolution(kPointsPerInch);  // a logical pixel is a point
+    writer.setPageMargins({});
+    writer.setPageSize(QPageSize(QSizeF(options.width, options.height), QPageSize::Point, QString(),
+                                 QPageSize::ExactMatch));
+    QPainter painter;
+    if (!painter.begin(&writer)) return absl::InternalError("the PDF could not be begun");
+    painter.fillRect(QRectF(0, 0, options.width, options.height),
+                     QColor::fromRgba(model->state().theme.ground.argb()));
+    renderer->Paint(list, &painter);
+  }
+  return bytes.toStdString();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData>& data,
+                                        const PictureOptions& options) {
+  for (const int side : {options.width, options.height})
+    if (side < kLeastPicture || side > kMostPicture)
+      return absl::InvalidArgumentError(fmt::format("a side of {} pixels: a picture has {} to {}",
+                                                    side, kLeastPicture, kMostPicture));
+  if (!(options.scale >= 0.5 && options.scale <= 4))
+    return absl::InvalidArgumentError("a picture's scale is from 0.5 to 4");
+  if (data == nullptr || data->is_state())
+    return absl::InvalidArgumentError(
+        "this is a state, not a run: it has no timeline that could be drawn");
+  const double scale = options.format == PictureFormat::kPng ? options.scale : kPdfScale;
+  TimelineModel model;
+  model.SetAnimations(false);
+  model.SetTheme(options.dark ? Theme::Dark() : Theme::Light());
+  model.SetDeviceLimit(data->trace().info.device.memory_bytes);
+  model.Resize(static_cast<float>(options.width), static_cast<float>(options.height), scale);
+  model.SetData(data, false, 0);
+  if (options.view) model.SetView(*options.view);
+  RasterRenderer renderer(&model.crew());
+  return options.format == PictureFormat::kPng ? Png(&model, &renderer, options)
+                                               : Pdf(&model, &renderer, options);
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,42 @@
+// The menu of anything that is drawn: what it is, what of it can be copied, its like, where it
+// leads; at its end the menu of its lane.
+//
+//   ThingMenu menu(&model, thing, lane, {.changed = ..., .search = ...}, widget);
+//   menu.exec(position);
+//
+// UI thread only.
+#pragma once
+
+#include <QMenu>
+#include <functional>
+#include <string>
+
+#include "profiler/query/things.h"
+#include "ui/timeline/model/thing_facts.h"
+#include "ui/timeline/model/timeline_model.h"
+
+namespace vramscope::ui::timeline {
+
+class ThingMenu : public QMenu {
+ public:
+  struct Asked {
+    std::function<void()> changed;  // the model
+    std::function<void(const std::string& filter)> search;
+    std::function<double()> now;  // in ms
+  };
+  // The thing is of the model's data. `lane`: null, or in which it lies.
+  ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,
+            QWidget* parent);
+
+ private:
+  void AddCopies();
+  void AddLikes();
+
+  TimelineModel* model_;
+  const query::Thing thing_;
+  const std::shared_ptr<const TimelineData> data_;
+  const ThingFacts facts_;
+  Asked asked_;
+};
+
+}  // namespace vramscope::ui::timeline
