@@ -179,6 +179,11 @@ TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
   json named = Snapshot({});
   named["device_traces"][0][0]["action"] = std::string("ac\0t\x1b[2J", 8);
   commands.push_back({"info", with("action.json", named.dump())});
+  const std::string escapes = VRAMSCOPE_SOURCE_DIR "/tests/golden/window/escape_kernels.json";
+  for (const char* command : {"info", "peak", "kernels", "phases", "explain"})
+    commands.push_back({command, escapes});
+  commands.push_back({"peak", "--by", "op", escapes});
+  commands.push_back({"kernels", "--by", "name", escapes});
   for (const char* name : {"fz_json_snap_99.json", "fz_conf_model_260.json"}) {
     const std::string path = std::string(VRAMSCOPE_SOURCE_DIR "/../shared/repro/") + name;
     if (!std::filesystem::exists(path)) continue;

@@ -1,4 +1,4 @@
-// `selfcheck` over every recording of tests/golden, made recordings and random runs: no figure
+// `selfcheck` over every recording of the repository, made recordings and random runs: no figure
 // differs between commands. And it finds what does differ.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 
 #include "app/cli/selfcheck/report.h"
+#include "profiler/run/check_run.h"
+#include "profiler/run/toggles.h"
 #include "profiler/trace/writer.h"
 #include "tests/app/sample_snapshot.h"
 #include "tests/profiler/agreement/random_devices.h"
@@ -40,17 +43,22 @@ void ExpectNoDifference(const std::vector<std::string>& of) {
   ExpectNoDifference(RunSelfcheck(of));
 }
 
+// Recordings and plans of the repository, from its root.
 std::vector<std::string> GoldenFiles() {
   std::vector<std::string> files;
-  const std::string folder = std::string(VRAMSCOPE_SOURCE_DIR) + "/tests/golden";
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    // golden/trace has samples of the format: sizes and times in them are made at random, and no
-    // allocator ever had them; golden/window has files that were made to be wrong.
-    const std::string parent = entry.path().parent_path().filename();
-    if (parent == "trace" || parent == "window") continue;
-    if (name.ends_with(".trace") || name.ends_with(".pickle.zst"))
-      files.push_back(std::filesystem::relative(entry.path(), folder));
+  const std::filesystem::path root = VRAMSCOPE_SOURCE_DIR;
+  for (const char* folder : {"tests/golden", "resources/samples"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::string name = entry.path().filename();
+      // golden/trace has samples of the format: sizes and times in them are made at random, and no
+      // allocator ever had them; golden/window has files that were made to be wrong.
+      const std::string parent = entry.path().parent_path().filename();
+      if (parent == "trace" || parent == "window") continue;
+      // ops.json.zst is a table of operators.
+      if (name.ends_with(".trace") || name.ends_with(".pickle.zst") ||
+          (name.ends_with(".json.zst") && name != "ops.json.zst"))
+        files.push_back(std::filesystem::relative(entry.path(), root));
+    }
   }
   std::ranges::sort(files);
   return files;
@@ -59,7 +67,7 @@ std::vector<std::string> GoldenFiles() {
 class SelfcheckGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SelfcheckGolden, NoFigureDiffers) {
-  ExpectNoDifference({std::string(VRAMSCOPE_SOURCE_DIR) + "/tests/golden/" + GetParam()});
+  ExpectNoDifference({std::string(VRAMSCOPE_SOURCE_DIR) + "/" + GetParam()});
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, SelfcheckGolden, ::testing::ValuesIn(GoldenFiles()),
@@ -72,20 +80,31 @@ INSTANTIATE_TEST_SUITE_P(Files, SelfcheckGolden, ::testing::ValuesIn(GoldenFiles
 
 class Selfcheck : public CliRecording {};
 
-// Made at random: an import concludes categories where these say "Unknown", and of devices with
-// other settings each the file states none, so those two groups are left out.
+// Several devices with the same addresses, in one file: blocks older than the recording, private
+// pools, retries and failed requests. One process has one setting of the allocator.
 TEST_F(Selfcheck, SeveralDevices) {
-  const std::string file = folder_ / "devices.trace";
-  ASSERT_TRUE(trace::WriteTraceFile(*agreement::MakeRandomDevices({.seed = 7}).trace, file).ok());
-  const json report = json::parse(RunSelfcheck({file}).out);
-  size_t compared = 0;
-  for (const json& group : report["groups"]) {
-    const std::string name = group["name"];
-    if (name.starts_with("replay") || name.starts_with("export --to snapshot")) continue;
-    EXPECT_EQ(group["failed"], 0) << group.dump(2);
-    compared += name.ends_with(" of cuda:1") ? 1 : 0;
+  for (const bool expandable : {false, true}) {
+    for (const uint64_t memory : {uint64_t{0}, uint64_t{400} << 20}) {
+      SCOPED_TRACE(fmt::format("expandable {}, {} bytes", expandable, memory));
+      const std::string file = folder_ / "devices.trace";
+      const agreement::RandomDevicesOptions options = {
+          .seed = 7,
+          .devices = {0, 2},
+          .expandable = expandable,
+          .all_alike = true,
+          .device_memory_bytes = memory,
+          // A recording does not say which pool a request that failed was for.
+          .mempools = memory == 0 ? 2u : 1u};
+      ASSERT_TRUE(trace::WriteTraceFile(*agreement::MakeRandomDevices(options).trace, file).ok());
+      const Outcome outcome = RunSelfcheck({file});
+      ExpectNoDifference(outcome);
+      size_t compared = 0;
+      const json report = json::parse(outcome.out);
+      for (const json& group : report["groups"])
+        compared += std::string(group["name"]).ends_with(" of cuda:2") && group["comparisons"] > 0;
+      EXPECT_GT(compared, 10u);  // the second device, too
+    }
   }
-  EXPECT_GT(compared, 5u);  // the second device, too
 }
 
 // Recordings of a few steps, with what goes wrong in them and what the program marks.
@@ -104,62 +123,110 @@ TEST_F(Selfcheck, SaysWhatCannotBeChecked) {
   EXPECT_EQ(RunVramscope({"selfcheck", "x.trace", "--preset", "gpt2"}).status, 2);
 }
 
-// A small model under settings drawn at random; those that go with each other.
-std::vector<std::string> RandomRun(std::mt19937_64& random, const std::string& model) {
-  std::vector<std::string> run = {"--model", model};
-  const auto set = [&](const std::string& key, std::initializer_list<const char*> values) {
-    run.insert(run.end(), {"--set", key + "=" + *(values.begin() + random() % values.size())});
-  };
-  set("batch", {"2", "4", "8"});
-  set("seq", {"16", "33", "64"});
-  set("steps", {"1", "2", "3"});
-  set("micro_batches", {"1", "1", "2"});
-  set("precision", {"fp32", "bf16", "amp-bf16", "amp-fp16"});
-  set("attention", {"eager", "math", "efficient"});
-  set("optimizer.name", {"sgd", "adam", "adamw"});
-  set("optimizer.impl", {"loop", "foreach", "fused"});
-  set("checkpointing.mode", {"none", "layer", "every-k"});
-  set("zero_grad", {"none", "zero"});
-  set("trainable", {"all", "all", "first-layer", "last-layer"});
-  // Without expandable segments, whose replay differs from the plan so far.
-  set("alloc_conf", {"", "", "max_split_size_mb:64", "roundup_power2_divisions:4",
-                     "garbage_collection_threshold:0.6"});
-  set("device", {"h100-sxm", "rtx-4090", "rtx-3060-12gb"});
-  return run;
+// Models of each kind, so small that a plan of one takes no second.
+struct SmallModel {
+  const char* name;
+  const char* config;
+};
+constexpr SmallModel kModels[] = {
+    {"qwen2", R"({"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"], "vocab_size": 1000,
+      "hidden_size": 128, "intermediate_size": 352, "num_hidden_layers": 3, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "max_position_embeddings": 256, "rms_norm_eps": 1e-6})"},
+    {"gpt2", R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 1000,
+      "n_embd": 96, "n_layer": 2, "n_head": 4, "n_positions": 256})"},
+    {"bert", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"],
+      "vocab_size": 1000, "hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
+      "intermediate_size": 256, "max_position_embeddings": 256, "type_vocab_size": 2})"},
+    {"t5", R"({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"],
+      "vocab_size": 1000, "d_model": 64, "d_kv": 16, "d_ff": 128, "num_heads": 4, "num_layers": 2})"},
+    {"vit", R"({"model_type": "vision_transformer", "image_size": 32, "patch_size": 8,
+      "num_layers": 3, "num_heads": 4, "hidden_dim": 64, "mlp_dim": 128, "num_classes": 10})"},
+};
+
+// One of the values; from the generator itself, as distributions differ between libraries.
+template <class T, size_t n>
+T OneOf(std::mt19937_64& random, const T (&values)[n]) {
+  return values[random() % n];
 }
 
-TEST_F(Selfcheck, RandomRuns) {
-  const char* asked = std::getenv("VRAMSCOPE_RANDOM_RUNS");
-  const int runs = asked != nullptr ? std::atoi(asked) : 20;
-  const std::string model = folder_ / "config.json";
-  WriteFile(model, json{{"model_type", "llama"},
-                        {"architectures", {"LlamaForCausalLM"}},
-                        {"vocab_size", 1000},
-                        {"hidden_size", 128},
-                        {"intermediate_size", 352},
-                        {"num_hidden_layers", 3},
-                        {"num_attention_heads", 4},
-                        {"num_key_value_heads", 2},
-                        {"hidden_act", "silu"},
-                        {"max_position_embeddings", 256},
-                        {"rms_norm_eps", 1e-6}}
-                       .dump());
-  if (RunVramscope({"plan", "--model", model, "--json"}).err.find("worker") != std::string::npos)
-    GTEST_SKIP() << "needs vramscope-worker (LibTorch)";
-  std::mt19937_64 random(30);
-  int refused = 0;
-  for (int i = 0; i < runs; ++i) {
-    const std::vector<std::string> run = RandomRun(random, model);
-    SCOPED_TRACE(::testing::PrintToString(run));
-    const Outcome outcome = RunSelfcheck(run);
-    // Settings that exclude each other are refused, and another draw takes their place.
-    if (outcome.status == 3 && ++refused < runs) {
-      --i;
-      continue;
+// A small model, and techniques, ranks and settings of the allocator that go with each other.
+run::RunConfig DrawRun(std::mt19937_64& random) {
+  for (;;) {
+    const SmallModel model = OneOf(random, kModels);
+    run::RunConfig config;
+    config.model = model.name;
+    config.model_config_json = model.config;
+    config.batch = OneOf(random, {1, 2, 4, 8});
+    config.seq = OneOf(random, {16, 33, 64});
+    config.micro_batches = OneOf(random, {1, 1, 1, 2});
+    config.steps = OneOf(random, {1, 2, 3});
+    config.device = OneOf(random, {"h100-sxm", "rtx-4090", "rtx-3060-12gb"});
+    config.alloc_conf =
+        OneOf(random, {"", "", "expandable_segments:True", "expandable_segments:True",
+                       "max_split_size_mb:64", "roundup_power2_divisions:4",
+                       "garbage_collection_threshold:0.6",
+                       "expandable_segments:True,roundup_power2_divisions:8",
+                       "expandable_segments:True,garbage_collection_threshold:0.8"});
+    if (random() % 4 == 0) {
+      config.Set("shard.strategy",
+                 OneOf(random, {"ddp", "zero1", "zero2", "zero3", "tensor", "zero3"}));
+      config.Set("shard.ranks", OneOf(random, {"2", "4"}));
+      config.Set("shard.implementation", OneOf(random, {"fsdp2", "fsdp2", "fsdp1"}));
     }
-    ExpectNoDifference(outcome);
+    if (random() % 3 == 0)
+      config.Set("optimizer.impl", OneOf(random, {"loop", "foreach", "fused"}));
+    if (random() % 3 == 0) config.Set("empty_cache", "step");
+    for (uint64_t left = random() % 5; left > 0; --left) {
+      const run::Toggle& toggle = *run::Toggles()[random() % run::Toggles().size()].toggle;
+      if (run::BlockedBecause(toggle, config).empty()) config = run::SwitchedOn(toggle, config);
+    }
+    if (run::CheckRun(config).ok()) return config;
   }
 }
+
+class SelfcheckRuns : public CliRecording, public ::testing::WithParamInterface<uint64_t> {};
+
+// What a run is called on the command line is printed where a figure differs.
+TEST_P(SelfcheckRuns, NoFigureDiffers) {
+  std::mt19937_64 random(GetParam());
+  // What only the trainer can refuse takes another draw.
+  for (int draw = 0; draw < 20; ++draw) {
+    const run::RunConfig config = DrawRun(random);
+    const std::string model = folder_ / "config.json";
+    WriteFile(model, config.model_config_json);
+    std::vector<std::string> run = {"--model", model, "--device", config.device};
+    const auto set = [&](const std::string& key, const std::string& value) {
+      run.insert(run.end(), {"--set", key + "=" + value});
+    };
+    set("batch", std::to_string(config.batch));
+    set("seq", std::to_string(config.seq));
+    set("micro_batches", std::to_string(config.micro_batches));
+    set("steps", std::to_string(config.steps));
+    set("alloc_conf", config.alloc_conf);
+    for (const auto& [key, value] : config.settings) set(key, value);
+    SCOPED_TRACE(
+        fmt::format("seed {}: {} {}", GetParam(), config.model, ::testing::PrintToString(run)));
+    const Outcome outcome = RunSelfcheck(run);
+    if (outcome.status == 3) continue;
+    if (outcome.err.find("worker") != std::string::npos)
+      GTEST_SKIP() << "needs vramscope-worker (LibTorch)";
+    ExpectNoDifference(outcome);
+    RecordProperty("comparisons", json::parse(outcome.out)["comparisons"].get<int>());
+    return;
+  }
+  FAIL() << "the trainer refused every draw of seed " << GetParam();
+}
+
+// VRAMSCOPE_RANDOM_RUNS=200 for more than CI has time for.
+std::vector<uint64_t> Seeds() {
+  const char* asked = std::getenv("VRAMSCOPE_RANDOM_RUNS");
+  std::vector<uint64_t> seeds(asked != nullptr ? std::strtoull(asked, nullptr, 10) : 40);
+  std::iota(seeds.begin(), seeds.end(), uint64_t{3000});
+  return seeds;
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, SelfcheckRuns, ::testing::ValuesIn(Seeds()),
+                         [](const auto& info) { return fmt::format("seed{}", info.param); });
 
 TEST(SelfcheckReport, FailsWhereTwoValuesDiffer) {
   using cli::Json;

@@ -546,6 +546,11 @@ class Plan(unittest.TestCase):
         same = json.loads(self.vramscope("diff", self.trace, self.trace, "--json"))
         self.assertEqual(len(same["devices"]), 3)
 
+    def test_the_port_of_ranks_is_none_that_the_kernel_gives_away(self):
+        """From 32768 on whoever asks for any port may get it before rank 0 listens there."""
+        program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
+        self.expect(self.plan(program, "--ranks", "2"), 0)
+
     def test_a_rank_that_fails_ends_all(self):
         program = ("import os, time, torch\ntorch.allocate(1 << 20)\nif os.environ['RANK'] == '1':\n    raise ValueError('rank 1')\n"
                    "time.sleep(1000)\n")

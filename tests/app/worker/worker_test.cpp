@@ -367,6 +367,41 @@ TEST(WorkerProgram, PlanAndCpuInOneProcess) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
+// Whatever a worker planned before: a plan has the requests and addresses that it has at first.
+TEST(WorkerProgram, APlanIsTheSameFromAWarmWorker) {
+  Client client;
+  RealWorker worker(client, "plan");
+  const std::vector<std::pair<std::string, std::string>> small = {{"batch", "1"}, {"seq", "64"}};
+  uint64_t tag = 0;
+  const auto plan = [&](std::vector<std::pair<std::string, std::string>> settings) {
+    settings.insert(settings.end(), small.begin(), small.end());
+    client.Run(++tag, settings);
+    trace::TraceAssembler assembler;
+    const auto ended = client.UntilEnded(&assembler);
+    EXPECT_TRUE(ended.has_value());
+    if (ended.has_value()) {
+      EXPECT_EQ(ended->status_code(), 0u) << ended->message();
+    }
+    return assembler.Finish("");
+  };
+  const auto first = plan({{"precision", "fp32"}});
+  ASSERT_NE(first, nullptr);
+  plan({{"precision", "amp-bf16"}, {"optimizer.bits", "8"}});
+  plan({{"alloc_conf", "expandable_segments:True"},
+        {"shard.strategy", "ddp"},
+        {"shard.ranks", "2"}});
+  const auto again = plan({{"precision", "fp32"}});
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(first->events.kind, again->events.kind);
+  EXPECT_EQ(first->events.time_ns, again->events.time_ns);
+  EXPECT_EQ(first->events.bytes, again->events.bytes);
+  EXPECT_EQ(first->allocations.address, again->allocations.address);
+  EXPECT_EQ(first->segments.address, again->segments.address);
+  EXPECT_EQ(first->segments.bytes, again->segments.bytes);
+  client.CloseInput();
+  EXPECT_EQ(worker.Wait(), 0);
+}
+
 TEST(WorkerProgram, DefaultRunIsReplacedInTheMiddle) {
   Client client;
   RealWorker worker(client, "plan");

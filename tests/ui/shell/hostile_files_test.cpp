@@ -35,7 +35,8 @@ TEST_P(HostileFiles, AreShownOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HostileFiles,
-                         ::testing::Values("window_empty_end_message", "window_fillstack_3ad1e372",
+                         ::testing::Values("bomb_empty_strings", "deep_ops_170_bytes",
+                                           "window_empty_end_message", "window_fillstack_3ad1e372",
                                            "window_fillstack_94a8dd8b", "window_fillstack_e1932cbc",
                                            "window_hang_segment_map_min", "window_longest_time"),
                          [](const auto& info) { return std::string(info.param); });

@@ -85,6 +85,10 @@ TEST_F(ShellWorkerTest, TooBigForTheCardSaysByHowMuch) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "does-not-fit");
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
+  // The highest reserved is of another moment than the peak of what is allocated.
+  EXPECT_THAT(Banner("text").toStdString(),
+              ::testing::AllOf(::testing::HasSubstr("would be reserved at most"),
+                               ::testing::HasSubstr("allocated is highest in")));
   EXPECT_THAT(State()["chips"].toObject()["fits"].toString().toStdString(),
               ::testing::HasSubstr("too much"));
 }

@@ -1,0 +1,76 @@
+// Commands that the window runs: cancelling one waits for nothing, not even for one that won't end.
+#include "ui/studies/command_runner.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace vramscope::ui {
+namespace {
+
+class CommandRunnerTest : public ::testing::Test {
+ protected:
+  // A program in place of vramscope.
+  QString Program(const QByteArray& script) {
+    QFile file(folder_.filePath(QStringLiteral("program.sh")));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\n" + script);
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return file.fileName();
+  }
+  QByteArray Read(const char* name) {
+    QFile file(folder_.filePath(QLatin1String(name)));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+
+  QTemporaryDir folder_;
+};
+
+TEST_F(CommandRunnerTest, HandsOverTheJson) {
+  CommandRunner runner(Program("echo '{\"answer\": 42}'\n"), {});
+  QJsonObject result;
+  QString error = QStringLiteral("nothing came");
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject& json, const QString& why) {
+                     result = json;
+                     error = why;
+                   });
+  runner.run({QStringLiteral("info")});
+  EXPECT_TRUE(runner.busy());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+  EXPECT_EQ(error, QString());
+  EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
+}
+
+TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
+  const QByteArray file = folder_.filePath(QStringLiteral("pid")).toUtf8();
+  CommandRunner runner(Program("trap '' INT\necho $$ > " + file + ".new && mv " + file + ".new " +
+                               file + "\nexec sleep 600\n"),
+                       {});
+  QString error;
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject&, const QString& why) { error = why; });
+  runner.run({QStringLiteral("fit")});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !Read("pid").isEmpty(); }));
+  const pid_t pid = Read("pid").trimmed().toInt();
+  ASSERT_GT(pid, 0);
+  runner.cancel();
+  EXPECT_FALSE(runner.busy());
+  EXPECT_EQ(error, QStringLiteral("cancelled"));
+  EXPECT_EQ(kill(pid, 0), 0) << "cancel() has waited for its end";
+  // What doesn't want to end is killed.
+  ASSERT_TRUE(QTest::qWaitFor([&] { return kill(pid, 0) != 0; }, 60'000));
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  QCoreApplication application(argc, argv);
+  return RUN_ALL_TESTS();
+}
