@@ -30,6 +30,7 @@ using run::RunConfig;
 constexpr std::string_view kDefaultMomentum = "0.9";
 constexpr int kBoxPadding = 22;  // a box's frame, the style sheet's padding, the caret
 constexpr int kArrow = 18;       // of a box with choices, in addition
+constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // is read whole
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
 // The optimizers of the catalogue with each implementation that they have; SGD with and without
@@ -67,7 +68,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(4);
   grid->setColumnStretch(1, 1);
-  grid->setColumnMinimumWidth(0, 120);
+  grid->setColumnMinimumWidth(0, 112);
   grid->addWidget(MakeLabel(tr("RUN"), LabelRole::kHeading), 0, 0);
 
   int line = 1;
@@ -91,13 +92,12 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  auto* device_line = new QWidget;
-  auto* device_pair = new QHBoxLayout(device_line);
-  device_pair->setContentsMargins(0, 0, 0, 0);
-  device_pair->setSpacing(2);
-  device_pair->addWidget(device_, 1);
-  device_pair->addWidget(choose);
-  add(tr("Device"), device_line, tr("The GPU that is planned for"));
+  // The button stands behind the title: the box has no width to give away.
+  device_->setMinimumWidth(
+      device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
+      kArrow);
+  add(tr("Device"), device_, tr("The GPU that is planned for"));
+  grid->addWidget(choose, line - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
   connect(device_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     config.device = device_->itemData(index).toString().toStdString();

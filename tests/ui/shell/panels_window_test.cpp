@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QComboBox>
 #include <QJsonArray>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollArea>
 #include <QSpinBox>
+#include <QStyle>
+#include <QStyleOptionComboBox>
 #include <QTabWidget>
 #include <QTest>
 #include <QToolButton>
@@ -146,6 +149,30 @@ TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
   // And what stands beside it stays in the panel, whose second column is as wide as that in a
   // window of 1280.
   EXPECT_LE(batch->parentWidget()->minimumSizeHint().width(), 149);
+}
+
+// In the smallest window, too; of a longer name all is in the tooltip.
+TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
+  window_->resize(1024, 700);
+  auto* box = Find<QComboBox>("device");
+  ASSERT_TRUE(WaitFor([&] { return box->isVisible() && window_->width() == 1024; }));
+  QStyleOptionComboBox option;
+  option.initFrom(box);
+  option.rect = box->rect();
+  const int room =
+      box->style()
+          ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, box)
+          .width();
+  for (const char* name : {"rtx-4090", "rtx-3060-12gb", "rtx-5070-ti"}) {
+    const int at = box->findData(QString::fromLatin1(name));
+    ASSERT_GE(at, 0);
+    EXPECT_LE(box->fontMetrics().horizontalAdvance(box->itemText(at)), room)
+        << box->itemText(at).toStdString();
+  }
+  run::RunConfig config = window_->config();
+  config.device = "rtx-3070-ti-laptop";
+  window_->editConfig(config);
+  EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("NVIDIA GeForce RTX 3070 Ti Laptop GPU"));
 }
 
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
