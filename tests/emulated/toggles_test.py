@@ -131,9 +131,13 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        between = sum(row["needed"] for row in answer["rows"]) // 2
-        largest = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % between, "--vary=--batch=1..2", *command(PLAIN)))
-        self.assertEqual(largest["largest"], 1)
+        # What is cached goes back where the budget is short, so more may fit than its plan with room needs.
+        budget = answer["rows"][0]["needed"]
+        found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
+        self.assertIn(found["largest"], (1, 2, 3))
+        fits = {int(row["values"][0]): row["fits"] for row in found["rows"]}
+        self.assertEqual(fits, {batch: batch <= found["largest"] for batch in fits})
+        self.assertIn(found["largest"] + 1, fits)
         self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
         self.assertIn("{seq}", self.stderr)
 
