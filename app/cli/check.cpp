@@ -17,6 +17,7 @@
 #include "app/cli/program_command.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
+#include "app/cli/toggles.h"
 #include "app/cli/worker_run.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/program.h"
@@ -123,6 +124,8 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   // A program that failed in another way than for want of memory was not seen to its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
+  // What was judged is not what was asked for.
+  if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
   return Say(*most, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
 

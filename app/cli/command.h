@@ -86,6 +86,7 @@ void RegisterDevices(CLI::App& app, Context& context);
 void RegisterPresets(CLI::App& app, Context& context);
 void RegisterTechniques(CLI::App& app, Context& context);
 void RegisterDoctor(CLI::App& app, Context& context);
+void RegisterToggles(CLI::App& app, Context& context);
 void RegisterMcp(CLI::App& app, Context& context);
 void RegisterSetup(CLI::App& app, Context& context);
 

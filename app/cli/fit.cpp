@@ -13,6 +13,8 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/output.h"
+#include "app/cli/program_command.h"
+#include "app/cli/program_fit.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
@@ -335,13 +337,44 @@ void RegisterFit(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "fit", "which techniques make a run fit; those that leave the training as it is first");
   auto options = std::make_shared<Options>();
-  AddRunOptions(*command, options->run);
+  auto of_program = std::make_shared<ProgramFitOptions>();
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
+  AddProgramOptions(*command, of_program->program, true);
+  AddProgramFitOptions(*command, *of_program);
   command
       ->add_option("--budget", options->budget,
                    "what the device may hold, as 24GiB; with --device: what that GPU has")
       ->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &context] { context.exit_code = ExecuteFit(*options); });
+  command->callback([options, of_program, &context, command] {
+    options->run.device = of_program->program.device;
+    options->run.gpu_memory = of_program->program.gpu_memory;
+    if (!context.has_program) {
+      std::vector<const char*> names(std::begin(kProgramOptionNames),
+                                     std::end(kProgramOptionNames));
+      names.insert(names.end(), {"--vary", "--patience"});
+      for (const char* name : names) {
+        if (command->count(name) == 0) continue;
+        Note(
+            fmt::format("error: {0} goes with a program (vramscope fit --budget 24GiB {0} ... -- "
+                        "python train.py)",
+                        name));
+        context.exit_code = kUsage;
+        return;
+      }
+      context.exit_code = ExecuteFit(*options);
+      return;
+    }
+    if (!options->run.preset.empty() || !options->run.model.empty() ||
+        !options->run.config.empty() || !options->run.sets.empty()) {
+      Note("error: fit takes one of RUN and -- PROGRAM, not both");
+      context.exit_code = kUsage;
+      return;
+    }
+    of_program->budget = options->budget;
+    of_program->json = options->json;
+    context.exit_code = FitProgram(context.after_dashes, *of_program);
+  });
 }
 
 void RegisterWaterfall(CLI::App& app, Context& context) {

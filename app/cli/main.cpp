@@ -63,6 +63,7 @@ void AddExamples(CLI::App& app) {
        "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
       {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
       {"check", "check --budget 24GiB -- python train.py"},
+      {"toggles", "toggles -- python train.py"},
       {"selfcheck", "selfcheck run.trace"},
       {"devices", "devices --json"},
       {"presets", "presets"},
@@ -90,12 +91,13 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                      near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
 }
 
-// `plan`, `record` and `check` hand what stands behind "--" on as it is. Returns what is left of
+// Commands that take a program hand what stands behind "--" on as it is. Returns what is left of
 // argc.
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
   const std::string_view command(argv[1]);
-  if (command != "plan" && command != "record" && command != "check") return argc;
+  static constexpr std::string_view kCommands[] = {"plan", "record", "check", "fit", "toggles"};
+  if (std::ranges::find(kCommands, command) == std::end(kCommands)) return argc;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;
     context.has_program = true;
@@ -132,6 +134,7 @@ int Main(int argc, char** argv) {
   RegisterWaterfall(app, context);
   RegisterReproduce(app, context);
   RegisterCheck(app, context);
+  RegisterToggles(app, context);
   RegisterSelfcheck(app, context);
   RegisterDevices(app, context);
   RegisterPresets(app, context);

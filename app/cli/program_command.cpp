@@ -23,11 +23,14 @@
 #include "app/cli/output.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
+#include "app/cli/toggles.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/base/install_paths.h"
+#include "profiler/fit/fit.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
 #include "profiler/program/scratch_folder.h"
+#include "profiler/program/toggles.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_file.h"
 #include "profiler/run/run_config.h"
@@ -117,6 +120,7 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)},
           {"ended", about.ended.empty() ? "killed" : about.ended},
           {"exception", failed == nullptr ? Json() : Json(WhyOf(*failed))},
+          {"cold", outcome.cold.empty() ? Json() : Json(outcome.cold)},
           {"isolation", outcome.isolation.empty() ? Json() : Json(outcome.isolation)},
           {"recognised", about.launches.all == 0 ? Json()
                                                  : Json{{"launches", about.launches.all},
@@ -126,7 +130,8 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"python", about.python}};
 }
 
-ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput& output) {
+ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput& output,
+                bool all_toggles) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
   if (!output.trace_path.empty())
     if (const absl::Status written = WriteTrace(*whole, output.trace_path); !written.ok())
@@ -152,6 +157,10 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
       json["program"] = ProgramJson(outcome, about, failed);
       json["ranks"] = Json::array();
       for (const Shown& shown : all) json["ranks"].push_back(RankJson(shown));
+      const fit::Planned planned_run = fit::PlannedOf(*most.device);
+      json["needed"] = planned_run.needed();
+      json["step_ms"] = planned_run.step_ms;
+      if (!about.toggles.empty()) json["toggles"] = TogglesJson(about.toggles, all_toggles);
       json["seconds"] = outcome.seconds;
       printed = PrintJson(json);
     } else {
@@ -177,11 +186,13 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
         text += fmt::format("\n  {} processes; the one that needs most is above:\n", all.size()) +
                 table.Text();
       }
+      text += TogglesText(about.toggles);
       printed = PrintText(text);
     }
     if (printed != kDone) return printed;
   }
-  return Verdict(seen, outcome, most.summary.out_of_memory);
+  const ExitCode verdict = Verdict(seen, outcome, most.summary.out_of_memory);
+  return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
 }
 
 // A program without Python: what it took of the card is known, and not what for.
@@ -267,7 +278,8 @@ uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& option
 
 ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
-                      const RunOutput& output, bool planned, const SeenProgram& use) {
+                      const RunOutput& output, bool planned, const SeenProgram& use,
+                      bool all_toggles = false) {
   // What had come when a connection broke is as good as what a killed program had written.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
@@ -289,7 +301,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                                              outcome.write_error));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
-  const ExitCode reported = use ? use(*seen, outcome) : Report(*seen, outcome, output);
+  const ExitCode reported = use ? use(*seen, outcome) : Report(*seen, outcome, output, all_toggles);
   return broken.ok() ? reported : ReportError(broken);
 }
 
@@ -354,6 +366,16 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->excludes(mode);
     command.add_flag("--no-network", options.no_network,
                      "with -- PROGRAM: it reaches nothing but this computer");
+    command
+        .add_option("--toggle", options.toggles,
+                    "with -- PROGRAM: switch a technique on from outside (`vramscope toggles` "
+                    "lists them); repeatable")
+        ->type_name("NAME[=VALUE]");
+    // What `fit` starts.
+    command.add_flag("--all-toggles", options.all_toggles)->group("");
+    command.add_option("--warm", options.warm)->group("");
+    command.add_option("--serve", options.serve)->group("");
+    command.add_option("--modules", options.modules)->group("");
     command
         .add_option("--writable", options.writable,
                     "with -- PROGRAM: a folder or file that it really writes to; repeatable")
@@ -436,6 +458,18 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   absl::StatusOr<program::Platform> platform = program::Platform{};
   if (options.remote.host.empty()) platform = program::FindPlatform(planned);
   if (!platform.ok()) return ReportError(platform.status());
+  std::string toggles;
+  if (!options.toggles.empty() || options.all_toggles) {
+    const absl::StatusOr<std::vector<program::Toggle>> all = program::ReadToggles(*platform);
+    if (!all.ok()) return ReportError(all.status());
+    const absl::StatusOr<std::vector<program::ToggleChoice>> chosen =
+        program::ChooseToggles(*all, options.toggles);
+    if (!chosen.ok()) {
+      Note("error: " + std::string(chosen.status().message()));
+      return kUsage;
+    }
+    toggles = program::ToggleVariable(*chosen);
+  }
   const absl::StatusOr<std::unique_ptr<OutputFolder>> folder = OutputFolder::Make(options.keep);
   if (!folder.ok()) return ReportError(folder.status());
 
@@ -466,6 +500,10 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
         .cpp_stacks = options.cpp_stacks,
         .activities = !options.no_activities,
         .operators = planned || options.operators,
+        .toggles = toggles,
+        .warm = options.warm,
+        .serve = options.serve,
+        .modules = options.modules,
         .output = (*folder)->path(),
         .if_killed = IfKilled((*folder)->path(), device, output, planned),
         .output_goes = options.keep.empty(),
@@ -486,13 +524,13 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                                : program::Launch(*platform, launch);
     isolation->reset();  // takes a moment, in which nobody is to end this process
   }
-  if (options.stream) return kDone;
+  if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {
     std::ofstream(options.outcome) << program::OutcomeJson(outcome);
     return kDone;
   }
   return ReportFolder((*folder)->path(), fmt::format("{}", fmt::join(command, " ")).substr(0, 200),
-                      device, std::move(outcome), output, planned, use);
+                      device, std::move(outcome), output, planned, use, options.all_toggles);
 }
 
 }  // namespace vramscope::cli

@@ -28,6 +28,9 @@ struct ProgramOptions {
   bool no_isolation = false;  // IsolationMode::kNone
   bool no_network = false;
   std::vector<std::string> writable;  // paths that an isolated program really writes to
+  std::vector<std::string> toggles;   // NAME or NAME=VALUE, switched on from outside
+  std::string warm, serve, modules;   // LaunchOptions'
+  bool all_toggles = false;           // say of all of them whether they apply
   bool operators = false;             // of kernels, in a recording: a plan has them
   program::Remote remote;             // no host: here
   bool stream = false;                // this is the other side of somebody's --host
@@ -41,8 +44,8 @@ struct ProgramOptions {
 };
 // Those that say nothing where there is no program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--ranks",     "--as-rank",      "--devices",    "--steps",   "--keep",
-    "--isolation", "--no-isolation", "--no-network", "--writable"};
+    "--ranks",     "--as-rank",      "--devices",    "--steps",    "--keep",
+    "--isolation", "--no-isolation", "--no-network", "--writable", "--toggle"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 

@@ -59,6 +59,9 @@ class Isolation {
   // Makes the calling process, just forked and with one thread, a part of the isolated file system,
   // in the folder that is its current one. 0, or errno.
   int Enter() const noexcept;
+  // What Enter() enters, in this order, and the folder in it; of the other modes none.
+  const std::vector<int>& namespaces() const { return namespaces_; }
+  const std::string& folder() const { return folder_; }
   // The folder of changes; "": there is none.
   std::string changes() const { return scratch_ ? scratch_->path() : std::string(); }
 

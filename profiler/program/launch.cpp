@@ -27,6 +27,7 @@
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
+#include "profiler/program/warm.h"
 #include "profiler/run/emulated_card.h"
 
 extern char** environ;
@@ -75,7 +76,10 @@ void ReserveStaticTls(Environment& environment) {
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
   Prepend(e, "PYTHONPATH", platform.hooks);
-  e["VRAMSCOPE_PROGRAM_OUTPUT"] = o.output;
+  // Every program that a served process becomes has its folder by this name.
+  const std::string output =
+      o.serve.empty() ? o.output : fmt::format("/proc/self/fd/{}", kServedOutput);
+  e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   std::error_code unknown;
   // What its Python asks for figures of what has been recorded so far.
@@ -92,6 +96,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   }
   e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
   if (!o.planned) return e;
+  if (!o.toggles.empty()) e["VRAMSCOPE_PROGRAM_TOGGLES"] = o.toggles;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
   e.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
   Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated cards
@@ -101,7 +106,11 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
                                                    : o.as_rank >= 0 ? 1
                                                                     : o.ranks);
-  e["VRAMSCOPE_EMULATED_OUTPUT"] = o.output;
+  e["VRAMSCOPE_EMULATED_OUTPUT"] = output;
+  if (!o.serve.empty()) {
+    e["VRAMSCOPE_PROGRAM_SERVE"] = o.serve;
+    e["VRAMSCOPE_PROGRAM_MODULES"] = o.modules;
+  }
   e["VRAMSCOPE_PROGRAM_EMULATED"] = platform.libraries;
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
   if (o.as_rank >= 0) {
@@ -154,7 +163,7 @@ absl::Status CannotStart(const std::string& program, int error) {
 
 // Between fork and exec: only what is safe there.
 [[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
-                         pid_t parent, int report) {
+                         pid_t parent, int report, int served_output) {
   setpgid(0, 0);
   // Before the signal of the parent's death, which a change of user namespace clears.
   if (options.isolation != nullptr) {
@@ -173,6 +182,7 @@ absl::Status CannotStart(const std::string& program, int error) {
   // The order of what is kept by its address in host memory is the same in every run.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);
   execvpe(argv[0], argv, environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
@@ -191,11 +201,14 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
 
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) return CannotStart(arguments[0], errno);
+  const int served_output =
+      options.serve.empty() ? -1 : open(options.output.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0) Become(argv.data(), envp.data(), options, parent, report[1]);
+  if (child == 0) Become(argv.data(), envp.data(), options, parent, report[1], served_output);
   const int fork_error = errno;
   close(report[1]);
+  if (served_output >= 0) close(served_output);
   int error = 0;
   if (child > 0) {
     setpgid(child, child);  // whoever of the two is first
@@ -250,6 +263,11 @@ class Running {
   Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
 
   void Add(pid_t pid) { pids_.push_back(pid); }
+  // One that is no child of this process.
+  void Add(std::unique_ptr<WarmProgram> warm) {
+    warm_ = std::move(warm);
+    pids_.push_back(warm_->pid());
+  }
 
   void Wait() {
     const auto start = Clock::now();
@@ -278,21 +296,28 @@ class Running {
  private:
   void Reap() {
     int status = 0;
-    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto at = std::find(pids_.begin(), pids_.end(), pid);
-      if (at == pids_.end()) continue;  // a process of the program's that lost its parent
-      pids_.erase(at);
-      groups_.push_back(pid);
-      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      if (outcome_.exit_status == 0 && code != 0) {
-        outcome_.exit_status = code;
-        outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-        // One rank that fails would leave the others waiting.
-        for (const pid_t other : pids_) kill(-other, SIGTERM);
-        if (!pids_.empty()) Escalate(SIGTERM);
-      }
+    if (warm_ != nullptr && warm_->Ended(&status)) {
+      const pid_t pid = warm_->pid();
+      warm_.reset();
+      Ended(pid, status);
     }
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      // Else it is a process of the program's that lost its parent.
+      if (std::find(pids_.begin(), pids_.end(), pid) != pids_.end()) Ended(pid, status);
+    }
+  }
+
+  void Ended(pid_t pid, int status) {
+    std::erase(pids_, pid);
+    groups_.push_back(pid);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (outcome_.exit_status != 0 || code == 0) return;
+    outcome_.exit_status = code;
+    outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (outcome_.signal == SIGINT) outcome_.interrupted = true;
+    // One rank that fails would leave the others waiting.
+    for (const pid_t other : pids_) kill(-other, SIGTERM);
+    if (!pids_.empty()) Escalate(SIGTERM);
   }
 
   void Interrupts(Clock::time_point now) {
@@ -338,9 +363,32 @@ class Running {
   const LaunchOptions& options_;
   Outcome& outcome_;
   std::vector<pid_t> pids_, groups_;
+  std::unique_ptr<WarmProgram> warm_;  // null: all are children
   int seen_ = 0, sent_ = 0;
   Clock::time_point deadline_;
 };
+
+// Null where it has to begin cold, and why.
+std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Environment& environment,
+                                       std::string& why) {
+  const Isolation* const isolation = options.isolation;
+  if (isolation != nullptr && isolation->mode() == IsolationMode::kCopy) {
+    why = "with the isolation \"copy\" every program is started by itself";
+    return nullptr;
+  }
+  WarmRequest request{
+      .command = options.command,
+      .folder = isolation != nullptr ? isolation->folder() : fs::current_path().string(),
+      .environment = environment,
+      .output = options.output,
+      .streams = {STDIN_FILENO, options.stdout_to_stderr ? STDERR_FILENO : STDOUT_FILENO,
+                  STDERR_FILENO},
+      .namespaces = isolation != nullptr ? isolation->namespaces() : std::vector<int>{}};
+  absl::StatusOr<std::unique_ptr<WarmProgram>> started = WarmProgram::Start(options.warm, request);
+  if (started.ok()) return *std::move(started);
+  why = std::string(started.status().message());
+  return nullptr;
+}
 
 // Room for one message where the disk is full later.
 void MakeRoomForTrouble(const std::string& folder) {
@@ -431,6 +479,12 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
       mine["WORLD_SIZE"] = mine["LOCAL_WORLD_SIZE"] = std::to_string(processes);
       mine["MASTER_ADDR"] = "127.0.0.1";
       mine["MASTER_PORT"] = std::to_string(port);
+    }
+    if (!options.warm.empty() && processes == 1) {
+      if (std::unique_ptr<WarmProgram> warm = StartWarm(options, mine, outcome.cold)) {
+        running.Add(std::move(warm));
+        break;
+      }
     }
     const absl::StatusOr<pid_t> pid = Start(options, mine);
     if (!pid.ok()) {

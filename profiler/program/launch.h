@@ -49,9 +49,16 @@ struct LaunchOptions {
   uint32_t steps = 2;         // the program is ended after so many optimizer steps; 0: never
   bool skip_init = true;
   bool cpp_stacks = false;
-  bool activities = true;  // kernels, copies and calls, as CUPTI tells them
-  bool operators = false;  // and which of PyTorch's operators launched them: costs time
-  std::string output;      // folder that exists; the hooks write there
+  bool activities = true;    // kernels, copies and calls, as CUPTI tells them
+  bool operators = false;    // and which of PyTorch's operators launched them: costs time
+  std::string toggles = {};  // ToggleVariable(): what is switched, or looked for; "": nothing is
+  // Where a process waits that has imported what the program imports (warm.h): it becomes it. "":
+  // the program begins cold, as it does where nobody answers.
+  std::string warm = {};
+  // The other side: the program waits there, with the modules of this file imported, until it is
+  // ended. "": it runs.
+  std::string serve = {}, modules = {};
+  std::string output;  // folder that exists; the hooks write there
   // Should this process be killed (keeper.h): a command that is run when the program is ended, and
   // whether `output` goes after it.
   std::vector<std::string> if_killed = {};
@@ -70,6 +77,7 @@ struct Outcome {
   int signal = 0;        // that ended it; 0: none did
   bool interrupted = false;
   std::string isolation;    // "overlay", "copy" or "none"; "": of a recording
+  std::string cold;         // why it did not begin where LaunchOptions::warm says; "": it did
   std::string write_error;  // the hooks could not write any more: what the system said
   double seconds = 0;
 };

@@ -298,6 +298,8 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
     about.model.parameter_bytes = NumberOf(*it, "bytes");
   }
   Assumptions(object, about.assumptions);
+  if (const auto it = object.find("toggles"); it != object.end())
+    about.toggles = ParseToggleReports(it->dump(-1, ' ', false, json::error_handler_t::replace));
   return about;
 }
 

@@ -17,6 +17,7 @@
 
 #include "profiler/program/activity_file.h"
 #include "profiler/program/marks.h"
+#include "profiler/program/toggles.h"
 #include "profiler/recording/recording.h"
 #include "profiler/run/card.h"
 #include "profiler/run/check_run.h"
@@ -54,8 +55,9 @@ struct About {
   run::Card card;        // that it used first
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
-  uint64_t context_bytes = 0;  // on the emulated platform, when it ended; 0: not known
-  Launches launches;           // likewise
+  std::vector<ToggleReport> toggles;  // none: nobody looked for them
+  uint64_t context_bytes = 0;         // on the emulated platform, when it ended; 0: not known
+  Launches launches;                  // likewise
 };
 
 struct ProcessRun {

@@ -44,6 +44,12 @@ class _AfterTorch:
 
         def exec_module(module):
             _own_allocator()
+            if os.environ.get("VRAMSCOPE_PROGRAM_TOGGLES"):
+                _package()
+                from vramscope import toggles, warm
+
+                warm.about_to_import_torch()
+                toggles.before_torch()
             try:
                 execute(module)
             except Exception as error:
@@ -103,4 +109,14 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())
+    if os.environ.get("VRAMSCOPE_PROGRAM_TOGGLES"):
+        _package()
+        from vramscope import warm
+
+        warm.begins()
 _next_sitecustomize()
+if os.environ.get("VRAMSCOPE_PROGRAM_SERVE"):
+    _package()
+    from vramscope import warm
+
+    warm.serve()

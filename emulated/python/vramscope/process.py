@@ -53,6 +53,7 @@ class Process:
         self.settings = settings
         self.pid = os.getpid()
         self.recorder = None
+        self.toggles = None  # toggles.session.Session, where somebody looks for them
         self.loaded = lambda value: None  # called with what a checkpoint brought
         self.host = host.Nobody()
         self.assumptions = {}  # (what, where): bytes
@@ -85,6 +86,14 @@ class Process:
 
     def mine(self):
         return os.getpid() == self.pid
+
+    def again(self):
+        """A fork of what had only been imported (warm.py) is a process of its own, and another program's."""
+        self.settings.__init__()
+        self.pid = os.getpid()
+        self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
+                          world_size=int(os.environ.get("WORLD_SIZE", "1") or 1))
+        self.write()
 
     def assume(self, what, where="", size=0):
         key = (what, where)
@@ -160,6 +169,8 @@ class Process:
             return
         if not self.about["ended"] or self.about["ended"] == "end":
             self.ends(how)
+        if self.toggles is not None:
+            self.about["toggles"] = self.toggles.report()
         if self.recorder is not None:
             self.recorder.finish()
         self.write()

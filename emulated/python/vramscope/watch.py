@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, counters, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, uploads, values, writes
+from vramscope import activities, allocators, compiling, counters, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, toggles, uploads, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -91,6 +91,7 @@ def start(torch):
         process.part("generated texts end where zeros end them", generation.install, process)
         if settings.as_rank:
             ranks.install(process)
+    process.part("toggles are not applied", toggles.install, process)
     if installed:
         process.part("saving and loading are not told", hooks.checkpoints, process, installed)
     # Not now: a program may fork before it uses CUDA.

@@ -1,0 +1,490 @@
+#include "app/cli/program_fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "app/cli/format.h"
+#include "app/cli/program_plans.h"
+#include "app/cli/run_options.h"
+#include "app/cli/summary.h"
+#include "app/cli/toggles.h"
+#include "profiler/fit/switches.h"
+#include "profiler/program/launch.h"
+#include "profiler/program/vary.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using fit::Planned;
+using fit::SwitchProposal;
+using program::Toggle;
+using program::ToggleReport;
+
+constexpr size_t kMostCombinations = 256;
+
+run::Changes ChangesOf(const Toggle& toggle) {
+  if (toggle.changes == "nothing") return run::Changes::kNothing;
+  return toggle.changes == "rounding" ? run::Changes::kRounding : run::Changes::kTraining;
+}
+std::string_view NameOf(run::Changes changes) {
+  constexpr std::string_view kNames[] = {"nothing", "rounding", "training"};
+  return kNames[static_cast<size_t>(changes)];
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The search for one program.
+class ProgramFit {
+ public:
+  ProgramFit(const std::vector<std::string>& command, const ProgramFitOptions& options,
+             uint64_t budget, std::vector<Toggle> all)
+      : command_(command),
+        options_(options),
+        budget_(budget),
+        all_(std::move(all)),
+        plans_(options.program, budget, all_) {}
+
+  ExitCode Run() {
+    ProgressBar bar(true);
+    plans_.progress = [&](size_t done, size_t of) {
+      bar.Show(std::min(SecondsSince(begin_) / options_.patience, 1.0),
+               fmt::format("{:.0f} s, {} plans, {} of {} of this round", SecondsSince(begin_),
+                           plans_.plans(), done, of));
+    };
+    const absl::StatusOr<std::vector<ProgramPlan>> start = plans_.All({Question({})});
+    if (!start.ok()) return ReportError(start.status());
+    start_ = start->front();
+    if (!start_.planned.ok())
+      return ReportError(
+          absl::InvalidArgumentError("the program as it is: " + start_.planned.error));
+    FindSwitches();
+    fit::SwitchSearch search{.start = start_.planned,
+                             .budget = budget_,
+                             .switches = switches_,
+                             .excluded = [&](size_t a, size_t b) { return Excluded(a, b); },
+                             .plan = [&](const auto& sets) { return Plan(sets); }};
+    search.patience = std::chrono::milliseconds(
+        static_cast<int64_t>(1000 * std::max(0.0, options_.patience - SecondsSince(begin_))));
+    absl::StatusOr<fit::SwitchesFitted> fitted = fit::FitSwitches(search);
+    if (!fitted.ok()) return ReportError(fitted.status());
+    bar.Clear();
+    const bool any = std::ranges::any_of(fitted->proposals, [&](const SwitchProposal& one) {
+      return one.planned.FitsInto(budget_);
+    });
+    const ExitCode printed = options_.json ? PrintJson(Answer(*fitted)) : PrintText(Text(*fitted));
+    return printed != kDone ? printed : any || StartFits() ? kDone : kNo;
+  }
+
+ private:
+  bool StartFits() const { return start_.planned.FitsInto(budget_); }
+
+  ProgramQuestion Question(const fit::SwitchSet& set) const {
+    ProgramQuestion question{.command = command_, .toggles = options_.program.toggles};
+    for (const size_t i : set) question.toggles.push_back(TextOf(i));
+    return question;
+  }
+  std::string TextOf(size_t i) const {
+    return switches_[i].value.empty() ? switches_[i].name
+                                      : switches_[i].name + "=" + switches_[i].value;
+  }
+  bool Excluded(size_t a, size_t b) const {
+    return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
+  }
+
+  // What applies to this program, as its own first run has it.
+  void FindSwitches() {
+    for (const ToggleReport& report : start_.toggles) {
+      const Toggle* const toggle = program::FindToggle(all_, report.name);
+      if (toggle == nullptr || report.on || !report.applies()) continue;
+      const bool goes_with_given = std::ranges::all_of(start_.toggles, [&](const ToggleReport& on) {
+        return !on.on || program::WhyExcluded(all_, on.name, report.name).empty();
+      });
+      if (!goes_with_given) continue;
+      for (const std::string& value : report.proposals)
+        switches_.push_back({.name = report.name,
+                             .value = value,
+                             .changes = ChangesOf(*toggle),
+                             .slow = toggle->slow});
+    }
+  }
+
+  absl::StatusOr<std::vector<Planned>> Plan(const std::vector<fit::SwitchSet>& sets) {
+    std::vector<ProgramQuestion> questions;
+    for (const fit::SwitchSet& set : sets) questions.push_back(Question(set));
+    const absl::StatusOr<std::vector<ProgramPlan>> done = plans_.All(questions);
+    if (!done.ok()) return done.status();
+    std::vector<Planned> planned;
+    for (const ProgramPlan& plan : *done) planned.push_back(plan.planned);
+    return planned;
+  }
+
+  // What was planned is known: this asks nobody.
+  ProgramPlan PlanOf(const SwitchProposal& proposal) {
+    const auto known = plans_.All({Question(proposal.set)});
+    return known.ok() ? known->front() : ProgramPlan{};
+  }
+
+  double TimeFactor(const Planned& planned) const {
+    return start_.planned.step_ms > 0 ? planned.step_ms / start_.planned.step_ms : 0;
+  }
+
+  Json PlannedJson(const Planned& planned) const {
+    const double factor = TimeFactor(planned);
+    return {{"peak", planned.peak},
+            {"reserved", planned.reserved},
+            {"needed", planned.needed()},
+            {"step_ms", planned.step_ms},
+            {"time_factor", factor > 0 ? Json(factor) : Json()},
+            {"fits", planned.FitsInto(budget_)}};
+  }
+
+  Json Answer(const fit::SwitchesFitted& fitted) {
+    Json json;
+    json["budget"] = budget_;
+    json["device"] = start_.device;
+    json["model"] = start_.model;
+    json["start"] = PlannedJson(start_.planned);
+    json["proposals"] = Json::array();
+    for (const SwitchProposal& proposal : fitted.proposals) {
+      Json row = PlannedJson(proposal.planned);
+      row["changes"] = NameOf(proposal.changes);
+      row["toggles"] = TogglesJson(PlanOf(proposal).toggles, false);
+      json["proposals"].push_back(std::move(row));
+    }
+    json["single"] = Json::array();
+    for (const SwitchProposal& single : fitted.singles) {
+      Json row = {{"toggle", TextOf(single.set.front())}, {"changes", NameOf(single.changes)}};
+      if (single.planned.ok()) {
+        row.update(PlannedJson(single.planned));
+        row["saves"] = static_cast<int64_t>(start_.planned.needed()) -
+                       static_cast<int64_t>(single.planned.needed());
+      }
+      row["error"] = single.planned.ok() ? Json() : Json(single.planned.error);
+      json["single"].push_back(std::move(row));
+    }
+    json["does_not_apply"] = Json::array();
+    for (const ToggleReport& report : start_.toggles)
+      if (!report.on && !report.applies())
+        json["does_not_apply"].push_back({{"toggle", report.name}, {"why", report.why}});
+    json["plans"] = plans_.plans();
+    json["cold"] = plans_.cold().empty() ? Json() : Json(plans_.cold());
+    json["cut_short"] = fitted.cut_short;
+    json["seconds"] = SecondsSince(begin_);
+    json["assumptions"] = start_.assumptions;
+    return json;
+  }
+
+  std::string ProposalText(size_t number, const SwitchProposal& proposal) {
+    const Planned& planned = proposal.planned;
+    std::string text = fmt::format(
+        "{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time\n", number,
+        fmt::format("{}", fmt::join(Question(proposal.set).toggles, " + ")),
+        run::FormatBytes(planned.peak), run::FormatBytes(planned.reserved),
+        run::FormatBytes(planned.needed()),
+        planned.FitsInto(budget_)    ? run::FormatBytes(budget_ - planned.needed()) + " to spare"
+        : planned.needed() > budget_ ? run::FormatBytes(planned.needed() - budget_) + " too much"
+                                     : "a request finds no room",
+        TimeFactor(planned));
+    text += Prose(fmt::format("{}.", TextOfChanges(proposal.changes)));
+    return text + LinesText(PlanOf(proposal).toggles) + "\n";
+  }
+  static std::string TextOfChanges(run::Changes changes) {
+    if (changes == run::Changes::kNothing) return "The training stays as it is";
+    return changes == run::Changes::kRounding ? "The same training, rounded otherwise"
+                                              : "Something else is trained, or in another way";
+  }
+
+  std::string Text(const fit::SwitchesFitted& fitted) {
+    std::string text =
+        fmt::format("{}, {}: needs {} as it is, {} a step; budget {}: {}\n\n",
+                    Printable(start_.model), Printable(start_.device),
+                    run::FormatBytes(start_.planned.needed()), Milliseconds(start_.planned.step_ms),
+                    run::FormatBytes(budget_), StartFits() ? "fits" : "does not fit");
+    const bool any = std::ranges::any_of(
+        fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
+    if (!any && !fitted.proposals.empty()) text += "Nothing that was tried fits. The smallest:\n\n";
+    if (fitted.proposals.empty())
+      text += "No toggle applies to this program, or none could be planned.\n\n";
+    for (size_t i = 0; i < fitted.proposals.size(); ++i)
+      text += ProposalText(i + 1, fitted.proposals[i]);
+    Table table({{"Alone", Table::kLeft, true},
+                 {"Saves", Table::kRight},
+                 {"Time", Table::kRight},
+                 {"The training"},
+                 {"Not planned"}});
+    for (const SwitchProposal& single : fitted.singles) {
+      const Planned& planned = single.planned;
+      const std::string name = TextOf(single.set.front());
+      if (!planned.ok()) {
+        table.Row({name, "", "", std::string(Meaning(single.changes)), Printable(planned.error)});
+        continue;
+      }
+      table.Row({name,
+                 SignedBytes(static_cast<int64_t>(planned.needed()) -
+                             static_cast<int64_t>(start_.planned.needed())),
+                 fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
+                 ""});
+    }
+    text += table.Text();
+    if (!plans_.cold().empty())
+      text += "\n" + Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
+    return text + "\n" +
+           Prose(
+               fmt::format("{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` "
+                           "says why others do not apply.",
+                           plans_.plans(), SecondsSince(begin_),
+                           fitted.cut_short ? ", then the time was up (--patience): there may be "
+                                              "others that fit"
+                                            : ""));
+  }
+  static std::string_view Meaning(run::Changes changes) {
+    constexpr std::string_view kNames[] = {"stays", "other rounding", "another one"};
+    return kNames[static_cast<size_t>(changes)];
+  }
+
+  const std::vector<std::string>& command_;
+  const ProgramFitOptions& options_;
+  const uint64_t budget_;
+  const std::vector<Toggle> all_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  ProgramPlans plans_;
+  ProgramPlan start_;
+  std::vector<fit::Switch> switches_;
+};
+
+// A program with other values of its own arguments: a table of plans.
+class ProgramVary {
+ public:
+  ProgramVary(const std::vector<std::string>& command, const ProgramFitOptions& options,
+              std::optional<uint64_t> budget, std::vector<program::Variation> variations,
+              const std::vector<Toggle>& all)
+      : command_(command),
+        options_(options),
+        budget_(budget),
+        variations_(std::move(variations)),
+        plans_(options.program, budget.value_or(0), all) {}
+
+  ExitCode Run() {
+    if (const absl::Status status = Combine(); !status.ok()) {
+      Note("error: " + std::string(status.message()));
+      return kUsage;
+    }
+    ProgressBar bar(true);
+    plans_.progress = [&](size_t done, size_t of) {
+      bar.Show(static_cast<double>(done) / static_cast<double>(of),
+               fmt::format("{:.0f} s, {} of {} plans", SecondsSince(begin_), done, of));
+    };
+    std::vector<ProgramQuestion> questions;
+    for (const Row& row : rows_) questions.push_back(row.question);
+    const absl::StatusOr<std::vector<ProgramPlan>> done = plans_.All(questions);
+    if (!done.ok()) return ReportError(done.status());
+    for (size_t i = 0; i < rows_.size(); ++i) rows_[i].plan = (*done)[i];
+    if (const absl::Status status = FindLargest(); !status.ok()) return ReportError(status);
+    bar.Clear();
+    const ExitCode printed = options_.json ? PrintJson(Answer()) : PrintText(Text());
+    if (printed != kDone) return printed;
+    if (std::ranges::none_of(rows_, [](const Row& row) { return row.plan.planned.ok(); }))
+      return kBadInput;
+    return budget_ && std::ranges::none_of(rows_, [&](const Row& row) { return Fits(row); })
+               ? kNo
+               : kDone;
+  }
+
+ private:
+  struct Row {
+    std::vector<std::string> values;  // of the variations, in their order
+    ProgramQuestion question;
+    ProgramPlan plan;
+  };
+
+  bool Fits(const Row& row) const {
+    return budget_ ? row.plan.planned.FitsInto(*budget_)
+                   : row.plan.planned.ok() && !row.plan.planned.out_of_memory;
+  }
+
+  absl::StatusOr<Row> RowOf(const std::vector<std::string>& values) const {
+    Row row;
+    row.values = values;
+    row.question = {command_, options_.program.toggles};
+    for (size_t i = 0; i < values.size(); ++i) {
+      absl::StatusOr<std::vector<std::string>> words =
+          program::WithValue(row.question.command, variations_[i].name, values[i]);
+      if (!words.ok()) return words.status();
+      row.question.command = *std::move(words);
+    }
+    return row;
+  }
+
+  absl::Status Combine() {
+    std::vector<std::vector<std::string>> all = {{}};
+    for (const program::Variation& variation : variations_) {
+      std::vector<std::vector<std::string>> more;
+      for (const auto& values : all)
+        for (const std::string& value : variation.values) {
+          more.push_back(values);
+          more.back().push_back(value);
+        }
+      all = std::move(more);
+      if (all.size() > kMostCombinations)
+        return absl::InvalidArgumentError(
+            fmt::format("--vary: more than {} combinations", kMostCombinations));
+    }
+    for (const auto& values : all) {
+      absl::StatusOr<Row> row = RowOf(values);
+      if (!row.ok()) return row.status();
+      rows_.push_back(*row);
+    }
+    return absl::OkStatus();
+  }
+
+  // Of one range, and a budget: the largest value that fits, between the last that does and the
+  // first that does not.
+  absl::Status FindLargest() {
+    if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
+    const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });
+    if (first_not == rows_.begin()) return absl::OkStatus();
+    int64_t fits = *run::ParseInteger((first_not - 1)->values[0]);
+    if (first_not != rows_.end()) {
+      int64_t not_any_more = *run::ParseInteger(first_not->values[0]);
+      while (not_any_more - fits > 1) {
+        const int64_t middle = fits + (not_any_more - fits) / 2;
+        absl::StatusOr<Row> row = RowOf({std::to_string(middle)});
+        if (!row.ok()) return row.status();
+        const absl::StatusOr<std::vector<ProgramPlan>> done = plans_.All({row->question});
+        if (!done.ok()) return done.status();
+        row->plan = done->front();
+        (Fits(*row) ? fits : not_any_more) = middle;
+        rows_.push_back(*row);
+      }
+    }
+    largest_ = fits;
+    std::ranges::stable_sort(rows_, {},
+                             [](const Row& row) { return *run::ParseInteger(row.values[0]); });
+    return absl::OkStatus();
+  }
+
+  Json Answer() const {
+    Json json;
+    json["budget"] = budget_ ? Json(*budget_) : Json();
+    json["vary"] = Json::array();
+    for (const program::Variation& variation : variations_) json["vary"].push_back(variation.name);
+    json["rows"] = Json::array();
+    for (const Row& row : rows_) {
+      const Planned& planned = row.plan.planned;
+      Json one = {{"values", row.values}};
+      if (planned.ok())
+        one.update({{"peak", planned.peak},
+                    {"reserved", planned.reserved},
+                    {"needed", planned.needed()},
+                    {"step_ms", planned.step_ms},
+                    {"fits", Fits(row)}});
+      one["error"] = planned.ok() ? Json() : Json(planned.error);
+      json["rows"].push_back(std::move(one));
+    }
+    json["largest"] = largest_ > 0 ? Json(largest_) : Json();
+    json["plans"] = plans_.plans();
+    json["seconds"] = SecondsSince(begin_);
+    return json;
+  }
+
+  std::string Text() const {
+    std::vector<Table::Column> columns;
+    for (const program::Variation& variation : variations_)
+      columns.push_back({variation.name, Table::kRight});
+    for (const char* title : {"Peak", "Reserved", "Needs", "Step"})
+      columns.push_back({title, Table::kRight});
+    columns.push_back({"Fits"});
+    Table table(columns);
+    for (const Row& row : rows_) {
+      const Planned& planned = row.plan.planned;
+      std::vector<std::string> cells = row.values;
+      if (planned.ok()) {
+        for (const uint64_t bytes : {planned.peak, planned.reserved, planned.needed()})
+          cells.push_back(run::FormatBytes(bytes));
+        cells.push_back(Milliseconds(planned.step_ms));
+        cells.emplace_back(Fits(row) ? "yes" : "no");
+      } else {
+        cells.insert(cells.end(), {"", "", "", "", Printable(planned.error)});
+      }
+      table.Row(std::move(cells));
+    }
+    std::string text = table.Text();
+    if (largest_ > 0)
+      text += "\n" + Prose(fmt::format("The largest {} that fits into {}: {}.", variations_[0].name,
+                                       run::FormatBytes(*budget_), largest_));
+    return text;
+  }
+
+  const std::vector<std::string>& command_;
+  const ProgramFitOptions& options_;
+  const std::optional<uint64_t> budget_;
+  const std::vector<program::Variation> variations_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  ProgramPlans plans_;
+  std::vector<Row> rows_;
+  int64_t largest_ = 0;  // 0: not looked for, or none fits
+};
+
+}  // namespace
+
+void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
+  command
+      .add_option("--vary", options.vary,
+                  "with -- PROGRAM: plan it with other values of one of its arguments, as "
+                  "--vary=--batch-size=1..64 or --vary seq=512,1024 with {seq} in the command; "
+                  "repeatable")
+      ->type_name("ARGUMENT=VALUES");
+  command.add_option("--patience", options.patience, "with -- PROGRAM: seconds of searching")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->type_name("SECONDS");
+}
+
+ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOptions& options) {
+  if (command.empty()) {
+    Note("error: nothing stands behind --; as in: vramscope fit --budget 24GiB -- python train.py");
+    return kUsage;
+  }
+  const bool varies = !options.vary.empty();
+  const bool device_alone = options.budget.empty() && varies;
+  RunOptions device;
+  device.device = options.program.device;
+  device.gpu_memory = options.program.gpu_memory;
+  std::optional<uint64_t> budget;
+  if (!device_alone) {
+    const absl::StatusOr<uint64_t> given = BudgetOf(options.budget, device);
+    if (!given.ok()) {
+      Note("error: " + std::string(given.status().message()));
+      return kUsage;
+    }
+    budget = *given;
+  }
+  std::vector<program::Variation> variations;
+  for (const std::string& text : options.vary) {
+    absl::StatusOr<program::Variation> variation = program::ParseVariation(text);
+    if (!variation.ok()) {
+      Note("error: " + std::string(variation.status().message()));
+      return kUsage;
+    }
+    variations.push_back(*std::move(variation));
+  }
+  const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
+  if (!platform.ok()) return ReportError(platform.status());
+  absl::StatusOr<std::vector<Toggle>> all = program::ReadToggles(*platform);
+  if (!all.ok()) return ReportError(all.status());
+  if (const auto chosen = program::ChooseToggles(*all, options.program.toggles); !chosen.ok()) {
+    Note("error: " + std::string(chosen.status().message()));
+    return kUsage;
+  }
+  if (varies) return ProgramVary(command, options, budget, std::move(variations), *all).Run();
+  return ProgramFit(command, options, *budget, *std::move(all)).Run();
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,224 @@
+#include "app/cli/program_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/cli/mcp/child.h"
+#include "app/cli/toggles.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr unsigned kMostSideBySide = 4;
+constexpr auto kTick = std::chrono::milliseconds(50);
+// Of the card that is planned on: a program that finds none has told nothing of what it needs.
+constexpr uint64_t kRoom = uint64_t{512} << 30;
+constexpr auto kImportsWithin = std::chrono::seconds(120);
+
+std::vector<std::string> WordsOf(const ProgramOptions& o) {
+  std::vector<std::string> words = {"plan", "--json", "--all-toggles"};
+  const auto add = [&](const char* name, const std::string& value) {
+    words.insert(words.end(), {name, value});
+  };
+  if (!o.device.empty()) add("--device", o.device);
+  if (o.ranks != 1) add("--ranks", std::to_string(o.ranks));
+  if (o.as_rank >= 0) add("--as-rank", std::to_string(o.as_rank));
+  if (o.devices > 0) add("--devices", std::to_string(o.devices));
+  add("--steps", std::to_string(o.steps));
+  if (o.no_skip_init) words.emplace_back("--no-skip-init");
+  if (o.no_isolation) {
+    words.emplace_back("--no-isolation");
+  } else if (o.isolation != program::IsolationMode::kAuto) {
+    add("--isolation", std::string(program::NameOf(o.isolation)));
+  }
+  if (o.no_network) words.emplace_back("--no-network");
+  for (const std::string& path : o.writable) add("--writable", path);
+  return words;
+}
+
+// The last thing that was said to be wrong.
+std::string ErrorOf(const std::vector<std::string>& notes, int status) {
+  for (auto note = notes.rbegin(); note != notes.rend(); ++note)
+    if (note->starts_with("error: ")) return note->substr(7);
+  return notes.empty() ? fmt::format("it ended with status {}", status) : notes.back();
+}
+
+uint64_t BytesAt(const Json& json, const char* key) {
+  return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>() : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
+  if (!json.is_object() || !json.contains("peak") || !json["peak"].is_object() ||
+      BytesAt(json["peak"], "reserved") == 0)
+    return absl::InvalidArgumentError("nothing was planned of its use of the card");
+  ProgramPlan plan;
+  plan.device = json.value("device_name", "");
+  // Not the card's own memory.
+  plan.device = plan.device.substr(0, plan.device.find(" (" + run::FormatBytes(kRoom) + ")"));
+  plan.model = json.value("model", "");
+  plan.planned.peak = BytesAt(json["peak"], "allocated");
+  plan.planned.reserved = BytesAt(json["peak"], "reserved");
+  plan.planned.past_allocator = BytesAt(json, "past_allocator");
+  plan.planned.context = BytesAt(json, "device_context");
+  plan.planned.step_ms = json.value("step_ms", 0.0);
+  plan.planned.out_of_memory = json.value("out_of_memory", false) && !json.value("went_on", false);
+  if (json.contains("toggles")) plan.toggles = program::ParseToggleReports(json["toggles"].dump());
+  if (json.contains("program") && json["program"].is_object() && json["program"].contains("cold") &&
+      json["program"]["cold"].is_string())
+    plan.cold = json["program"]["cold"].get<std::string>();
+  if (json.contains("assumptions")) plan.assumptions = json["assumptions"];
+  for (const program::ToggleReport& report : plan.toggles) {
+    if (!report.on || report.applies()) continue;
+    plan.planned.error = fmt::format("{}: {}", report.name,
+                                     report.overridden.empty() ? report.why : report.overridden);
+  }
+  return plan;
+}
+
+ProgramPlans::ProgramPlans(const ProgramOptions& options, uint64_t budget,
+                           const std::vector<program::Toggle>& all)
+    : words_(WordsOf(options)),
+      budget_(budget),
+      may_serve_(options.ranks == 1 && options.as_rank < 0) {
+  for (const program::Toggle& toggle : all)
+    if (toggle.before_torch) reads_environment_.insert(toggle.name);
+}
+
+ProgramPlans::~ProgramPlans() {
+  over_ = true;
+  if (server_.joinable()) server_.join();
+}
+
+void ProgramPlans::Serve(const std::vector<std::string>& command) {
+  asked_ = true;
+  const std::string modules = scratch_->path() + "/first/modules.json";
+  std::ifstream file(modules);
+  const Json told = Json::parse(file, nullptr, false);
+  if (!told.is_object()) {
+    cold_ = "the program did not say what it imports";
+    return;
+  }
+  if (cold_ = told.value("why_not", ""); !cold_.empty()) return;
+  const std::string folder = scratch_->path() + "/server";
+  std::vector<std::string> words = words_;
+  std::erase(words, "--all-toggles");
+  const std::string socket = folder + "/socket";
+  words.insert(words.end(), {"--gpu-memory", fmt::format("{}B", kRoom), "--keep", folder, "--serve",
+                             socket, "--modules", modules, "--"});
+  words.insert(words.end(), command.begin(), command.end());
+  server_ = std::thread([this, words] {
+    (void)mcp::RunChild(
+        words, "", [this] { return over_.load(); }, [] {});
+    server_ended_ = true;
+  });
+  const auto until = std::chrono::steady_clock::now() + kImportsWithin;
+  std::error_code none;
+  while (!std::filesystem::exists(socket, none)) {
+    if (server_ended_ || std::chrono::steady_clock::now() > until) {
+      cold_ = "what the program imports could not be imported beforehand";
+      return;
+    }
+    if (progress) progress(0, 0);
+    std::this_thread::sleep_for(kTick);
+  }
+  socket_ = socket;
+}
+
+absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
+                                              const std::string& first) const {
+  std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", kRoom)};
+  const bool cold = std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
+    return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
+  });
+  if (!first.empty()) more.insert(more.end(), {"--keep", first});
+  if (!socket_.empty() && !cold) more.insert(more.end(), {"--warm", socket_});
+  absl::StatusOr<ProgramPlan> plan = Run(question, more);
+  // What is cached goes back when the memory is full: only a plan with the budget tells.
+  const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
+                       plan->planned.needed() > budget_ &&
+                       plan->planned.peak + plan->planned.context <= budget_;
+  if (!may_fit) return plan;
+  absl::StatusOr<ProgramPlan> within = Run(question, {"--gpu-memory", fmt::format("{}B", budget_)});
+  return within.ok() && within->planned.FitsInto(budget_) ? within : plan;
+}
+
+absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
+                                              const std::vector<std::string>& more) const {
+  std::vector<std::string> words = words_;
+  words.insert(words.end(), more.begin(), more.end());
+  for (const std::string& toggle : question.toggles)
+    words.insert(words.end(), {"--toggle", toggle});
+  words.emplace_back("--");
+  words.insert(words.end(), question.command.begin(), question.command.end());
+  const auto begin = std::chrono::steady_clock::now();
+  const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunChild(
+      words, "", [] { return false; }, [] {});
+  if (!outcome.ok()) return outcome.status();
+  const Json json = Json::parse(outcome->out, nullptr, false);
+  ProgramPlan plan;
+  absl::StatusOr<ProgramPlan> seen = PlanOf(json);
+  if (seen.ok()) plan = *seen;
+  if (!seen.ok()) {
+    plan.planned.error = ErrorOf(outcome->notes, outcome->status);
+  } else if (outcome->status != kDone && outcome->status != kNo && plan.planned.error.empty()) {
+    // It failed on its way: what it needs is not known.
+    plan.planned.error = ErrorOf(outcome->notes, outcome->status);
+  }
+  plan.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return plan;
+}
+
+absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
+    const std::vector<ProgramQuestion>& questions) {
+  std::vector<ProgramQuestion> open;
+  for (const ProgramQuestion& question : questions)
+    if (!known_.contains(question) && std::ranges::find(open, question) == open.end())
+      open.push_back(question);
+  std::string first;
+  if (known_.empty() && may_serve_ && !open.empty() && scratch_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
+        program::ScratchFolder::Make();
+    if (scratch.ok()) {
+      scratch_ = *std::move(scratch);
+      first = scratch_->path() + "/first";
+    }
+  } else if (scratch_ != nullptr && !asked_ && !open.empty()) {
+    Serve(open.front().command);
+  }
+  std::vector<absl::StatusOr<ProgramPlan>> answers(open.size(), absl::UnknownError(""));
+  std::atomic<size_t> next{0}, done{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < open.size(); i = next++) {
+      answers[i] = One(open[i], i == 0 ? first : "");
+      ++done;
+    }
+  };
+  const size_t wanted = std::min<size_t>(
+      {open.size(), kMostSideBySide, std::max(2u, std::thread::hardware_concurrency())});
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
+  while (done < open.size()) {
+    if (progress) progress(done, open.size());
+    std::this_thread::sleep_for(kTick);
+  }
+  threads.clear();
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (!answers[i].ok()) return answers[i].status();
+    if (!socket_.empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;
+    known_[open[i]] = *std::move(answers[i]);
+  }
+  std::vector<ProgramPlan> all;
+  for (const ProgramQuestion& question : questions) all.push_back(known_.at(question));
+  return all;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,87 @@
+// Many plans of one program, each by this program's own `plan` in a process of its own, a few side
+// by side: what `fit` and `--vary` are made of. What was planned once is not planned again. The
+// first plan tells what the program imports; a process that has imported that becomes the later
+// ones (profiler/program/warm.h), where it can.
+//
+//   ProgramPlans plans(options, budget, toggles);
+//   ASSIGN_OR_RETURN(std::vector<ProgramPlan> done, plans.All({{command, {"bf16"}}, ...}));
+//
+// Blocks; its callbacks come on the caller's thread.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/cli/program_command.h"
+#include "profiler/fit/fit.h"
+#include "profiler/program/scratch_folder.h"
+#include "profiler/program/toggles.h"
+
+namespace vramscope::cli {
+
+// One question: the program's words, and what is switched on.
+struct ProgramQuestion {
+  std::vector<std::string> command;
+  std::vector<std::string> toggles;  // NAME or NAME=VALUE
+  friend auto operator<=>(const ProgramQuestion&, const ProgramQuestion&) = default;
+};
+
+struct ProgramPlan {
+  fit::Planned planned;  // its error: why there is no plan, or why it says nothing of the question
+  std::string device, model;
+  std::vector<program::ToggleReport> toggles;  // all of them
+  Json assumptions = Json::array();
+  std::string cold;  // why it did not begin with what was imported; "": it did, or was not to
+  double seconds = 0;
+};
+
+class ProgramPlans {
+ public:
+  // On a card with room for all of it; what may fit into `budget` (0: none) by giving back what is
+  // cached is planned with that, too. `all`: the catalogue.
+  ProgramPlans(const ProgramOptions& options, uint64_t budget,
+               const std::vector<program::Toggle>& all);
+  ~ProgramPlans();
+  ProgramPlans(const ProgramPlans&) = delete;
+  ProgramPlans& operator=(const ProgramPlans&) = delete;
+
+  // In their order. An error: the program cannot be started.
+  absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
+
+  std::function<void(size_t done, size_t all)> progress = {};  // several times a second
+  int plans() const { return static_cast<int>(known_.size()); }
+  // Why plans began cold; "": all but the first began warm, or there was the first alone.
+  const std::string& cold() const { return cold_; }
+
+ private:
+  // `first`: a folder that keeps what it writes; "": none does.
+  absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first) const;
+  absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
+                                  const std::vector<std::string>& more) const;
+  // Starts the process that later plans begin with.
+  void Serve(const std::vector<std::string>& command);
+
+  std::vector<std::string> words_;           // of `plan`, before "--"
+  std::set<std::string> reads_environment_;  // toggles: PyTorch reads them when it is imported
+  std::map<ProgramQuestion, ProgramPlan> known_;
+  const uint64_t budget_;
+  const bool may_serve_;
+  std::unique_ptr<program::ScratchFolder> scratch_;
+  bool asked_ = false;
+  std::string socket_, cold_;
+  std::atomic<bool> over_{false}, server_ended_{false};
+  std::thread server_;
+};
+
+// A plan's JSON, as `plan --json --all-toggles` prints it.
+absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,229 @@
+"""What is kept from forward to backward."""
+import functools
+import importlib.util
+import weakref
+
+from vramscope import imports
+from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+
+
+def _trains(torch, module):
+    return module.training and torch.is_grad_enabled()
+
+
+@toggle
+class Checkpointing(Toggle):
+    name, label, group = "checkpointing", "Activation checkpointing", "activations"
+    explains = "Of each repeated block only what goes into it is kept; backward computes the rest again, about a third more time"
+    values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
+
+    def install(self):
+        self.seen = weakref.WeakSet()
+        self.programs_own = False
+        imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
+
+    def watch(self, module):
+        """A program that checkpoints by itself."""
+        def seen(function):
+            @functools.wraps(function)
+            def wrapper(*args, **kwargs):
+                self.programs_own = True
+                return function(*args, **kwargs)
+
+            return wrapper
+
+        if hasattr(module, "_CheckpointFrame") and not self.on:
+            module._CheckpointFrame.__init__ = seen(module._CheckpointFrame.__init__)
+            module.CheckpointFunction.forward = staticmethod(seen(module.CheckpointFunction.forward))
+
+    @property
+    def settings(self):
+        return {"use_reentrant": self.value == "reentrant"}
+
+    def training_arguments(self, arguments):
+        if arguments.gradient_checkpointing:
+            self.refuse("TrainingArguments has gradient_checkpointing=True already")
+        elif self.reach("TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
+            arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
+
+    def trainer_begins(self, trainer, arguments):
+        if not arguments.gradient_checkpointing:
+            self.override("the program sets gradient_checkpointing=False afterwards")
+
+    def before_call(self, module):
+        if self.session.trainer is not None or not _trains(self.torch, module) or module in self.seen:
+            return
+        self.seen.add(module)
+        for part in module.modules():
+            if getattr(part, "supports_gradient_checkpointing", False) and hasattr(part, "gradient_checkpointing_enable"):
+                self.by_method(part)
+                return
+        self.by_structure(module)
+
+    def by_method(self, model):
+        if model.is_gradient_checkpointing:
+            self.refuse("gradient_checkpointing_enable() is called already")
+        elif self.reach("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
+            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=self.settings)
+
+    def by_structure(self, module):
+        name, blocks = repeated_blocks(module)
+        if not blocks:
+            self.refuse("%s has no list of blocks of one class" % type(module).__name__)
+        elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
+                        "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
+                        % self.settings["use_reentrant"]):
+            from torch.utils.checkpoint import checkpoint
+
+            for block in blocks:
+                block.forward = functools.partial(checkpoint, block.forward, **self.settings)
+
+    def finish(self):
+        if self.programs_own and not self.on:
+            self.reached, self.why = 0, "the program checkpoints already"
+
+
+def repeated_blocks(module):
+    """The name and the blocks of the list, of those whose modules are two or more of one class, that has most parameters; of one within
+    another the outer."""
+    best, most = ("", []), 0
+    from torch import nn
+
+    for name, part in module.named_modules():
+        if not isinstance(part, (nn.ModuleList, nn.Sequential)) or len(part) < 2:
+            continue
+        blocks = list(part)
+        if len({type(block) for block in blocks}) != 1 or next(blocks[0].children(), None) is None:
+            continue
+        size = sum(parameter.numel() for parameter in part.parameters())
+        if size > most:
+            best, most = (name, blocks), size
+    return best
+
+
+@toggle
+class Offload(Toggle):
+    name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
+    explains = "What autograd saves waits in pinned host memory and comes back over the bus: slow, and as much of the host's memory"
+
+    def around_call(self, module):
+        if not _trains(self.torch, module):
+            return None
+        if self.session.trainer is not None:
+            self.refuse("Trainer calls the model itself")
+            return None
+        if self.reach("with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the model"):
+            return self.torch.autograd.graph.save_on_cpu(pin_memory=True)
+        return None
+
+
+@toggle
+class NoUseCache(Toggle):
+    name, label, group, changes = "no-use-cache", "No keys and values kept in training", "activations", NOTHING
+    explains = "use_cache is for generation: in training keys and values of every layer stay as long as the model's outputs do"
+
+    def before_call(self, module):
+        if not _trains(self.torch, module):
+            return
+        for part in module.modules():
+            config = getattr(part, "config", None)
+            if hasattr(config, "use_cache"):
+                if not config.use_cache:
+                    self.refuse("model.config.use_cache is False already")
+                elif self.reach("model.config.use_cache = False"):
+                    config.use_cache = False
+                return
+        self.refuse("the model has no config.use_cache")
+
+
+@toggle
+class EvalNoGrad(Toggle):
+    name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
+    explains = "A model that is called in evaluation mode keeps nothing for a backward pass that never comes"
+
+    def install(self):
+        self.evaluations = 0  # since the last step
+        self.trained = False  # a backward pass followed
+
+    def around_call(self, module):
+        if module.training or not self.torch.is_grad_enabled() or not any(parameter.requires_grad for parameter in module.parameters()):
+            return None
+        self.evaluations += 1
+        return self.torch.no_grad() if self.reach("with torch.no_grad():  # around the evaluation") else None
+
+    def stepped(self, optimizer):
+        if self.evaluations and not self.session.forwards:
+            self.trained = True
+        self.evaluations = 0
+
+    def finish(self):
+        if self.trained:
+            self.reached, self.why = 0, "the program trains in evaluation mode"
+
+    def absent(self):
+        return "no model is called in evaluation mode with gradients on"
+
+
+@toggle
+class Attention(Toggle):
+    name, label, group, changes = "attention", "Attention of transformers", "activations", ROUNDING
+    explains = "sdpa and flash_attention_2 keep no matrix of scores"
+    values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
+
+    def loads_model(self, keywords, which):
+        there = keywords.get("attn_implementation")
+        if there == self.value or there is None and self.value == "sdpa":
+            self.refuse("%s has %s" % (which, "attn_implementation=\"%s\" already" % there if there else "sdpa by itself"))
+        elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
+            self.refuse("the package flash_attn is not installed")
+        elif self.reach("%s(..., attn_implementation=\"%s\")" % (which, self.value)):
+            keywords["attn_implementation"] = self.value
+
+    def model_made(self, model, where):
+        have = getattr(getattr(model, "config", None), "_attn_implementation", self.value)
+        if self.reached and have != self.value:
+            self.override("%s has taken %s" % (type(model).__name__, have))
+        return model
+
+    def absent(self):
+        return "the model is not made by from_pretrained or from_config of transformers"
+
+
+@toggle
+class SdpaBackend(Toggle):
+    name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
+    explains = "Which kernels PyTorch may take: math keeps the matrix of scores, the others do not"
+    values = ("flash", "efficient", "cudnn", "math")
+
+    def install(self):
+        functional, self.called = self.torch.nn.functional, False
+        if not self.on:
+            return
+        for kind in self.values:
+            self.switch(kind, kind == self.value)
+        attention = functional.scaled_dot_product_attention
+
+        @functools.wraps(attention)
+        def scaled_dot_product_attention(*args, **kwargs):
+            if not self.called:
+                self.called = True
+                self.reach(*["torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value) for kind in self.values])
+            return attention(*args, **kwargs)
+
+        functional.scaled_dot_product_attention = scaled_dot_product_attention
+
+    def function(self, kind):
+        return "enable_%s_sdp" % {"efficient": "mem_efficient"}.get(kind, kind)
+
+    def switch(self, kind, on):
+        function = getattr(self.torch.backends.cuda, self.function(kind), None)  # cuDNN's since 2.5
+        if function is not None:
+            function(on)
+
+    def finish(self):
+        enabled = getattr(self.torch.backends.cuda, self.function(self.value).replace("enable_", "") + "_enabled", None) if self.on else None
+        if enabled is not None and not enabled():
+            self.override("the program switches it off afterwards")
+
+    def absent(self):
+        return "the program never calls scaled_dot_product_attention" if self.on else "name the kernels: one of %s" % ", ".join(self.values)

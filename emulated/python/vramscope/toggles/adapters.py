@@ -1,0 +1,45 @@
+"""Adapters in place of a full fine-tuning."""
+import importlib.util
+
+from vramscope.toggles.declaration import TRAINING, Toggle, toggle
+
+TASKS = (("ForCausalLM", "CAUSAL_LM"), ("LMHeadModel", "CAUSAL_LM"), ("ForSequenceClassification", "SEQ_CLS"),
+         ("ForConditionalGeneration", "SEQ_2_SEQ_LM"), ("ForTokenClassification", "TOKEN_CLS"), ("ForQuestionAnswering", "QUESTION_ANS"))
+
+
+@toggle
+class Lora(Toggle):
+    name, label, group, changes = "lora", "LoRA in place of a full fine-tuning", "adapters", TRAINING
+    explains = "Two small matrices beside each linear layer are trained; gradients and optimizer's state are theirs alone"
+    values, default, tries = "RANK", "8", ("8",)
+
+    def install(self):
+        self.models = 0
+
+    def model_made(self, model, where):
+        if getattr(model, "peft_config", None) is not None:
+            self.refuse("the program has adapters of its own")
+        elif not hasattr(model, "config") or not hasattr(model, "save_pretrained"):
+            self.refuse("the model is none of transformers'")
+        elif importlib.util.find_spec("peft") is None:
+            self.refuse("the package peft is not installed")
+        elif not self.models:
+            self.models += 1
+            task = next((task for name, task in TASKS if type(model).__name__.endswith(name)), None)
+            task = "" if task is None else ", task_type=\"%s\"" % task
+            if self.reach("model = get_peft_model(model, LoraConfig(r=%s, target_modules=\"all-linear\"%s))" % (self.value, task)):
+                from peft import LoraConfig, get_peft_model
+
+                more = {"task_type": task.split("\"")[1]} if task else {}
+                return get_peft_model(model, LoraConfig(r=int(self.value), target_modules="all-linear", **more))
+        return model
+
+    def before_call(self, module):
+        wrapped = sum(getattr(part, "peft_config", None) is not None and hasattr(part, "base_model") for part in module.modules())
+        if wrapped and not self.on:
+            self.reached, self.why = 0, "the program has adapters of its own"
+        if self.on and self.reached and not wrapped:
+            self.override("another model is trained")
+
+    def absent(self):
+        return "the model is not made by from_pretrained or from_config of transformers, nor trained by its Trainer"

@@ -1,0 +1,97 @@
+"""Settings of PyTorch's caching allocator, from the environment, and what it gives back."""
+import os
+
+from vramscope.toggles.declaration import NOTHING, Toggle, toggle
+
+NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+
+
+class _Setting(Toggle):
+    group, changes = "allocator", NOTHING
+    key = ""
+
+    @classmethod
+    def text(cls, value):
+        return "True" if value is None else value
+
+    @classmethod
+    def before_torch(cls, value):
+        value = cls.default if value is None else value
+        name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
+        others = [part for part in os.environ.get(name, "").split(",") if part and not part.strip().startswith(cls.key + ":")]
+        os.environ[name] = ",".join(others + ["%s:%s" % (cls.key, cls.text(value))])
+
+    def install(self):
+        name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
+        there = dict(part.strip().split(":", 1) for part in os.environ.get(name, "").split(",") if ":" in part)
+        if not self.on and there.get(self.key) == self.text(self.value):
+            self.refuse("%s has it already" % name)
+        else:
+            self.reach("%s=%s" % (name, os.environ[name] if self.on else "%s:%s" % (self.key, self.text(self.value))), place="environment")
+
+    def finish(self):
+        """What the allocator itself says that it has, where it does."""
+        recorder = self.session.process.recorder
+        if not self.on or recorder is None or not recorder.recording:
+            return
+        settings = recorder.snapshot().get("allocator_settings") or {}
+        have = settings.get(self.snapshots)
+        if have is not None and not self.same(have):
+            self.override("the allocator has %s=%s in the end: the program sets it itself" % (self.key, have))
+
+
+@toggle
+class ExpandableSegments(_Setting):
+    name, label, key, snapshots = "expandable-segments", "Segments that grow", "expandable_segments", "expandable_segments"
+    explains = "Free memory of segments that are too small for a request is not lost"
+
+    def same(self, have):
+        return bool(have)
+
+
+@toggle
+class MaxSplitSize(_Setting):
+    name, label, key, snapshots = "max-split-size", "Large blocks are not split", "max_split_size_mb", "max_split_size"
+    explains = "Blocks above so many MiB stay whole, so that large requests find them again"
+    values, default, slow, tries = "MIB", "128", True, ("128",)
+
+    def same(self, have):
+        return int(have) == int(self.value) << 20
+
+
+@toggle
+class GcThreshold(_Setting):
+    name, label, key, snapshots = "gc-threshold", "Cached blocks are given back early", "garbage_collection_threshold", "garbage_collection_threshold"
+    explains = "Above this part of the memory the allocator gives back what has not been used for long"
+    values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
+
+    def same(self, have):
+        return abs(float(have) - float(self.value)) < 1e-6
+
+
+@toggle
+class EmptyCache(Toggle):
+    name, label, group, changes = "empty-cache", "The cache is emptied behind steps", "allocator", NOTHING
+    explains = "What is cached goes back to the card every N steps, and is asked for again: slower"
+    values, default, slow, tries = "N", "1", True, ("1",)
+
+    def training_arguments(self, arguments):
+        if not hasattr(arguments, "torch_empty_cache_steps"):
+            self.refuse("this transformers has no TrainingArguments.torch_empty_cache_steps")
+        elif arguments.torch_empty_cache_steps == int(self.value):
+            self.refuse("torch_empty_cache_steps is %s already" % self.value)
+        elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):
+            arguments.torch_empty_cache_steps = int(self.value)
+
+    def trainer_begins(self, trainer, arguments):
+        if arguments.torch_empty_cache_steps != int(self.value):
+            self.override("the program sets torch_empty_cache_steps=%r afterwards" % arguments.torch_empty_cache_steps)
+
+    def stepped(self, optimizer):
+        if self.session.trainer is not None:
+            return
+        if (self.session.steps + 1) % int(self.value) == 0 and self.reach("torch.cuda.empty_cache()  # behind optimizer.step()"):
+            self.torch.cuda.empty_cache()
+
+    def absent(self):
+        return "no optimizer steps so often"

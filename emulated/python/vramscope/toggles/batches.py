@@ -1,0 +1,113 @@
+"""Arguments of transformers' Trainer that say how much is computed at once."""
+import importlib.util
+
+from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+
+
+class _Argument(Toggle):
+    """One of TrainingArguments' own."""
+    group, changes = "batches", NOTHING
+
+    def arguments(self, arguments):
+        """What is set: {name: value}; {}: nothing, and why was said."""
+        raise NotImplementedError
+
+    def training_arguments(self, arguments):
+        self.set_to = {}
+        missing = [name for name in self.needs if not hasattr(arguments, name)]
+        if missing:
+            self.refuse("this transformers has no TrainingArguments.%s" % missing[0])
+            return
+        wanted = self.arguments(arguments)
+        if wanted and self.reach("TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())):
+            self.set_to = wanted
+            for name, value in wanted.items():
+                setattr(arguments, name, value)
+
+    def trainer_begins(self, trainer, arguments):
+        for name, value in getattr(self, "set_to", {}).items():
+            if getattr(arguments, name) != value:
+                self.override("the program sets %s=%r afterwards" % (name, getattr(arguments, name)))
+
+    def absent(self):
+        return "the program has no Trainer of transformers"
+
+
+@toggle
+class MicroBatch(_Argument):
+    name, label, changes = "micro-batch", "Smaller micro-batches, accumulated", ROUNDING
+    explains = "The batch of a step stays, in more and smaller parts: less activations, less work at once"
+    values = "N"
+    tries = ("1",)  # in truth what divides the program's own
+    needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
+    own = 0
+
+    def arguments(self, arguments):
+        batch, parts = arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps
+        self.own = batch
+        if batch == 1:
+            self.refuse("the micro-batch is one sample already")
+            return {}
+        wanted = int(self.value)
+        if wanted < 1 or wanted >= batch or batch % wanted:
+            self.refuse("%d is no part of the program's own %d samples" % (wanted, batch))
+            return {}
+        return {"per_device_train_batch_size": wanted, "gradient_accumulation_steps": parts * (batch // wanted)}
+
+    def proposals(self):
+        parts = [part for part in range(self.own - 1, 0, -1) if self.own % part == 0]
+        return [str(part) for part in ([parts[0], parts[len(parts) // 2], parts[-1]] if len(parts) > 3 else parts)]
+
+    def absent(self):
+        return "the program makes its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64"
+
+
+@toggle
+class EvalBatch(_Argument):
+    name, label = "eval-batch", "Smaller batches in evaluation"
+    explains = "Evaluation has logits of fewer samples at once"
+    values, default, tries, needs = "N", "1", ("1",), ("per_device_eval_batch_size",)
+
+    def arguments(self, arguments):
+        if arguments.per_device_eval_batch_size <= int(self.value):
+            self.refuse("it is %d already" % arguments.per_device_eval_batch_size)
+            return {}
+        if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
+            self.refuse("Trainer does not evaluate")
+            return {}
+        return {"per_device_eval_batch_size": int(self.value)}
+
+
+@toggle
+class EvalAccumulation(_Argument):
+    name, label = "eval-accumulation", "Predictions go to the host sooner"
+    explains = "Evaluation moves what it has predicted to the host every N batches, instead of at its end"
+    values, default, tries, needs = "N", "1", ("1",), ("eval_accumulation_steps",)
+
+    def arguments(self, arguments):
+        if arguments.eval_accumulation_steps == int(self.value):
+            self.refuse("eval_accumulation_steps is %s already" % self.value)
+            return {}
+        if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
+            self.refuse("Trainer does not evaluate")
+            return {}
+        if arguments.prediction_loss_only:
+            self.refuse("evaluation keeps the loss alone")
+            return {}
+        return {"eval_accumulation_steps": int(self.value)}
+
+
+@toggle
+class Liger(_Argument):
+    name, label, changes = "liger", "Liger's kernels", ROUNDING
+    explains = "Loss and output layer are computed together, without logits of all tokens"
+    needs = ("use_liger_kernel",)
+
+    def arguments(self, arguments):
+        if arguments.use_liger_kernel:
+            self.refuse("use_liger_kernel=True is there already")
+        elif importlib.util.find_spec("liger_kernel") is None:
+            self.refuse("the package liger-kernel is not installed")
+        else:
+            return {"use_liger_kernel": True}
+        return {}

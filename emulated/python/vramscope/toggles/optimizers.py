@@ -1,0 +1,270 @@
+"""Optimizers: which, how they step, and how long gradients stay."""
+import functools
+import inspect
+import weakref
+
+from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
+
+
+@toggle
+class Optimizer(Toggle):
+    name, label, group, changes = "optimizer", "An optimizer with less state", "optimizer", TRAINING
+    explains = "Adam keeps two numbers a parameter; Adafactor a row and a column a matrix, SGD without momentum none, in 8 bits a quarter"
+    values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
+    excludes = ("step-in-backward",)
+    adams = ("Adam", "AdamW", "NAdam", "RAdam")
+    trainers = {"adafactor": "adafactor", "sgd": "sgd", "adamw-8bit": "adamw_bnb_8bit"}
+
+    def install(self):
+        self.replaced = False
+        if self.on:
+            for name in self.adams:
+                self.replace(getattr(self.torch.optim, name))
+
+    def available(self):
+        if self.value != "adamw-8bit":
+            return hasattr(self.torch.optim, "Adafactor") or self.value == "sgd"
+        import importlib.util
+
+        return importlib.util.find_spec("bitsandbytes") is not None
+
+    def training_arguments(self, arguments):
+        there = str(getattr(arguments.optim, "value", arguments.optim))
+        if there == self.trainers[self.value] or not self.on and not there.startswith("adam"):
+            self.refuse("TrainingArguments has optim=\"%s\"" % there)
+        elif self.value == "adamw-8bit" and not self.available():
+            self.refuse("the package bitsandbytes is not installed")
+        elif self.reach("TrainingArguments(..., optim=\"%s\")" % self.trainers[self.value]):
+            arguments.optim = self.trainers[self.value]
+
+    def trainer_begins(self, trainer, arguments):
+        if trainer.optimizer is not None:
+            self.override("the program hands Trainer an optimizer of its own")
+        elif str(getattr(arguments.optim, "value", arguments.optim)) != self.trainers[self.value]:
+            self.override("the program sets optim=\"%s\" afterwards" % arguments.optim)
+
+    def optimizer_arguments(self, kind, keywords):
+        if self.on or self.session.trainer is not None:
+            return
+        if kind.__name__ in self.adams:
+            self.reach("torch.optim.Adafactor(...)")
+        else:
+            self.refuse("the optimizer is %s" % kind.__name__)
+
+    def replace(self, kind):
+        make = kind.__init__
+
+        def __new__(cls, *args, **kwargs):
+            if cls is not kind or self.session.calls.making or self.session.trainer is not None:
+                return object.__new__(cls)
+            if not self.available():
+                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "this torch has no Adafactor")
+                return object.__new__(cls)
+            bound = inspect.signature(make).bind(None, *args, **kwargs)
+            bound.apply_defaults()
+            settings = {"lr": bound.arguments["lr"], "weight_decay": bound.arguments["weight_decay"]}
+            if self.value == "adamw-8bit":
+                import bitsandbytes
+
+                other, where = bitsandbytes.optim.AdamW8bit, "bitsandbytes.optim.AdamW8bit"
+            else:
+                other, where = (self.torch.optim.SGD, "torch.optim.SGD") if self.value == "sgd" else (self.torch.optim.Adafactor, "torch.optim.Adafactor")
+            self.reach("%s(..., lr=%r, weight_decay=%r)" % (where, settings["lr"], settings["weight_decay"]))
+            return other(bound.arguments["params"], **settings)
+
+        kind.__new__ = staticmethod(__new__)
+
+    def absent(self):
+        return "no optimizer of torch.optim is made"
+
+
+@toggle
+class OptimizerImpl(Toggle):
+    name, label, group, changes = "optimizer-impl", "How the optimizer steps", "optimizer", NOTHING
+    explains = "foreach makes lists of temporaries as large as the weights; fused and for-loop make none, and for-loop is slow"
+    values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
+    settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
+                "foreach": {"fused": False, "foreach": True}}
+    own = "foreach"  # what the program has: the default on a card
+
+    def training_arguments(self, arguments):
+        there = str(getattr(arguments.optim, "value", arguments.optim))
+        self.own = "fused" if there == "adamw_torch_fused" else "foreach"
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop: none
+        if there not in ("adamw_torch", "adamw_torch_fused"):
+            self.refuse("optim=\"%s\" has no other implementation" % there)
+        elif wanted is None:
+            self.refuse("TrainingArguments has no optim for it")
+        elif wanted == there:
+            self.refuse("optim=\"%s\" is %s already" % (there, self.own))
+        elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
+            arguments.optim = wanted
+
+    def proposals(self):
+        return [value for value in self.tries if value != self.own and not (self.session.trainer is not None and value == "for-loop")]
+
+    def optimizer_arguments(self, kind, keywords):
+        if self.session.trainer is not None:
+            return
+        names = inspect.signature(kind.__init__).parameters
+        self.own = "fused" if keywords.get("fused") else "for-loop" if keywords.get("foreach") is False else "foreach"
+        wanted = self.settings[self.value]
+        if "foreach" not in names:
+            self.refuse("%s has no such arguments" % kind.__name__)
+        elif self.value == "fused" and "fused" not in names:
+            self.refuse("%s has no fused implementation" % kind.__name__)
+        elif self.own == self.value:
+            self.refuse("%s is %s already" % (kind.__name__, self.own))
+        else:
+            wanted = {name: value for name, value in wanted.items() if name in names}
+            if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):
+                keywords.update(wanted)
+
+    def stepped(self, optimizer):
+        if self.on and self.reached and self.session.trainer is None:
+            wanted = self.settings[self.value]
+            for group in optimizer.param_groups:
+                if any(bool(group[name]) != value for name, value in wanted.items() if name in group):
+                    self.override("the program sets %s of its parameter groups afterwards" % "foreach and fused")
+
+    def absent(self):
+        return "no optimizer of torch.optim is made"
+
+
+@toggle
+class StepInBackward(Toggle):
+    name, label, group, changes = "step-in-backward", "The optimizer steps inside backward", "optimizer", NOTHING
+    explains = "Each gradient is used and freed as soon as it is there: gradients of one parameter at a time"
+    excludes = ("optimizer", "free-gradients")
+    text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
+            "def step(p):",
+            "    own[p][0].param_groups[0][\"lr\"] = own[p][1][\"lr\"]",
+            "    own[p][0].step()",
+            "    own[p][0].zero_grad()",
+            "for p in own:",
+            "    p.register_post_accumulate_grad_hook(step)")
+
+    def install(self):
+        self.optimizers = []  # weak references
+        self.done = weakref.WeakSet()
+        add = self.torch.optim.Optimizer.add_param_group
+
+        @functools.wraps(add)
+        def add_param_group(optimizer, group):
+            if not self.session.calls.making_own and all(reference() is not optimizer for reference in self.optimizers):
+                self.optimizers.append(weakref.ref(optimizer))
+            return add(optimizer, group)
+
+        self.torch.optim.Optimizer.add_param_group = add_param_group
+
+    def before_call(self, module):
+        if not module.training or not self.torch.is_grad_enabled():
+            return
+        if self.session.library:
+            self.refuse("%s steps itself" % self.session.library)
+            return
+        for reference in self.optimizers:
+            optimizer = reference()
+            if optimizer is None or optimizer in self.done or not hasattr(self.torch.Tensor, "register_post_accumulate_grad_hook"):
+                continue
+            self.done.add(optimizer)
+            if self.reach(*self.text):
+                self.session.calls.making_own = True
+                self.session.calls.making += 1
+                try:
+                    self.attach(optimizer)
+                finally:
+                    self.session.calls.making -= 1
+                    self.session.calls.making_own = False
+
+    def attach(self, optimizer):
+        own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
+
+        def step(p):
+            own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
+            own[p][0].step()
+            own[p][0].zero_grad()
+
+        for p in own:
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(step)
+
+    def finish(self):
+        session = self.session
+        why = ("gradients are clipped in %s, and inside backward there is not one of all" % session.clips if session.clips else
+               "gradients are scaled in %s" % session.scales if session.scales else
+               "gradients of several batches are accumulated" if session.accumulates else "")
+        if why and not session.library:
+            self.override(why)
+            if not self.on:
+                self.reached, self.why = 0, why
+
+    def absent(self):
+        return "no optimizer of torch.optim steps"
+
+
+class _Cleared(Toggle):
+    """Sees zero_grad of optimizers and modules."""
+    group, changes = "optimizer", NOTHING
+
+    def install(self):
+        for owner in (self.torch.optim.Optimizer, self.torch.nn.Module):
+            owner.zero_grad = self.wrapped(owner.zero_grad)
+
+    def wrapped(self, zero_grad):
+        @functools.wraps(zero_grad)
+        def wrapper(owner, set_to_none=True):
+            return zero_grad(owner, self.cleared(owner, set_to_none))
+
+        return wrapper
+
+    def cleared(self, owner, set_to_none):
+        return set_to_none
+
+
+@toggle
+class ZeroGrad(_Cleared):
+    name, label = "zero-grad-to-none", "Gradients are freed, not filled with zeros"
+    explains = "Between two steps there are no gradients"
+
+    def cleared(self, owner, set_to_none):
+        if set_to_none:
+            self.refuse("zero_grad() frees them already")
+            return set_to_none
+        return self.reach("%s.zero_grad(set_to_none=True)" % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")) or set_to_none
+
+    def absent(self):
+        return "the program never calls zero_grad()"
+
+
+@toggle
+class FreeGradients(_Cleared):
+    name, label = "free-gradients", "Gradients are freed right behind the step"
+    explains = "A program that clears gradients between forward and backward has them in memory during the next forward pass for nothing"
+    excludes = ("step-in-backward",)
+    stale = False  # the optimizer has stepped since the program last cleared them
+    ours = False
+
+    def cleared(self, owner, set_to_none):
+        if set_to_none and not self.ours:
+            self.stale = False
+        return set_to_none
+
+    def stepped(self, optimizer):
+        self.stale = True
+        if self.on and not self.session.library:
+            self.ours = True
+            try:
+                optimizer.zero_grad()
+            finally:
+                self.ours = False
+
+    def before_call(self, module):
+        if self.session.library:
+            self.refuse("%s clears them itself" % self.session.library)
+        elif not module.training or not self.torch.is_grad_enabled() or not self.session.steps:
+            return
+        elif not self.stale:
+            self.refuse("the program clears them before its next forward pass")
+        elif self.on or self.session.forwards == 1 and any(parameter.grad is not None for parameter in module.parameters()):
+            self.reach("optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())")

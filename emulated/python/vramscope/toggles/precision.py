@@ -1,0 +1,96 @@
+"""Fewer bits: mixed precision, weights in 16 bits."""
+from vramscope.toggles.declaration import ROUNDING, Toggle, toggle
+
+
+class _Mixed(Toggle):
+    """By the switch of whoever trains; of a loop of the program's own, autocast around the calls of its model."""
+    group, changes = "precision", ROUNDING
+    argument = ""  # of TrainingArguments; the name of accelerate's mixed precision, too
+
+    def training_arguments(self, arguments):
+        others = [name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)]
+        if getattr(arguments, self.argument):
+            self.refuse("TrainingArguments has %s=True already" % self.argument)
+        elif self.reach("TrainingArguments(..., %s)" % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])):
+            setattr(arguments, self.argument, True)
+            for name in others:
+                setattr(arguments, name, False)
+
+    def trainer_begins(self, trainer, arguments):
+        if not getattr(arguments, self.argument):
+            self.override("the program sets %s=False afterwards" % self.argument)
+
+    def accelerator(self, keywords):
+        if str(keywords.get("mixed_precision")) == self.argument:
+            self.refuse("Accelerator has mixed_precision=\"%s\" already" % self.argument)
+        elif self.reach("Accelerator(..., mixed_precision=\"%s\")" % self.argument):
+            keywords["mixed_precision"] = self.argument
+
+    def under_autocast(self):
+        enabled = self.torch.is_autocast_enabled
+        try:
+            return enabled("cuda")
+        except TypeError:  # before 2.4
+            return enabled()
+
+
+@toggle
+class Bf16(_Mixed):
+    name, label, argument, excludes = "bf16", "Mixed precision in bfloat16", "bf16", ("fp16", "weights")
+    explains = "Matrix products and what they save are bfloat16; the weights stay as they are, and a copy of them in bfloat16 is kept"
+
+    def around_call(self, module):
+        if self.session.library:
+            return None
+        if self.under_autocast():
+            self.refuse("the model is called under autocast already")
+            return None
+        kinds = {parameter.dtype for parameter in module.parameters()}
+        if self.torch.float32 not in kinds:
+            self.refuse("the weights are %s already" % ", ".join(sorted(str(kind).replace("torch.", "") for kind in kinds)))
+            return None
+        if self.reach("model.forward = torch.autocast(\"cuda\", dtype=torch.bfloat16)(model.forward)"):
+            return self.torch.autocast("cuda", dtype=self.torch.bfloat16)
+        return None
+
+
+@toggle
+class Fp16(_Mixed):
+    name, label, argument, excludes = "fp16", "Mixed precision in float16", "fp16", ("bf16", "weights")
+    explains = "As bf16, for cards without bfloat16; gradients are scaled"
+
+    def proposals(self):
+        return []  # where bfloat16 goes it is no better
+
+    def absent(self):
+        return "the loop is the program's own: gradients of float16 have to be scaled, which is more than a switch (say bf16)"
+
+
+@toggle
+class Weights(Toggle):
+    name, label, group, changes = "weights", "Weights in 16 bits", "precision", ROUNDING
+    explains = "Weights, gradients and the optimizer's state are 16 bits wide: the training is that in fewer bits"
+    values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
+
+    @property
+    def kind(self):
+        return self.torch.float16 if self.value == "fp16" else self.torch.bfloat16
+
+    def loads_model(self, keywords, which):
+        import transformers
+
+        version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
+        name = "dtype" if version >= (4, 56) else "torch_dtype"
+        there = keywords.get("dtype", keywords.get("torch_dtype"))
+        if there in (self.kind, str(self.kind), str(self.kind).replace("torch.", "")):
+            self.refuse("%s has %s already" % (which, self.kind))
+        elif self.reach("%s(..., %s=%s)" % (which, name, self.kind)):
+            keywords.pop("torch_dtype", None)
+            keywords[name] = self.kind
+
+    def before_call(self, module):
+        if self.on and self.reached and all(parameter.dtype is not self.kind for parameter in module.parameters()):
+            self.override("the program converts the weights afterwards")
+
+    def absent(self):
+        return "the model is not made by from_pretrained or from_config of transformers"

@@ -1,0 +1,297 @@
+"""The places of a program where toggles are applied, each hooked once: calls of models, optimizers, what transformers and accelerate are
+told. What is known of the program (whether it clips gradients, who trains it) is here, too, because conditions of toggles need it."""
+import functools
+import inspect
+import os
+import sys
+import sysconfig
+import threading
+
+from vramscope import imports
+
+OPTIMIZERS = ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD")
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STANDARD = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")}
+
+
+class _Calls(threading.local):
+    def __init__(self):
+        self.root = None  # the outermost module that this thread is in
+        self.again = 0  # of its calls within itself
+        self.contexts = []
+        self.making = 0  # optimizers within optimizers
+        self.making_own = False  # a toggle's
+        self.loading = 0  # from_pretrained within from_pretrained
+        self.trainer = 0  # within transformers' Trainer
+
+
+class Session:
+    def __init__(self, process, kinds, chosen):
+        self.process = process
+        self.torch = process.torch
+        self.chosen = chosen
+        self.toggles = [kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()]
+        self.calls = _Calls()
+        self.trainer = None  # transformers' TrainingArguments, once there are any
+        self.accelerated = False  # the program uses accelerate itself
+        self.clips = self.scales = ""  # where gradients are clipped, scaled
+        self.forwards = 0  # of training since the last step
+        self.accumulates = False  # more than one forward of training for a step
+        self.steps = 0
+        self.roots = []  # models that were called, outermost: (class, parameters)
+        self.installed = {}  # folder of sys.path: whether packages are installed there
+
+    def install(self):
+        self.process.toggles = self
+        unknown = [name for name in self.chosen if name not in {toggle.name for toggle in self.toggles}]
+        assert not unknown, unknown  # the command line has refused them
+        part = self.process.part
+        for toggle in self.toggles:
+            part("not applied: %s" % toggle.name, toggle.install)
+        part("toggles around calls of models", self._watch_calls)
+        part("toggles of optimizers", self._watch_optimizers)
+        part("clipped gradients are not seen", self._watch_gradients)
+        imports.after(self.process, "transformers.training_args", self._watch_arguments)
+        imports.after(self.process, "transformers.trainer", self._watch_trainer)
+        imports.after(self.process, "transformers.modeling_utils", self._watch_models)
+        imports.after(self.process, "transformers.models.auto.auto_factory", self._watch_auto_models)
+        imports.after(self.process, "accelerate.accelerator", self._watch_accelerator)
+
+    def each(self, place, *arguments):
+        for toggle in self.toggles:
+            getattr(toggle, place)(*arguments)
+
+    def toggle(self, name):
+        return next(toggle for toggle in self.toggles if toggle.name == name)
+
+    def place(self):
+        """The innermost line of the user's own code: "train.py:12"; "": there is none."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if not path.startswith((_HERE, "<")) and not self.is_package(path):
+                return "%s:%d" % (path, frame.f_lineno)
+            frame = frame.f_back
+        return ""
+
+    def is_package(self, path):
+        """Whether a module's file belongs to what is installed, torch among it."""
+        return isinstance(path, str) and not path.startswith(_HERE) and any(
+            path.startswith(folder + os.sep) for folder in sys.path if self._holds_packages(folder))
+
+    def _holds_packages(self, folder):
+        known = self.installed.get(folder)
+        if known is None:
+            try:
+                known = bool(folder) and (folder in _STANDARD or any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder)))
+            except OSError:
+                known = False
+            self.installed[folder] = known
+        return known
+
+    def report(self):
+        for toggle in self.toggles:
+            toggle.finish()
+        return [toggle.report() for toggle in self.toggles]
+
+    @property
+    def library(self):
+        """Who trains: a library's own arguments are the switches then. "": the program itself."""
+        return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
+
+    # --- calls of models ---
+
+    def _watch_calls(self):
+        module = self.torch.nn.modules.module
+        handle = module.register_module_forward_pre_hook(self._call_begins)
+        module._global_forward_pre_hooks.move_to_end(handle.id, last=False)  # what is told of the call is how it is with the toggles
+        try:
+            module.register_module_forward_hook(self._call_ends, always_call=True)
+        except TypeError:  # 2.0
+            module.register_module_forward_hook(self._call_ends)
+        self.in_backward = getattr(self.torch._C, "_current_graph_task_id", lambda: -1)
+        self.compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", None) or (lambda: False)
+        self.loss = self.torch.nn.modules.loss._Loss
+
+    def _call_begins(self, module, args):
+        calls = self.calls
+        if calls.root is not None:
+            if calls.root is module:
+                calls.again += 1
+            return
+        if isinstance(module, self.loss) or self.in_backward() != -1 or self.compiling() or next(module.parameters(), None) is None:
+            return
+        calls.root = module
+        if self.torch.is_grad_enabled() and module.training:
+            self.forwards += 1
+            self.accumulates = self.accumulates or self.forwards > 1
+        self.each("before_call", module)
+        for toggle in self.toggles:
+            context = toggle.around_call(module)
+            if context is not None:
+                context.__enter__()
+                calls.contexts.append(context)
+
+    def _call_ends(self, module, args, output):
+        calls = self.calls
+        if calls.root is not module:
+            return
+        if calls.again:
+            calls.again -= 1
+            return
+        calls.root = None
+        while calls.contexts:
+            calls.contexts.pop().__exit__(None, None, None)
+
+    # --- optimizers ---
+
+    def _watch_optimizers(self):
+        optim = self.torch.optim
+        for name in OPTIMIZERS:
+            kind = getattr(optim, name, None)
+            if kind is not None:
+                kind.__init__ = self._made(kind, kind.__init__)
+        from torch.optim import optimizer
+
+        optimizer.register_optimizer_step_post_hook(self._stepped)
+
+    def _made(self, kind, make):
+        signature = inspect.signature(make)
+
+        @functools.wraps(make)
+        def __init__(optimizer, *args, **kwargs):
+            if self.calls.making or type(optimizer) is not kind:
+                return make(optimizer, *args, **kwargs)
+            try:
+                bound = signature.bind(optimizer, *args, **kwargs)
+            except TypeError:
+                return make(optimizer, *args, **kwargs)  # which says what is wrong
+            arguments = list(bound.arguments.values())[:2] if len(bound.arguments) > 1 else None
+            if arguments is None:
+                return make(optimizer, *args, **kwargs)
+            keywords = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
+            self.each("optimizer_arguments", kind, keywords)
+            self.calls.making += 1
+            try:
+                return make(*arguments, **keywords)
+            finally:
+                self.calls.making -= 1
+
+        return __init__
+
+    def _stepped(self, optimizer, args, kwargs):
+        if self.in_backward() != -1:
+            return  # a part of a step
+        self.each("stepped", optimizer)
+        self.forwards = 0
+        self.steps += 1
+
+    def _watch_gradients(self):
+        utils = self.torch.nn.utils
+
+        def seen(function, what):
+            @functools.wraps(function)
+            def wrapper(*args, **kwargs):
+                setattr(self, what, getattr(self, what) or self.place() or "a library")
+                return function(*args, **kwargs)
+
+            return wrapper
+
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            for owner in (utils, utils.clip_grad):
+                if hasattr(owner, name):
+                    setattr(owner, name, seen(getattr(owner, name), "clips"))
+        for owner in {getattr(self.torch.amp, "GradScaler", None), self.torch.cuda.amp.GradScaler} - {None}:
+            if "step" in owner.__dict__:
+                owner.step = seen(owner.step, "scales")
+
+    # --- transformers, accelerate ---
+
+    def _watch_arguments(self, module):
+        kind = module.TrainingArguments
+        complete = kind.__post_init__
+
+        @functools.wraps(complete)
+        def __post_init__(arguments):
+            self.trainer = arguments
+            self.each("training_arguments", arguments)
+            return complete(arguments)
+
+        kind.__post_init__ = __post_init__
+
+    def _watch_trainer(self, module):
+        kind = module.Trainer
+        begin, train = kind.__init__, kind.train
+
+        @functools.wraps(begin)
+        def __init__(trainer, *args, **kwargs):
+            args = list(args)
+            model = args[0] if args else kwargs.get("model")
+            self.calls.trainer += 1
+            try:
+                if isinstance(model, self.torch.nn.Module):
+                    model = self._model(model, "")
+                    if args:
+                        args[0] = model
+                    else:
+                        kwargs["model"] = model
+                return begin(trainer, *args, **kwargs)
+            finally:
+                self.calls.trainer -= 1
+
+        @functools.wraps(train)
+        def train_(trainer, *args, **kwargs):
+            self.each("trainer_begins", trainer, trainer.args)
+            return train(trainer, *args, **kwargs)
+
+        kind.__init__, kind.train = __init__, train_
+
+    def _model(self, model, where):
+        for toggle in self.toggles:
+            model = toggle.model_made(model, where)
+        return model
+
+    def _loads(self, function, which):
+        """Of a class method."""
+        inner = function.__func__
+
+        @functools.wraps(inner)
+        def wrapper(cls, *args, **kwargs):
+            if self.calls.loading:
+                return inner(cls, *args, **kwargs)
+            self.calls.loading += 1
+            try:
+                self.each("loads_model", kwargs, "%s.%s" % (cls.__name__, which))
+                made = inner(cls, *args, **kwargs)
+            finally:
+                self.calls.loading -= 1
+            if isinstance(made, self.torch.nn.Module):
+                made = self._model(made, self.place())
+            return made
+
+        return classmethod(wrapper)
+
+    def _watch_models(self, module):
+        kind = module.PreTrainedModel
+        for name in ("from_pretrained", "_from_config"):
+            if name in kind.__dict__:
+                setattr(kind, name, self._loads(getattr(kind, name), name))
+
+    def _watch_auto_models(self, module):
+        kind = module._BaseAutoModelClass
+        for name in ("from_pretrained", "from_config"):
+            if name in kind.__dict__:
+                setattr(kind, name, self._loads(getattr(kind, name), name))
+
+    def _watch_accelerator(self, module):
+        kind = module.Accelerator
+        begin = kind.__init__
+
+        @functools.wraps(begin)
+        def __init__(accelerator, *args, **kwargs):
+            if not self.calls.trainer and self.trainer is None:
+                self.accelerated = True
+                self.each("accelerator", kwargs)
+            return begin(accelerator, *args, **kwargs)
+
+        kind.__init__ = __init__

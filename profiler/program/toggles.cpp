@@ -1,0 +1,195 @@
+#include "profiler/program/toggles.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "profiler/program/launch.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::program {
+namespace {
+
+using json = nlohmann::json;
+constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
+constexpr std::streamsize kMostCatalogue = 1 << 20;
+
+std::string TextAt(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string()
+             ? it->get_ref<const std::string&>().substr(0, kMostText)
+             : "";
+}
+bool IsSet(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_boolean() && it->get<bool>();
+}
+std::vector<std::string> TextsAt(const json& object, const char* key, size_t most) {
+  std::vector<std::string> texts;
+  const auto it = object.find(key);
+  if (it == object.end() || !it->is_array()) return texts;
+  for (const json& one : *it) {
+    if (texts.size() == most) break;
+    if (one.is_string()) texts.push_back(one.get_ref<const std::string&>().substr(0, kMostText));
+    if (one.is_null()) texts.emplace_back();
+  }
+  return texts;
+}
+
+absl::Status Refused(std::string text) {
+  return absl::InvalidArgumentError("--toggle " + std::move(text));
+}
+
+absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string name(text.substr(0, equals));
+  const Toggle* toggle = FindToggle(all, name);
+  if (toggle == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Toggle& one : all) names.push_back(one.name);
+    const std::string_view near = run::Nearest(name, names.data(), names.data() + names.size());
+    return Refused(fmt::format("{}: there is none of that name{}; `vramscope toggles` lists them",
+                               name, near.empty() ? "" : fmt::format(" (\"{}\"?)", near)));
+  }
+  ToggleChoice choice{.name = name, .value = {}};
+  if (equals == std::string_view::npos) {
+    if (!toggle->needs_value) return choice;
+    return Refused(fmt::format("{0}: it needs a value: {0}={1}", name,
+                               toggle->values.empty()
+                                   ? toggle->value_kind
+                                   : fmt::format("{}", fmt::join(toggle->values, "|"))));
+  }
+  const std::string value(text.substr(equals + 1));
+  if (!toggle->takes_value()) return Refused(fmt::format("{}: it takes no value", text));
+  if (!toggle->values.empty() && std::ranges::find(toggle->values, value) == toggle->values.end())
+    return Refused(fmt::format("{}: {} is one of {}", text, name, fmt::join(toggle->values, ", ")));
+  if (toggle->values.empty()) {
+    if (toggle->value_kind == "FRACTION") {
+      const absl::StatusOr<double> number = run::ParseNumber(value);
+      if (!number.ok() || *number <= 0 || *number >= 1)
+        return Refused(fmt::format("{}: a number between 0 and 1 is meant", text));
+    } else {
+      const absl::StatusOr<int64_t> number = run::ParseInteger(value);
+      if (!number.ok() || *number < 1 || *number > 1'000'000)
+        return Refused(fmt::format("{}: a whole number from 1 on is meant", text));
+    }
+  }
+  choice.value = value;
+  return choice;
+}
+
+}  // namespace
+
+std::string TextOf(const ToggleChoice& choice) {
+  return choice.value ? choice.name + "=" + *choice.value : choice.name;
+}
+
+const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name) {
+  const auto at = std::ranges::find(all, name, &Toggle::name);
+  return at == all.end() ? nullptr : &*at;
+}
+
+absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
+  const json object = json::parse(text, nullptr, false);
+  const auto list = object.is_object() ? object.find("toggles") : object.end();
+  if (!object.is_object() || list == object.end() || !list->is_array())
+    return absl::DataLossError("no list of toggles");
+  std::vector<Toggle> all;
+  for (const json& one : *list) {
+    if (!one.is_object() || all.size() == kMostToggles) break;
+    Toggle toggle{.name = TextAt(one, "name"),
+                  .label = TextAt(one, "label"),
+                  .group = TextAt(one, "group"),
+                  .explains = TextAt(one, "explains"),
+                  .changes = TextAt(one, "changes"),
+                  .values = TextsAt(one, "values", kMostProposals),
+                  .value_kind = TextAt(one, "values"),
+                  .default_value = TextAt(one, "default"),
+                  .needs_value = IsSet(one, "needs_value"),
+                  .slow = IsSet(one, "slow"),
+                  .before_torch = IsSet(one, "before_torch"),
+                  .excludes = TextsAt(one, "excludes", kMostToggles)};
+    if (!toggle.name.empty()) all.push_back(std::move(toggle));
+  }
+  return all;
+}
+
+absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform) {
+  const std::filesystem::path path =
+      std::filesystem::path(platform.hooks).parent_path() / "vramscope/toggles/catalogue.json";
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(fmt::format("'{}' cannot be read", path.string()));
+  std::string text(static_cast<size_t>(kMostCatalogue), '\0');
+  file.read(text.data(), kMostCatalogue);
+  text.resize(static_cast<size_t>(file.gcount()));
+  absl::StatusOr<std::vector<Toggle>> all = ParseToggles(text);
+  if (!all.ok())
+    return absl::DataLossError(
+        fmt::format("'{}': {}", path.string(), std::string(all.status().message())));
+  return all;
+}
+
+std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b) {
+  if (a == b) return fmt::format("{} is there twice", a);
+  const Toggle *first = FindToggle(all, a), *second = FindToggle(all, b);
+  const auto excludes = [](const Toggle* one, std::string_view other) {
+    return one != nullptr && std::ranges::find(one->excludes, other) != one->excludes.end();
+  };
+  if (!excludes(first, b) && !excludes(second, a)) return "";
+  return fmt::format("{} and {} exclude each other", a, b);
+}
+
+absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
+                                                        const std::vector<std::string>& texts) {
+  std::vector<ToggleChoice> chosen;
+  for (const std::string& text : texts) {
+    absl::StatusOr<ToggleChoice> choice = Choose(all, text);
+    if (!choice.ok()) return choice.status();
+    for (const ToggleChoice& other : chosen)
+      if (const std::string why = WhyExcluded(all, other.name, choice->name); !why.empty())
+        return Refused(fmt::format("{}: {}", text, why));
+    chosen.push_back(*std::move(choice));
+  }
+  return chosen;
+}
+
+std::string ToggleVariable(const std::vector<ToggleChoice>& choices) {
+  json list = json::array();
+  for (const ToggleChoice& choice : choices)
+    list.push_back({choice.name, choice.value ? json(*choice.value) : json()});
+  return list.dump();
+}
+
+std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
+  std::vector<ToggleReport> reports;
+  const json list = json::parse(text, nullptr, false);
+  if (!list.is_array()) return reports;
+  for (const json& one : list) {
+    if (!one.is_object() || reports.size() == kMostToggles) break;
+    ToggleReport report{.name = TextAt(one, "name"),
+                        .value = TextAt(one, "value"),
+                        .on = IsSet(one, "on"),
+                        .reached = 0,
+                        .why = TextAt(one, "why"),
+                        .overridden = TextAt(one, "overridden"),
+                        .proposals = TextsAt(one, "proposals", kMostProposals),
+                        .changes = {}};
+    if (const auto it = one.find("reached"); it != one.end() && it->is_number_unsigned())
+      report.reached = it->get<uint64_t>();
+    if (const auto it = one.find("change"); it != one.end() && it->is_array()) {
+      for (const json& line : *it) {
+        if (!line.is_object() || report.changes.size() == kMostChanges) break;
+        report.changes.push_back({TextAt(line, "text"), TextAt(line, "where")});
+      }
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace vramscope::program

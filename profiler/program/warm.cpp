@@ -1,0 +1,111 @@
+#include "profiler/program/warm.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace vramscope::program {
+namespace {
+
+using json = nlohmann::json;
+constexpr size_t kMostMessage = 1 << 18;
+constexpr size_t kMostDescriptors = 16;
+constexpr int kAnswersWithinMs = 20'000;
+
+absl::Status Failed(std::string_view what) {
+  return absl::UnavailableError(fmt::format("{}: {}", what, strerror(errno)));
+}
+
+std::optional<json> Receive(int fd, int within_ms) {
+  pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
+  if (poll(&one, 1, within_ms) <= 0) return std::nullopt;
+  std::string text(kMostMessage, '\0');
+  const ssize_t got = recv(fd, text.data(), text.size(), 0);
+  if (got <= 0) return std::nullopt;
+  text.resize(static_cast<size_t>(got));
+  json answer = json::parse(text, nullptr, false);
+  return answer.is_object() ? std::optional(std::move(answer)) : std::nullopt;
+}
+
+absl::Status Send(int fd, std::string text, const std::vector<int>& descriptors) {
+  if (text.size() > kMostMessage || descriptors.size() > kMostDescriptors)
+    return absl::UnavailableError("the request is too large");
+  iovec part = {.iov_base = text.data(), .iov_len = text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
+  return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? Failed("the request is not taken")
+                                                 : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::string& path,
+                                                                const WarmRequest& request) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return absl::UnavailableError("the socket's name is too long");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Failed("socket");
+  // From here on its destructor closes it.
+  auto program = std::unique_ptr<WarmProgram>(new WarmProgram(fd, 0));
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return Failed("nobody answers");
+  const int output = open(request.output.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (output < 0) return Failed(request.output);
+  std::vector<int> descriptors = {output};
+  descriptors.insert(descriptors.end(), request.streams.begin(), request.streams.end());
+  descriptors.insert(descriptors.end(), request.namespaces.begin(), request.namespaces.end());
+  const absl::Status sent = Send(fd,
+                                 json{{"command", request.command},
+                                      {"folder", request.folder},
+                                      {"environment", request.environment}}
+                                     .dump(-1, ' ', false, json::error_handler_t::replace),
+                                 descriptors);
+  close(output);
+  if (!sent.ok()) return sent;
+  const std::optional<json> answer = Receive(fd, kAnswersWithinMs);
+  if (!answer) return absl::UnavailableError("no answer");
+  if (const auto refused = answer->find("refused"); refused != answer->end())
+    return absl::UnavailableError(refused->is_string() ? refused->get<std::string>().substr(0, 500)
+                                                       : "refused");
+  const auto process = answer->find("process");
+  if (process == answer->end() || !process->is_number_unsigned())
+    return absl::UnavailableError("the answer makes no sense");
+  program->pid_ = process->get<pid_t>();
+  return program;
+}
+
+WarmProgram::~WarmProgram() { close(fd_); }
+
+bool WarmProgram::Ended(int* status) {
+  pollfd one = {.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&one, 1, 0) <= 0) return false;
+  const std::optional<json> answer = Receive(fd_, 0);
+  const auto said = answer ? answer->find("status") : json::const_iterator{};
+  *status =
+      answer && said != answer->end() && said->is_number_integer() ? said->get<int>() : SIGKILL;
+  return true;
+}
+
+}  // namespace vramscope::program

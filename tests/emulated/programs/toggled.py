@@ -1,0 +1,108 @@
+"""A loop of its own, nanoGPT's kind: blocks in a ModuleList, AdamW, gradients cleared behind the forward pass, an evaluation."""
+import argparse
+import functools
+import json
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        b, t, c = x.shape
+        q, k, v = (part.view(b, t, 8, c // 8).transpose(1, 2) for part in self.qkv(self.norm1(x)).split(c, dim=2))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(b, t, c))
+        return x + self.mlp(self.norm2(x))
+
+
+class Model(nn.Module):
+    def __init__(self, width=256, layers=4, words=8192):
+        super().__init__()
+        self.embed = nn.Embedding(words, width)
+        self.blocks = nn.ModuleList(Block(width) for _ in range(layers))
+        self.head = nn.Linear(width, words)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+def by_hand(name, model):
+    """The change of a toggle as its user would write it; an optimizer's arguments, if it is about those."""
+    if name == "bf16":
+        model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
+    if name in ("checkpointing", "checkpointing=reentrant"):
+        for block in model.blocks:
+            block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=name.endswith("=reentrant"))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--hand", default="")
+    parser.add_argument("--clip", action="store_true")
+    parser.add_argument("--zero", action="store_true", help="zero_grad(set_to_none=False)")
+    arguments = parser.parse_args()
+    hand = arguments.hand
+    model = Model().cuda()
+    by_hand(hand, model)
+    settings = {"optimizer-impl=fused": {"fused": True, "foreach": False}, "optimizer-impl=for-loop": {"fused": False, "foreach": False},
+                "optimizer-impl=foreach": {"fused": False, "foreach": True}}.get(hand, {})
+    if hand == "optimizer=adafactor":
+        optimizer = torch.optim.Adafactor(model.parameters(), lr=1e-3, weight_decay=0.1)
+    elif hand == "optimizer=sgd":
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, weight_decay=0.1)
+    else:
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, **settings)
+    if hand == "free-gradients":
+        optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())
+    if hand == "step-in-backward":
+        own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
+        def step(p):
+            own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
+            own[p][0].step()
+            own[p][0].zero_grad()
+        for p in own:
+            p.register_post_accumulate_grad_hook(step)
+    if hand.startswith("sdpa-backend"):
+        wanted = hand.split("=")[1]
+        torch.backends.cuda.enable_flash_sdp(wanted == "flash")
+        torch.backends.cuda.enable_mem_efficient_sdp(wanted == "efficient")
+        torch.backends.cuda.enable_cudnn_sdp(wanted == "cudnn")
+        torch.backends.cuda.enable_math_sdp(wanted == "math")
+    for iteration in range(3):
+        ids = torch.randint(0, 8192, (arguments.batch, 256), device="cuda")
+        if hand == "offload":
+            with torch.autograd.graph.save_on_cpu(pin_memory=True):
+                logits = model(ids)
+        else:
+            logits = model(ids)
+        loss = F.cross_entropy(logits.flatten(0, 1), ids.flatten())
+        optimizer.zero_grad(set_to_none=not arguments.zero or hand == "zero-grad-to-none")
+        loss.backward()
+        if arguments.clip:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if hand == "empty-cache":
+            torch.cuda.empty_cache()
+        model.eval()
+        if hand == "eval-no-grad":
+            with torch.no_grad():
+                model(ids)
+        else:
+            model(ids)
+        model.train()
+
+
+main()

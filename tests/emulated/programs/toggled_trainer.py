@@ -1,0 +1,55 @@
+"""transformers' Trainer on a small Llama, with the change of a toggle written by hand (--hand), and programs that undo one (--undo)."""
+import argparse
+
+import torch
+from transformers import AutoModelForCausalLM, LlamaConfig, Trainer, TrainingArguments
+
+
+class Sentences(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        ids = torch.full((256,), index)
+        return {"input_ids": ids, "labels": ids.clone(), "attention_mask": torch.ones_like(ids)}
+
+
+ARGUMENTS = {
+    "bf16": {"bf16": True},
+    "fp16": {"fp16": True},
+    "checkpointing": {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}},
+    "micro-batch=1": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 8},
+    "optimizer=adafactor": {"optim": "adafactor"},
+    "optimizer=sgd": {"optim": "sgd"},
+    "optimizer-impl=foreach": {"optim": "adamw_torch"},
+    "empty-cache": {"torch_empty_cache_steps": 1},
+    "eval-batch": {"per_device_eval_batch_size": 1},
+    "eval-accumulation": {"eval_accumulation_steps": 1},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hand", default="")
+    parser.add_argument("--undo", default="", help="NAME=VALUE of TrainingArguments that is set behind them")
+    options = parser.parse_args()
+    hand = options.hand
+    config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
+    loads = {"weights": {"dtype": torch.bfloat16}, "attention=eager": {"attn_implementation": "eager"}}.get(hand, {})
+    model = AutoModelForCausalLM.from_config(config, **loads)
+    if hand == "lora=4":
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM"))
+    if hand == "no-use-cache":
+        model.config.use_cache = False
+    arguments = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, **ARGUMENTS.get(hand, {})}
+    arguments = TrainingArguments(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
+    if options.undo:
+        name, value = options.undo.split("=")
+        setattr(arguments, name, {"False": False, "None": None}.get(value, value))
+    Trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
+
+
+if __name__ == "__main__":
+    main()

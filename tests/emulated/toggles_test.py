@@ -1,0 +1,162 @@
+"""Toggles on real PyTorch programs: a plan with one is, request for request, the plan of the same program with the change written by hand;
+each says what it did, or why it did nothing; `fit` finds those with which a program fits, and each of its proposals is its own plan.
+
+    VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
+
+Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
+import json
+import os
+import subprocess
+import unittest
+
+import torch_program
+from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
+
+PLAIN, TRAINER = "toggled.py", "toggled_trainer.py"
+DONE, NO, USAGE = 0, 1, 2
+
+
+def command(program, *arguments):
+    return ["--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
+
+
+class Toggles(Program):
+    def run_vramscope(self, *words, status=DONE):
+        result = subprocess.run([VRAMSCOPE, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
+        self.assertEqual(result.returncode, status, result.stdout[-2000:] + result.stderr[-4000:])
+        self.stderr = result.stderr
+        return result.stdout
+
+    def same(self, program, toggle, *arguments):
+        """With the toggle, and written by hand."""
+        toggled = self.plan(program, *arguments, options=("--toggle", toggle, "-o", self.path("toggled.trace")))
+        self.plan(program, *arguments, "--hand", toggle, options=("-o", self.path("hand.trace")))
+        report, = toggled["toggles"]
+        self.assertEqual((report["state"], report["why"], report["overridden"]), ("applied", "", ""))
+        self.assertTrue(report["change"])
+        requests = self.json("diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests")
+        counts = requests["requests"]
+        self.assertGreater(counts["total"], 100)
+        # autocast clears its cache in the order of host addresses, which anything that lives on the host changes
+        self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
+        self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
+        return report
+
+    def not_applied(self, program, toggle, *arguments, state="not applied"):
+        answer = self.plan(program, *arguments, options=("--toggle", toggle), status=NO)
+        report, = answer["toggles"]
+        self.assertEqual(report["state"], state)
+        self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
+        return report["why"] + report["overridden"]
+
+
+class OfALoopOfItsOwn(Toggles):
+    def test_equal_to_the_change_by_hand(self):
+        for toggle in ("bf16", "checkpointing", "checkpointing=reentrant", "optimizer=adafactor", "optimizer=sgd", "optimizer-impl=fused",
+                       "optimizer-impl=for-loop", "step-in-backward", "free-gradients", "offload", "eval-no-grad", "empty-cache",
+                       "sdpa-backend=math"):
+            with self.subTest(toggle):
+                self.same(PLAIN, toggle)
+
+    def test_gradients_filled_with_zeros(self):
+        self.same(PLAIN, "zero-grad-to-none", "--zero")
+        self.assertIn("frees them already", self.not_applied(PLAIN, "zero-grad-to-none"))
+
+    def test_settings_of_the_allocator(self):
+        for toggle, setting in (("expandable-segments", "expandable_segments:True"), ("max-split-size=64", "max_split_size_mb:64"),
+                                ("gc-threshold=0.6", "garbage_collection_threshold:0.6")):
+            with self.subTest(toggle):
+                toggled = self.plan(PLAIN, options=("--toggle", toggle))
+                by_hand = self.plan(PLAIN, PYTORCH_CUDA_ALLOC_CONF=setting)
+                self.assertEqual(toggled["peak"], by_hand["peak"])
+                self.assertEqual(toggled["toggles"][0]["change"], [{"text": "PYTORCH_CUDA_ALLOC_CONF=" + setting, "where": "environment"}])
+
+    def test_the_line_is_the_programs_own(self):
+        report = self.same(PLAIN, "optimizer-impl=for-loop")
+        with open(os.path.join(HERE, "programs", PLAIN)) as file:
+            lines = file.read().splitlines()
+        path, _, number = report["change"][0]["where"].rpartition(":")
+        self.assertTrue(path.endswith(PLAIN))
+        self.assertIn("torch.optim.AdamW(", lines[int(number) - 1])
+
+    def test_what_the_program_does_undoes_it(self):
+        self.assertIn("clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect"))
+
+    def test_why_it_does_not_apply(self):
+        self.assertIn("from_pretrained", self.not_applied(PLAIN, "lora"))
+        self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1"))
+
+    def test_refused_by_name(self):
+        for toggles, words in ((("bf16", "weights"), "exclude each other"), (("bf61",), "bf16"), (("lora=x",), "whole number"),
+                               (("optimizer",), "adafactor")):
+            options = [word for toggle in toggles for word in ("--toggle", toggle)]
+            self.run_vramscope("plan", *options, *command(PLAIN), status=USAGE)
+            self.assertIn(words, self.stderr)
+
+    def test_list(self):
+        rows = {row["name"]: row for row in json.loads(self.run_vramscope("toggles", "--json"))["toggles"]}
+        self.assertEqual(rows["lora"]["value_kind"], "RANK")
+        mine = {row["name"]: row for row in json.loads(self.run_vramscope("toggles", "--json", *command(PLAIN)))["toggles"]}
+        self.assertEqual(set(mine), set(rows))
+        self.assertEqual(mine["bf16"]["state"], "applies")
+        self.assertEqual(mine["checkpointing"]["proposals"], ["non-reentrant"])
+        self.assertEqual(mine["lora"]["state"], "does not apply")
+        self.assertTrue(all(row["why"] for row in mine.values() if row["state"] == "does not apply"))
+
+
+class Fit(Toggles):
+    def test_three_proposals_that_fit_each_its_own_plan(self):
+        start = self.plan(PLAIN)
+        budget = start["needed"] - (100 << 20)
+        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)))
+        self.assertGreaterEqual(len(answer["proposals"]), 3)
+        self.assertFalse(answer["start"]["fits"])
+        kinds = [row["changes"] for row in answer["proposals"]]
+        self.assertEqual(kinds, sorted(kinds, key=["nothing", "rounding", "training"].index))
+        for row in answer["proposals"]:
+            self.assertTrue(row["fits"])
+            self.assertLessEqual(row["needed"], budget)
+            self.assertTrue(all(toggle["change"] for toggle in row["toggles"]))
+        names = [toggle["name"] + ("=" + toggle["value"] if toggle["value"] else "") for toggle in answer["proposals"][0]["toggles"]]
+        own = self.plan(PLAIN, options=[word for name in names for word in ("--toggle", name)] + ["--gpu-memory", "%dB" % budget])
+        self.assertEqual((own["peak"]["allocated"], own["needed"]), (answer["proposals"][0]["peak"], answer["proposals"][0]["needed"]))
+
+    def test_nothing_fits(self):
+        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "500MiB", "--patience", "1", *command(PLAIN), status=NO))
+        self.assertFalse(any(row["fits"] for row in answer["proposals"]))
+
+    def test_vary(self):
+        answer = json.loads(self.run_vramscope("fit", "--json", "--vary=--batch=1,2", *command(PLAIN)))
+        self.assertEqual([row["values"] for row in answer["rows"]], [["1"], ["2"]])
+        for row in answer["rows"]:
+            own = self.plan(PLAIN, "--batch", row["values"][0])
+            self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
+        # What is cached goes back where the budget is short, so more may fit than its plan with room needs.
+        budget = answer["rows"][0]["needed"]
+        found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
+        self.assertIn(found["largest"], (1, 2, 3))
+        fits = {int(row["values"][0]): row["fits"] for row in found["rows"]}
+        self.assertEqual(fits, {batch: batch <= found["largest"] for batch in fits})
+        self.assertIn(found["largest"] + 1, fits)
+        self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
+        self.assertIn("{seq}", self.stderr)
+
+
+@unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers")
+class OfTrainer(Toggles):
+    def test_equal_to_the_change_by_hand(self):
+        for toggle in ("bf16", "fp16", "checkpointing", "micro-batch=1", "optimizer=adafactor", "optimizer=sgd", "optimizer-impl=foreach",
+                       "weights", "attention=eager", "no-use-cache", "eval-batch", "eval-accumulation", "empty-cache"):
+            with self.subTest(toggle):
+                self.same(TRAINER, toggle)
+
+    @unittest.skipUnless(TORCH and has("peft"), "no peft")
+    def test_adapters(self):
+        self.same(TRAINER, "lora=4")
+
+    def test_what_the_program_sets_afterwards(self):
+        self.assertIn("afterwards", self.not_applied(TRAINER, "checkpointing", "--undo", "gradient_checkpointing=False", state="no effect"))
+
+
+if __name__ == "__main__":
+    torch_program.main()

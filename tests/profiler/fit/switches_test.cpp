@@ -1,0 +1,147 @@
+#include "profiler/fit/switches.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace vramscope::fit {
+namespace {
+
+using run::Changes;
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// Programs whose switches save what they save, some of them only together with another.
+class Programs {
+ public:
+  Planned start = {.reserved = 30 * kGiB, .step_ms = 100};
+  std::vector<Switch> switches;
+  std::vector<int64_t> saves;  // in GiB
+  std::vector<double> slower;  // factors
+  std::set<std::pair<size_t, size_t>> excluded;
+  int calls = 0;
+
+  void Add(std::string name, Changes changes, int64_t save, double factor, std::string value = "") {
+    switches.push_back({.name = std::move(name), .value = std::move(value), .changes = changes});
+    saves.push_back(save);
+    slower.push_back(factor);
+  }
+  Planned PlanOf(const SwitchSet& set) {
+    ++calls;
+    std::set<std::string> names;
+    Planned planned = start;
+    for (const size_t i : set) {
+      EXPECT_TRUE(names.insert(switches[i].name).second) << "two of one name";
+      for (const size_t j : set) EXPECT_FALSE(excluded.contains({i, j}));
+      if (saves[i] < 0) planned.error = "it fails";
+      planned.reserved -= static_cast<uint64_t>(saves[i]) * kGiB;
+      planned.step_ms *= slower[i];
+    }
+    return planned.ok() ? planned : Planned{.error = planned.error};
+  }
+  absl::StatusOr<SwitchesFitted> Fit(uint64_t budget) {
+    return FitSwitches({.start = start,
+                        .budget = budget,
+                        .switches = switches,
+                        .excluded = [&](size_t a, size_t b) { return excluded.contains({a, b}); },
+                        .plan = [&](const std::vector<SwitchSet>& sets) {
+                          std::vector<Planned> all;
+                          for (const SwitchSet& set : sets) all.push_back(PlanOf(set));
+                          return all;
+                        }});
+  }
+};
+
+TEST(Switches, WhatFitsByItselfIsProposedAndTheTrainingThatStaysComesFirst) {
+  Programs p;
+  p.Add("lora", Changes::kTraining, 20, 0.8);
+  p.Add("bf16", Changes::kRounding, 8, 0.5);
+  p.Add("checkpointing", Changes::kNothing, 10, 1.3);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 3u);
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({2}));
+  EXPECT_EQ(fitted->proposals[1].set, SwitchSet({1}));
+  EXPECT_EQ(fitted->proposals[2].set, SwitchSet({0}));
+  EXPECT_EQ(fitted->singles.size(), 3u);
+  EXPECT_FALSE(fitted->cut_short);
+}
+
+TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
+  Programs p;
+  p.Add("little", Changes::kNothing, 1, 1.0);
+  p.Add("more", Changes::kNothing, 4, 1.1);
+  p.Add("most", Changes::kNothing, 6, 1.2);
+  p.Add("other", Changes::kRounding, 2, 1.0);
+  const auto fitted = p.Fit(20 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_FALSE(fitted->proposals.empty());
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1, 2}));
+  for (const SwitchProposal& one : fitted->proposals)
+    EXPECT_TRUE(one.planned.FitsInto(20 * kGiB));
+}
+
+TEST(Switches, WhatExcludesOneAnotherIsNeverPlannedTogether) {
+  Programs p;
+  p.Add("micro-batch", Changes::kNothing, 3, 1.1, "2");
+  p.Add("micro-batch", Changes::kNothing, 4, 1.2, "1");
+  p.Add("a", Changes::kNothing, 4, 1.0);
+  p.Add("b", Changes::kNothing, 4, 1.0);
+  p.excluded = {{2, 3}, {3, 2}};
+  const auto fitted = p.Fit(22 * kGiB);  // PlanOf() expects it
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_GE(fitted->proposals.size(), 2u);
+  EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(22 * kGiB));
+}
+
+TEST(Switches, NothingFits) {
+  Programs p;
+  p.Add("a", Changes::kNothing, 3, 1.0);
+  p.Add("b", Changes::kTraining, 5, 1.0);
+  p.Add("broken", Changes::kNothing, -1, 1.0);
+  const auto fitted = p.Fit(2 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({0, 1})) << "the smallest";
+  EXPECT_FALSE(fitted->proposals[0].planned.FitsInto(2 * kGiB));
+  EXPECT_EQ(fitted->singles[2].planned.error, "it fails");
+}
+
+TEST(Switches, SlowOnesAreLookedAtWhereTheOthersDoNotDo) {
+  Programs p;
+  p.Add("offload", Changes::kNothing, 12, 3.0);
+  p.Add("a", Changes::kNothing, 3, 1.0);
+  p.switches[0].slow = true;
+  EXPECT_EQ(p.Fit(28 * kGiB)->proposals[0].set, SwitchSet({1}));
+  EXPECT_EQ(p.Fit(18 * kGiB)->proposals[0].set, SwitchSet({0}));
+}
+
+TEST(Switches, TheTimeIsUp) {
+  Programs p;
+  for (int i = 0; i < 8; ++i) p.Add("s" + std::to_string(i), Changes::kNothing, 1, 1.0);
+  SwitchSearch search{.start = p.start, .budget = 2 * kGiB, .switches = p.switches};
+  search.plan = [&](const std::vector<SwitchSet>& sets) {
+    std::vector<Planned> all;
+    for (const SwitchSet& set : sets) all.push_back(p.PlanOf(set));
+    return all;
+  };
+  search.patience = std::chrono::milliseconds(0);
+  const auto fitted = FitSwitches(search);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_TRUE(fitted->cut_short);
+  EXPECT_EQ(fitted->plans, 8) << "each by itself, and no more";
+}
+
+TEST(Switches, AnErrorEndsTheSearch) {
+  Programs p;
+  p.Add("a", Changes::kNothing, 1, 1.0);
+  SwitchSearch search{.start = p.start, .budget = kGiB, .switches = p.switches};
+  search.plan = [](const auto&) -> absl::StatusOr<std::vector<Planned>> {
+    return absl::NotFoundError("no such program");
+  };
+  EXPECT_TRUE(absl::IsNotFound(FitSwitches(search).status()));
+}
+
+}  // namespace
+}  // namespace vramscope::fit

@@ -1,0 +1,112 @@
+#include "profiler/program/toggles.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/program/vary.h"
+
+namespace vramscope::program {
+namespace {
+
+std::vector<Toggle> Some() {
+  return *ParseToggles(R"({"toggles": [
+    {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"]},
+    {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
+    {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
+    {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
+    {"name": "optimizer", "values": ["sgd", "adafactor"], "needs_value": true, "slow": true},
+    17, {"label": "no name"}]})");
+}
+
+std::string Refused(const std::vector<std::string>& texts) {
+  const auto chosen = ChooseToggles(Some(), texts);
+  return chosen.ok() ? "" : std::string(chosen.status().message());
+}
+
+TEST(Toggles, ReadsDeclarations) {
+  const std::vector<Toggle> all = Some();
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(FindToggle(all, "lora")->value_kind, "RANK");
+  EXPECT_TRUE(FindToggle(all, "optimizer")->needs_value);
+  EXPECT_TRUE(FindToggle(all, "optimizer")->slow);
+  EXPECT_FALSE(FindToggle(all, "bf16")->takes_value());
+  EXPECT_EQ(FindToggle(all, "none"), nullptr);
+  for (const char* text : {"", "[]", "{", R"({"toggles": 3})"})
+    EXPECT_FALSE(ParseToggles(text).ok()) << text;
+}
+
+TEST(Toggles, ChoosesByNameAndValue) {
+  const auto chosen = ChooseToggles(Some(), {"bf16", "lora=16", "optimizer=sgd", "gc-threshold=0.5"});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_EQ(ToggleVariable(*chosen),
+            R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
+  EXPECT_EQ(TextOf((*chosen)[1]), "lora=16");
+  EXPECT_EQ(ToggleVariable({}), "[]");
+}
+
+TEST(Toggles, RefusesWhatMakesNoSense) {
+  EXPECT_NE(Refused({"bf61"}).find("\"bf16\"?"), std::string::npos);
+  EXPECT_NE(Refused({"bf16=1"}).find("takes no value"), std::string::npos);
+  EXPECT_NE(Refused({"optimizer"}).find("optimizer=sgd|adafactor"), std::string::npos);
+  EXPECT_NE(Refused({"optimizer=lion"}).find("one of sgd, adafactor"), std::string::npos);
+  EXPECT_NE(Refused({"lora=0"}).find("whole number"), std::string::npos);
+  EXPECT_NE(Refused({"lora=8.5"}).find("whole number"), std::string::npos);
+  EXPECT_NE(Refused({"gc-threshold=1.5"}).find("between 0 and 1"), std::string::npos);
+  EXPECT_NE(Refused({"lora", "lora=4"}).find("twice"), std::string::npos);
+  EXPECT_NE(Refused({"bf16", "weights"}).find("exclude each other"), std::string::npos);
+  EXPECT_NE(Refused({"weights", "bf16"}).find("exclude each other"), std::string::npos);
+}
+
+TEST(Toggles, ReadsWhatAProcessSays) {
+  const auto reports = ParseToggleReports(R"([
+    {"name": "bf16", "on": true, "reached": 2, "change": [{"text": "bf16=True", "where": "a.py:3"}, 4]},
+    {"name": "lora", "value": "8", "on": true, "reached": 1, "overridden": "undone", "proposals": ["8", null, 3]},
+    {"name": 3, "on": "yes", "reached": -1, "change": "x"}, null])");
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_TRUE(reports[0].applies());
+  ASSERT_EQ(reports[0].changes.size(), 1u);
+  EXPECT_EQ(reports[0].changes[0].where, "a.py:3");
+  EXPECT_FALSE(reports[1].applies()) << "it had no effect";
+  EXPECT_EQ(reports[1].proposals, (std::vector<std::string>{"8", ""}));
+  EXPECT_FALSE(reports[2].on);
+  EXPECT_FALSE(reports[2].applies());
+  for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
+}
+
+TEST(Toggles, WhatAProcessSaysIsCapped) {
+  std::string many = "[";
+  for (int i = 0; i < 5000; ++i) many += R"({"name": "x", "why": ")" + std::string(3000, 'y') + "\"},";
+  many += "1]";
+  const auto reports = ParseToggleReports(many);
+  EXPECT_LE(reports.size(), 256u);
+  EXPECT_LE(reports[0].why.size(), 2000u);
+}
+
+TEST(Vary, Values) {
+  const auto doubled = ParseVariation("--batch-size=1..20");
+  ASSERT_TRUE(doubled.ok());
+  EXPECT_EQ(doubled->name, "--batch-size");
+  EXPECT_TRUE(doubled->is_range);
+  EXPECT_EQ(doubled->values, (std::vector<std::string>{"1", "2", "4", "8", "16", "20"}));
+  EXPECT_EQ(ParseVariation("seq=512,1024")->values, (std::vector<std::string>{"512", "1024"}));
+  EXPECT_EQ(ParseVariation("n=7..7")->values, (std::vector<std::string>{"7"}));
+  for (const char* text : {"seq", "=3", "seq=", "seq=1,,2", "seq=8..2", "seq=0..4", "seq=a..b",
+                           "seq=1..9223372036854775807"})
+    EXPECT_FALSE(ParseVariation(text).ok()) << text;
+}
+
+TEST(Vary, PlacesInTheCommand) {
+  using Words = std::vector<std::string>;
+  const Words plain = {"python", "train.py", "--batch-size", "8", "--lr=3", "epochs=2"};
+  EXPECT_EQ((*WithValue({"python", "t.py", "-b{b}x{b}"}, "b", "4"))[2], "-b4x4");
+  EXPECT_EQ((*WithValue(plain, "--batch-size", "4"))[3], "4");
+  EXPECT_EQ((*WithValue(plain, "batch-size", "4"))[3], "4");
+  EXPECT_EQ((*WithValue(plain, "lr", "4"))[4], "--lr=4");
+  EXPECT_EQ((*WithValue(plain, "epochs", "4"))[5], "epochs=4");
+  EXPECT_EQ(*WithValue({"python", "t.py"}, "--seq", "9"), (Words{"python", "t.py", "--seq", "9"}));
+  const auto none = WithValue(plain, "seq", "9");
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.status().message().find("{seq}"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vramscope::program
