@@ -55,7 +55,7 @@ TEST(CliReproduce, OnAnotherGpu) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("in place of the publications' GPUs"));
   const json all = json::parse(outcome.out);
-  EXPECT_EQ(all["device"], "rtx-4090,memory=12884901888");
+  EXPECT_EQ(all["device"], "rtx-4090,memory=12GiB");
   ASSERT_FALSE(all["experiments"].empty());
   for (const json& experiment : all["experiments"]) {
     EXPECT_EQ(experiment["config"]["device"], all["device"]);

@@ -59,8 +59,8 @@ TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
   }
 }
 
-// Each kind of GPU has a number in the worker's process, and those end: it is replaced, nobody is
-// told, and the plan is that of a process that is new.
+// Each kind of GPU has a number in the worker's process, and those end: it is replaced, and nobody
+// is told.
 TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
@@ -87,25 +87,24 @@ TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
     QObject::connect(&client, &WorkerClient::workerLost, [&](const QString& why) { lost << why; });
     client.start();
   };
+  const auto kind = [](int multiprocessors) {
+    return "memory=8GiB,compute_capability=8.6,multiprocessors=" + std::to_string(multiprocessors);
+  };
   WorkerClient client(worker);
   listen(client);
-  const int kinds = trainer::kPlannedDevices + 2;
+  const int kinds = trainer::kPlannedDevices;  // one more than a process can: number 0 is of none
   qint64 process = 0;
-  std::string last;
+  int replaced_at = 0;
   for (int i = 1; i <= kinds; ++i) {
-    last = "memory=8GiB,compute_capability=8.6,multiprocessors=" + std::to_string(i);
-    plan(client, last);
-    ASSERT_EQ(error.toStdString(), "") << last;
-    ASSERT_TRUE(trace != nullptr && trace->complete) << last;
+    plan(client, kind(i));
+    ASSERT_EQ(error.toStdString(), "") << i;
+    ASSERT_TRUE(trace != nullptr && trace->complete) << i;
     EXPECT_EQ(trace->info.device.sm_count, static_cast<uint32_t>(i));
-    if (i == 1) process = client.processId();
+    if (i > 1 && client.processId() != process) replaced_at = i;
+    process = client.processId();
   }
-  EXPECT_NE(client.processId(), process);
+  ASSERT_GT(replaced_at, 0);
   EXPECT_TRUE(lost.isEmpty()) << lost.join(QLatin1Char('\n')).toStdString();
-  const std::shared_ptr<const trace::Trace> replaced = trace;
-  WorkerClient other(worker);
-  listen(other);
-  EXPECT_EQ(FirstDifference(*replaced, *plan(other, last)), "");
 }
 
 }  // namespace
