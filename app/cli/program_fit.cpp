@@ -235,7 +235,8 @@ class ProgramFit {
     }
     text += table.Text();
     if (!plans_.cold().empty())
-      text += "\n" + Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
+      text += "\n" +
+              Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
     return text + "\n" +
            Prose(
                fmt::format("{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` "

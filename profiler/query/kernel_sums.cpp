@@ -15,7 +15,9 @@ namespace vramscope::query {
 using trace::ActivityKind;
 using trace::SliceKind;
 
-bool IsDeviceWork(ActivityKind kind) { return trace::IsOfDevice(kind) && kind != ActivityKind::kCounter; }
+bool IsDeviceWork(ActivityKind kind) {
+  return trace::IsOfDevice(kind) && kind != ActivityKind::kCounter;
+}
 
 std::string ActivityName(const trace::Trace& trace, uint32_t row) {
   const trace::ActivityTable& a = trace.activities;

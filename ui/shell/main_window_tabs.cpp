@@ -104,7 +104,7 @@ void MainWindow::AddDocumentActions() {
       {.id = "document.compare",
        .menu = menu,
        .text = tr("Compare with the document shown before"),
-       .shortcuts = keys({"Ctrl+Shift+E"}),
+       .shortcuts = keys({"Ctrl+Shift+K"}),
        .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
        .enabled = several,
        .tip = tr("It becomes the baseline of the one in front; or drag a tab onto another"),

@@ -234,10 +234,11 @@ class Values(Following):
         return wrapper
 
     def alike(self, function):
-        """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that."""
+        """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that.
+        So are parameters: a checkpoint that has tied weights twice is tied by transformers where they are equal."""
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
-            tensor = input
+            tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]  # before a kernel reads them
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):

@@ -191,6 +191,8 @@ def main():
     assert torch.randn(3, 4, device="cuda").repeat_interleave(repeats, dim=0).shape == (5, 4) and torch.repeat_interleave(repeats).shape == (5,)
     assert torch.randn(3, 4, device="cuda").repeat_interleave(2, 1).shape == (3, 8)
     assert torch.allclose(values, torch.randn(4, device="cuda")) and torch.equal(values, torch.randn(4, device="cuda") + 1)
+    tied = [torch.nn.Parameter(torch.randn(512, 64).cuda()) for _ in range(2)]  # of a checkpoint that has them twice
+    assert torch.equal(*tied) and not torch.equal(*(torch.nn.Parameter(torch.tensor([value]).cuda(), requires_grad=False) for value in (1, 2)))
     assert not torch.equal(repeats, repeats + 1) and repeats.equal(repeats.clone()) and not torch.equal(repeats, order)
     steps, step = torch.tensor(0, device="cuda"), torch.tensor(2, device="cuda")
     while steps < 6:  # a loop over a counter of the card's

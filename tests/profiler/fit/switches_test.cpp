@@ -44,12 +44,16 @@ class Programs {
     return FitSwitches({.start = start,
                         .budget = budget,
                         .switches = switches,
-                        .excluded = [&](size_t a, size_t b) { return excluded.contains({a, b}); },
-                        .plan = [&](const std::vector<SwitchSet>& sets) {
-                          std::vector<Planned> all;
-                          for (const SwitchSet& set : sets) all.push_back(PlanOf(set));
-                          return all;
-                        }});
+                        .excluded =
+                            [&](size_t a, size_t b) {
+                              return excluded.contains({a, b});
+                            },
+                        .plan =
+                            [&](const std::vector<SwitchSet>& sets) {
+                              std::vector<Planned> all;
+                              for (const SwitchSet& set : sets) all.push_back(PlanOf(set));
+                              return all;
+                            }});
   }
 };
 
@@ -78,8 +82,7 @@ TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
   ASSERT_TRUE(fitted.ok());
   ASSERT_FALSE(fitted->proposals.empty());
   EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1, 2}));
-  for (const SwitchProposal& one : fitted->proposals)
-    EXPECT_TRUE(one.planned.FitsInto(20 * kGiB));
+  for (const SwitchProposal& one : fitted->proposals) EXPECT_TRUE(one.planned.FitsInto(20 * kGiB));
 }
 
 TEST(Switches, WhatExcludesOneAnotherIsNeverPlannedTogether) {

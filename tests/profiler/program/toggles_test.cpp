@@ -35,7 +35,8 @@ TEST(Toggles, ReadsDeclarations) {
 }
 
 TEST(Toggles, ChoosesByNameAndValue) {
-  const auto chosen = ChooseToggles(Some(), {"bf16", "lora=16", "optimizer=sgd", "gc-threshold=0.5"});
+  const auto chosen =
+      ChooseToggles(Some(), {"bf16", "lora=16", "optimizer=sgd", "gc-threshold=0.5"});
   ASSERT_TRUE(chosen.ok()) << chosen.status();
   EXPECT_EQ(ToggleVariable(*chosen),
             R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
@@ -74,7 +75,8 @@ TEST(Toggles, ReadsWhatAProcessSays) {
 
 TEST(Toggles, WhatAProcessSaysIsCapped) {
   std::string many = "[";
-  for (int i = 0; i < 5000; ++i) many += R"({"name": "x", "why": ")" + std::string(3000, 'y') + "\"},";
+  for (int i = 0; i < 5000; ++i)
+    many += R"({"name": "x", "why": ")" + std::string(3000, 'y') + "\"},";
   many += "1]";
   const auto reports = ParseToggleReports(many);
   EXPECT_LE(reports.size(), 256u);

@@ -1,43 +1,35 @@
-// A server on this computer whose certificate nobody has signed but itself: answers every request
-// with 404. Runs in the thread that makes it.
+// A server on this computer with a self-signed certificate: answers every request with 404. Runs in
+// the thread that makes it.
 #pragma once
 
 #include <QFile>
+#include <QProcess>
 #include <QSslCertificate>
 #include <QSslConfiguration>
 #include <QSslKey>
 #include <QSslServer>
+#include <QString>
 #include <QTcpSocket>
 #include <QUrl>
 
 namespace vramscope::ui::testing {
 
-// Of 127.0.0.1, until 2126; its key is of no use to anybody.
-inline constexpr char kOwnCertificate[] = R"(-----BEGIN CERTIFICATE-----
-MIIBmjCCAUCgAwIBAgIUHfnByl9IV3goS9/EZX73LZojDGMwCgYIKoZIzj0EAwIw
-GTEXMBUGA1UEAwwOdnJhbXNjb3BlIHRlc3QwIBcNMjYxMTI3MDY0OTAzWhgPMjEy
-NjExMDMwNjQ5MDNaMBkxFzAVBgNVBAMMDnZyYW1zY29wZSB0ZXN0MFkwEwYHKoZI
-zj0CAQYIKoZIzj0DAQcDQgAElzy3nDDdFha3/FiTM6v9d3HSFYhkm7pmCoGOXB7l
-TlTbiogwAVk/sqxeMTjKjPmOivobYLVxeZ3xIhgsM63oyaNkMGIwHQYDVR0OBBYE
-FI+K5/MauXH6IacFSlgEOp3ZXPhQMB8GA1UdIwQYMBaAFI+K5/MauXH6IacFSlgE
-Op3ZXPhQMA8GA1UdEwEB/wQFMAMBAf8wDwYDVR0RBAgwBocEfwAAATAKBggqhkjO
-PQQDAgNIADBFAiAtAyGlTzEDHvgeojaacKPGm6JD0mdWlS6FAfFj1Ye5dAIhAN3Y
-cUxHSh87fg8NHZ2GDunK+6Q/IwyrK8z1yPcJp3w8
------END CERTIFICATE-----
-)";
-inline constexpr char kOwnKey[] = R"(-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvIFncAI1DWJuB82G
-4fI8ZLu6j3C1t+As6A63FJrI7AKhRANCAASXPLecMN0WFrf8WJMzq/13cdIViGSb
-umYKgY5cHuVOVNuKiDABWT+yrF4xOMqM+Y6K+htgtXF5nfEiGCwzrejJ
------END PRIVATE KEY-----
-)";
-
 class TlsServer {
  public:
-  TlsServer() {
+  // `folder` gets the key and the certificate, both made now by the program openssl.
+  explicit TlsServer(const QString& folder) : certificate_(folder + QStringLiteral("/own.pem")) {
+    const QString key = folder + QStringLiteral("/own.key");
+    QProcess openssl;
+    openssl.start(QStringLiteral("openssl"),
+                  {"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                   "-nodes", "-days", "2", "-subj", "/CN=vramscope test", "-addext",
+                   "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate_});
+    if (!openssl.waitForFinished() || openssl.exitCode() != 0) return;
     QSslConfiguration configuration = QSslConfiguration::defaultConfiguration();
-    configuration.setLocalCertificate(QSslCertificate(QByteArray(kOwnCertificate)));
-    configuration.setPrivateKey(QSslKey(QByteArray(kOwnKey), QSsl::Ec));
+    configuration.setLocalCertificate(QSslCertificate::fromPath(certificate_).value(0));
+    QFile file(key);
+    if (!file.open(QIODevice::ReadOnly)) return;
+    configuration.setPrivateKey(QSslKey(&file, QSsl::Ec));
     server_.setSslConfiguration(configuration);
     QObject::connect(&server_, &QTcpServer::pendingConnectionAvailable, [this] {
       while (QTcpSocket* socket = server_.nextPendingConnection()) {
@@ -48,6 +40,9 @@ class TlsServer {
     });
     server_.listen(QHostAddress::LocalHost);
   }
+  // False where there is no program openssl.
+  bool listening() const { return server_.isListening(); }
+  const QString& certificate() const { return certificate_; }
   QUrl url() const {
     return QUrl(QStringLiteral("https://127.0.0.1:%1/simple").arg(server_.serverPort()));
   }
@@ -61,6 +56,7 @@ class TlsServer {
     socket->disconnectFromHost();
   }
 
+  QString certificate_;
   QSslServer server_;
 };
 

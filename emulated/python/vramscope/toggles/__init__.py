@@ -16,7 +16,7 @@ VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; ab
 
 
 def declared():
-    from vramscope.toggles import activations, adapters, allocator, batches, optimizers, precision  # noqa: F401: they register
+    from vramscope.toggles import activations, adapters, allocator, batches, optimizers, precision  # noqa: F401  they register
     from vramscope.toggles.declaration import ALL
 
     return ALL
