@@ -32,6 +32,8 @@ endforeach()
 install(TARGETS vramscope_nvidia_smi RUNTIME DESTINATION ${VRAMSCOPE_PRIVATE_DIR}/emulated/bin)
 install(DIRECTORY emulated/python/inject emulated/python/vramscope DESTINATION ${VRAMSCOPE_PRIVATE_DIR}/emulated/python
   FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_BINARY_DIR}/emulated/python/vramscope/toggles/catalogue.json
+  DESTINATION ${VRAMSCOPE_PRIVATE_DIR}/emulated/python/vramscope/toggles)
 
 install(FILES resources/vramscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
 install(FILES resources/icons/vramscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)

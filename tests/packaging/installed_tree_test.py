@@ -48,6 +48,14 @@ class InstalledTree(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(json.loads(done.stdout)["events"], 0)
 
+    def test_the_toggles_of_programs(self):
+        done = self.run_program("toggles", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        declared = installed.SOURCE / "emulated/python/vramscope/toggles/__main__.py"
+        catalogue = subprocess.run([sys.executable, "-B", str(declared)], capture_output=True, text=True, check=True).stdout
+        self.assertEqual([toggle["name"] for toggle in json.loads(done.stdout)["toggles"]],
+                         [toggle["name"] for toggle in json.loads(catalogue)["toggles"]])
+
     def test_a_picture(self):
         picture = pathlib.Path(self.folder.name, "picture.png")
         done = self.run_program(str(installed.SOURCE / "tests/golden/trace/v6.trace"), "--screenshot", str(picture),
