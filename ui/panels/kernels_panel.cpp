@@ -51,7 +51,7 @@ std::shared_ptr<const timeline::Marking> MarkSum(
 
 }  // namespace
 
-KernelsPanel::KernelsPanel(QWidget* parent) : QWidget(parent) {
+KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -60,14 +60,9 @@ KernelsPanel::KernelsPanel(QWidget* parent) : QWidget(parent) {
   by_->setObjectName(QStringLiteral("kernelsBy"));
   for (const query::KernelsBy by : query::kKernelsBy) by_->addItem(TitleOf(by));
   bar_->line()->insertWidget(0, by_);
-  leave_ = new QToolButton;
-  leave_->setObjectName(QStringLiteral("leaveKernelsRange"));
-  leave_->setProperty("role", "chip");
-  leave_->setFont(PanelFont(timeline::Font::kSmall));
-  leave_->setToolTip(tr("Leaves the range: all kernels of the trace again (Esc)"));
-  leave_->hide();
-  connect(leave_, &QToolButton::clicked, this, &KernelsPanel::rangeLeft);
-  bar_->line()->addWidget(leave_);
+  bar_->line()->addWidget(
+      MakeRangeButton(QStringLiteral("leaveKernelsRange"),
+                      tr("Leaves the range: all kernels of the trace again (Esc)")));
   column->addWidget(bar_);
 
   model_ = new TableModel(this);
@@ -112,31 +107,8 @@ void KernelsPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> inde
   Stale();
 }
 
-void KernelsPanel::setRange(qint64 begin_ns, qint64 end_ns) {
-  const auto range = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair<qint64, qint64>{};
-  if (range == range_) return;
-  range_ = range;
-  Stale();
-}
-
-void KernelsPanel::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  if (stale_) Ask();
-}
-
-void KernelsPanel::Stale() {
-  stale_ = true;
-  if (isVisible()) Ask();
-}
-
 void KernelsPanel::Ask() {
-  stale_ = false;
-  const bool range = indexes_ != nullptr && range_.first < range_.second;
-  leave_->setVisible(range);
-  if (range)
-    leave_->setText(tr("in the range of %1  ✕")
-                        .arg(QString::fromStdString(
-                            timeline::LengthOf(indexes_->trace(), range_.second - range_.first))));
+  ShowRange();
   if (indexes_ == nullptr || indexes_->activities() == nullptr) return Show(nullptr);
   const auto by = query::kKernelsBy[static_cast<size_t>(by_->currentIndex())];
   sums_.ask(

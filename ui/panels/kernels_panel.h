@@ -12,13 +12,13 @@
 #include "profiler/query/filter.h"
 #include "profiler/query/kernel_sums.h"
 #include "ui/panels/newest.h"
+#include "ui/panels/ranged_page.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/marking.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/theme.h"
 
 class QComboBox;
-class QToolButton;
 
 namespace vramscope::ui {
 
@@ -26,15 +26,14 @@ class FindBar;
 class TableModel;
 class TableView;
 
-class KernelsPanel : public QWidget {
+class KernelsPanel : public RangedPage {
   Q_OBJECT
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
   // The canvas' indexes: they know whose each kernel is. Null: nothing is shown.
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
-  void setActivity(uint32_t activity);            // that is selected; UINT32_MAX: none
+  void setActivity(uint32_t activity);  // that is selected; UINT32_MAX: none
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void setBy(query::KernelsBy by);
@@ -47,15 +46,10 @@ class KernelsPanel : public QWidget {
  Q_SIGNALS:
   void activityClicked(uint32_t activity);
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  void rangeLeft();
-
- protected:
-  void showEvent(QShowEvent* event) override;
 
  private:
   using Sums = std::shared_ptr<const query::KernelSums>;
-  void Stale();
-  void Ask();
+  void Ask() override;
   void Show(const Sums& sums);
   void ShowSelected();
   void RowChosen(int row);
@@ -63,19 +57,17 @@ class KernelsPanel : public QWidget {
   int SumOfRow(int row) const;
   int RowOfSum(uint32_t sum) const;
 
-  // What is asked about, and what the rows are of: not the same while the next ones are added up.
-  std::shared_ptr<const timeline::TimelineData> indexes_, shown_of_;
+  // What the rows are of: not indexes_ while the next ones are added up.
+  std::shared_ptr<const timeline::TimelineData> shown_of_;
   query::Filter filter_;
-  std::pair<qint64, qint64> range_{0, 0};
   uint32_t activity_ = UINT32_MAX;
-  bool stale_ = false, selecting_ = false;
+  bool selecting_ = false;
   QString nothing_;
   Newest<Sums> sums_;
   Newest<std::shared_ptr<const timeline::Marking>> marking_;
   Sums shown_;
   QComboBox* by_ = nullptr;
   FindBar* bar_ = nullptr;
-  QToolButton* leave_ = nullptr;
   TableModel* model_ = nullptr;
   TableView* view_ = nullptr;
 };

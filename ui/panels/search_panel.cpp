@@ -3,7 +3,6 @@
 #include <QHBoxLayout>
 #include <QItemSelectionModel>
 #include <QLineEdit>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/panels/find_bar.h"
@@ -27,20 +26,14 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 }  // namespace
 
-SearchPanel::SearchPanel(QWidget* parent) : QWidget(parent) {
+SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   bar_ = new FindBar("searchFilter",
                      tr("Find gemm, cudaMalloc, attn; or size > 10 MiB and phase = backward"));
-  leave_ = new QToolButton;
-  leave_->setObjectName(QStringLiteral("leaveSearchRange"));
-  leave_->setProperty("role", "chip");
-  leave_->setFont(PanelFont(timeline::Font::kSmall));
-  leave_->setToolTip(tr("Leaves the range: all of the trace again (Esc)"));
-  leave_->hide();
-  connect(leave_, &QToolButton::clicked, this, &SearchPanel::rangeLeft);
-  bar_->line()->addWidget(leave_);
+  bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveSearchRange"),
+                                          tr("Leaves the range: all of the trace again (Esc)")));
   column->addWidget(bar_);
   model_ = new TableModel(this);
   view_ = new TableView;
@@ -80,31 +73,8 @@ void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> index
   Stale();
 }
 
-void SearchPanel::setRange(qint64 begin_ns, qint64 end_ns) {
-  const auto range = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair<qint64, qint64>{};
-  if (range == range_) return;
-  range_ = range;
-  Stale();
-}
-
-void SearchPanel::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  if (stale_) Ask();
-}
-
-void SearchPanel::Stale() {
-  stale_ = true;
-  if (isVisible()) Ask();
-}
-
 void SearchPanel::Ask() {
-  stale_ = false;
-  const bool range = indexes_ != nullptr && range_.first < range_.second;
-  leave_->setVisible(range);
-  if (range)
-    leave_->setText(tr("in the range of %1  ✕")
-                        .arg(QString::fromStdString(
-                            timeline::LengthOf(indexes_->trace(), range_.second - range_.first))));
+  ShowRange();
   stop_->store(true);
   if (indexes_ == nullptr || filter_.empty()) {
     answers_.forget();

@@ -13,12 +13,11 @@
 
 #include "profiler/query/search.h"
 #include "ui/panels/newest.h"
+#include "ui/panels/ranged_page.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/marking.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/theme.h"
-
-class QToolButton;
 
 namespace vramscope::ui {
 
@@ -26,14 +25,13 @@ class FindBar;
 class TableModel;
 class TableView;
 
-class SearchPanel : public QWidget {
+class SearchPanel : public RangedPage {
   Q_OBJECT
  public:
   explicit SearchPanel(QWidget* parent = nullptr);
   ~SearchPanel() override;
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void search(const QString& text);  // as if it was typed
@@ -49,10 +47,6 @@ class SearchPanel : public QWidget {
   void thingClicked(const vramscope::query::Thing& thing);
   // What is found; null: nothing is looked for any more.
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  void rangeLeft();
-
- protected:
-  void showEvent(QShowEvent* event) override;
 
  private:
   struct Answer {
@@ -61,24 +55,20 @@ class SearchPanel : public QWidget {
     std::shared_ptr<const timeline::Marking> marking;
     Table table;
   };
-  void Stale();
-  void Ask();
+  void Ask() override;
   void Show(const std::shared_ptr<Answer>& answer);
   void RowChosen(int row);
   void Count();
   uint32_t CurrentGroup() const;  // UINT32_MAX: none is chosen
 
-  std::shared_ptr<const timeline::TimelineData> indexes_;
   query::Filter filter_;
-  std::pair<qint64, qint64> range_{0, 0};
   std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
   Newest<std::shared_ptr<Answer>> answers_;
   std::shared_ptr<Answer> shown_;  // null: nothing is looked for
   size_t at_ = SIZE_MAX;           // number of the thing that was stepped to last
-  bool stale_ = false, selecting_ = false, marked_ = false;
+  bool selecting_ = false, marked_ = false;
   QString nothing_;
   FindBar* bar_ = nullptr;
-  QToolButton* leave_ = nullptr;
   TableModel* model_ = nullptr;
   TableView* view_ = nullptr;
 };
