@@ -62,6 +62,8 @@ bool IsMissing(char* const* given) {
 
 void KeepEnvironment() {
   size_t used = 0;
+  kept_count = 0;
+  for (List& list : lists) list.value = nullptr;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const bool ours = Has(*entry, "VRAMSCOPE_") || Has(*entry, "GLIBC_TUNABLES=");
     List* list = nullptr;

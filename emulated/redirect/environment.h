@@ -6,7 +6,7 @@
 // and LD_AUDIT with our libraries, and the launcher's own variables.
 namespace vramscope::isolation {
 
-// Once, before the program runs: keeps the launcher's variables.
+// Before the program runs: keeps the launcher's variables, and forgets those that were kept before.
 void KeepEnvironment();
 
 // The environment with what is missing. `out` has room for EntriesOf(given) pointers and `text` for

@@ -131,6 +131,14 @@ using namespace vramscope::isolation;  // NOLINT: the functions below are the lo
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
+// In a fork that is to be another program, with another environment (vramscope/warm.py). What
+// copies files itself has begun with its layer and keeps it.
+VRAMSCOPE_EXPORTED void vramscope_isolation_again() {
+  if (ModeOfProcess() == Mode::kCopy) return;
+  ReadSettingsAgain();
+  KeepEnvironment();
+}
+
 // 0: not needed.
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
   if (ModeOfProcess() != Mode::kCopy) return 0;

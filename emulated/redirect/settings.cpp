@@ -113,6 +113,14 @@ bool IsWithin(const char* path, const char* folder, size_t length) {
 
 }  // namespace
 
+void ReadSettingsAgain() {
+  settings.mode = Mode::kNone;
+  settings.no_network = false;
+  settings.changes[0] = 0;
+  settings.changes_length = settings.real_count = 0;
+  __atomic_store_n(&state, 0, __ATOMIC_RELEASE);
+}
+
 Mode ModeOfProcess() { return Read().mode; }
 bool NoNetwork() { return Read().no_network; }
 const char* Changes() { return Read().changes; }

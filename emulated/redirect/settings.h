@@ -8,6 +8,8 @@ namespace vramscope::isolation {
 
 enum class Mode { kNone, kOverlay, kCopy };
 
+// So that they are read anew, in a fork that is to be another program.
+void ReadSettingsAgain();
 // VRAMSCOPE_ISOLATION.
 Mode ModeOfProcess();
 // VRAMSCOPE_NO_NETWORK.

@@ -73,6 +73,7 @@ def tell_modules(process):
 
 def serve():
     """Returns in every process that is to become the program."""
+    _given.update(_environment_of_the_exec())
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
     with open(modules) as file:
         names = json.load(file)["modules"]
@@ -102,6 +103,13 @@ def serve():
 
 
 _imported = {}
+_given = {}  # the environment that this process was started with, before hooks and libraries set more
+
+
+def _environment_of_the_exec():
+    with open("/proc/self/environ", "rb") as file:
+        entries = [os.fsdecode(entry).partition("=") for entry in file.read().split(b"\0") if entry]
+    return {name: value for name, _, value in entries}
 
 
 def _files():
@@ -169,7 +177,7 @@ def _refuse(request):
     if _arguments(request) is None:
         return "it is another program"
     given = request["environment"]
-    changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
+    changed = sorted(name for name in {*given, *_given} if given.get(name) != _given.get(name)
                      and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK)
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
@@ -205,7 +213,7 @@ def _take_environment(given):
     """The program's own, with what hooks and libraries have set since this process began."""
     here = "/proc/self/fd/%d" % OUTPUT
     since = {name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here)) for name, value in os.environ.items()
-             if _began_with.get(name) != value}
+             if _given.get(name) != value}
     wanted = {**given, **since}
     for name in set(os.environ) - set(wanted):
         del os.environ[name]
@@ -259,6 +267,10 @@ def _become(request, descriptors, told):
     sys.argv[1:] = arguments
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
+    # What hands the launcher's variables on to children has kept those of the process that imported.
+    again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
+    if again is not None:
+        again()
     from vramscope import toggles, watch
 
     if watch.current is not None:  # torch is there
