@@ -144,7 +144,8 @@ class ProgramWatch {
     for (const std::string& toggle : options.toggles)
       toggles_.insert(toggles_.end(), {"--toggle", toggle});
     // The script, and files that it is told of.
-    for (const std::string& word : command) files_.Add(word);
+    for (const std::string& word : command)
+      if (&word != &command.front() || word.ends_with(".py")) files_.Add(word);  // no interpreter
     for (const std::string& word : command)
       if (const size_t equals = word.find('='); equals != std::string::npos)
         files_.Add(word.substr(equals + 1));
