@@ -96,7 +96,7 @@ void ComparePage::Refresh(int changes) {
   swap_->setVisible(any && context_.against_pinned);
   pin_->setVisible(!itself && !context_.against_pinned);
   if (!any) {
-    background_.cancel();
+    jobs_.cancel();
     Clear();
     Head(itself ? tr("This is the baseline itself. Change a technique, or open another file: it is "
                      "then compared with this one.")
@@ -110,8 +110,8 @@ void ComparePage::Refresh(int changes) {
 
 void ComparePage::Compute() {
   if (!found_) Head(tr("Comparing …"));
-  background_.run([this, digest = context_.digest, against = context_.against, step = step_,
-                   align = NeedsAlignment(by_)](BackgroundToken&) -> std::function<void()> {
+  Ask([this, digest = context_.digest, against = context_.against, step = step_,
+       align = NeedsAlignment(by_)](const JobToken&) -> std::function<void()> {
     auto found =
         std::make_shared<absl::StatusOr<Comparison>>(Compare(*against, *digest, step, align));
     return [this, found, against] {

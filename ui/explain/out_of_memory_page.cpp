@@ -93,8 +93,7 @@ void OutOfMemoryPageView::Compute(bool replay) {
   Clear();
   Head(replay && context_.digest->out_of_memory > 0 ? tr("Replaying what would have let it pass …")
                                                     : tr("Looking …"));
-  background_.run([this, digest = context_.digest,
-                   replay](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, replay](const JobToken& token) -> std::function<void()> {
     explain::OutOfMemoryOptions options;
     options.replay = replay;
     options.progress = token.progress();

@@ -65,16 +65,15 @@ void ReclaimPage::Compute(std::optional<trace::EventIndex> at) {
   if (context_.digest == nullptr) return;
   table_->setTable({});
   Head(tr("Replaying the trace under other settings, and with empty_cache() …"));
-  background_.run(
-      [this, digest = context_.digest, at](BackgroundToken& token) -> std::function<void()> {
-        explain::ReclaimOptions options;
-        options.at = at;
-        options.progress = token.progress();
-        options.cancel = token.cancel();
-        auto found = std::make_shared<absl::StatusOr<explain::Reclaim>>(
-            explain::ComputeReclaim(*digest->trace, options));
-        return [this, digest, found] { Show(digest, *found); };
-      });
+  Ask([this, digest = context_.digest, at](const JobToken& token) -> std::function<void()> {
+    explain::ReclaimOptions options;
+    options.at = at;
+    options.progress = token.progress();
+    options.cancel = token.cancel();
+    auto found = std::make_shared<absl::StatusOr<explain::Reclaim>>(
+        explain::ComputeReclaim(*digest->trace, options));
+    return [this, digest, found] { Show(digest, *found); };
+  });
 }
 
 void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,

@@ -86,8 +86,8 @@ void StatePage::Refresh(int changes) {
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
   if (!(changes & (kDocument | kMoment | kRange))) return;
-  background_.run([this, digest = context_.digest,
-                   event = context_.moment()](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest,
+       event = context_.moment()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     const trace::Trace& trace = *digest->trace;
     found->digest = digest;

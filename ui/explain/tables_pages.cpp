@@ -64,8 +64,8 @@ void CallSitesPage::Refresh(int changes) {
     options.older = true;
     of_ = tr("of the whole trace; a selected range counts alone");
   }
-  background_.run([this, digest = context_.digest, options,
-                   by = by_](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, options,
+       by = by_](const JobToken& token) -> std::function<void()> {
     const explain::CallSites sites = GroupSites(*digest->trace, by);
     if (token.cancelled()) return {};
     std::vector<explain::SiteUse> uses = explain::UseOfSites(*digest->trace, sites, options);
@@ -125,24 +125,23 @@ LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
 void LeaksPage::Refresh(int changes) {
   if (changes & kTheme) table_->setTheme(context_.theme);
   if (!(changes & kDocument)) return;
-  background_.run(
-      [this, digest = context_.digest](BackgroundToken& token) -> std::function<void()> {
-        const explain::CallSites sites = explain::FindCallSites(*digest->trace);
-        if (token.cancelled()) return {};
-        const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
-        auto table = std::make_shared<Table>(LeakTable(leaks, sites));
-        QString head = QString::fromStdString(leaks.headline);
-        if (leaks.steps_until_full > 0)
-          head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
-        if (leaks.allocated.size() > 1)
-          head += tr(" Allocated at the end of the first step %1, of the last %2.")
-                      .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
-                           QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
-        return [this, table, head] {
-          table_->setTable(table->rows.empty() ? Table() : *table);
-          Head(head);
-        };
-      });
+  Ask([this, digest = context_.digest](const JobToken& token) -> std::function<void()> {
+    const explain::CallSites sites = explain::FindCallSites(*digest->trace);
+    if (token.cancelled()) return {};
+    const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
+    auto table = std::make_shared<Table>(LeakTable(leaks, sites));
+    QString head = QString::fromStdString(leaks.headline);
+    if (leaks.steps_until_full > 0)
+      head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
+    if (leaks.allocated.size() > 1)
+      head += tr(" Allocated at the end of the first step %1, of the last %2.")
+                  .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
+                       QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
+    return [this, table, head] {
+      table_->setTable(table->rows.empty() ? Table() : *table);
+      Head(head);
+    };
+  });
 }
 
 void LeaksPage::Clear() { table_->setTable({}); }

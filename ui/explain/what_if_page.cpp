@@ -199,9 +199,8 @@ void WhatIfPage::Replay() {
   Head(tr("Replaying under %1 …")
            .arg(conf_->text().isEmpty() ? tr("the default settings") : conf_->text()));
   const bool have_base = base_ && base_of_.lock() == context_.digest;
-  background_.run([this, digest = context_.digest, conf = *std::move(conf),
-                   base = have_base ? base_ : std::nullopt](
-                      BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, conf = *std::move(conf),
+       base = have_base ? base_ : std::nullopt](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     found->digest = digest;
     const auto progress = token.progress();

@@ -26,6 +26,7 @@ constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
 // Below this many events the live set is computed at once, above on a pool thread.
 constexpr uint32_t kInline = 200'000;
+constexpr uint64_t kDeviceMemory = 1;  // key of the job beside the live set's
 
 // A style sheet of its own would cost more than all the rest of its line.
 class Swatch : public QWidget {
@@ -146,9 +147,7 @@ void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
 }
 
 void BreakdownPanel::UpdateMoment() {
-  at_cursor_.forget();
-  of_range_.forget();
-  of_card_.forget();
+  jobs_.cancel();
   const bool range = digest_ != nullptr && range_.first < range_.second && !digest_->state();
   leave_->setVisible(range);
   if (!range) {
@@ -172,7 +171,9 @@ void BreakdownPanel::UpdateMoment() {
     if (small)
       ShowRange(compute());
     else
-      of_range_.ask(compute, [this](const RangeFigures& figures) { ShowRange(figures); });
+      jobs_.Ask(compute, [this](const absl::StatusOr<RangeFigures>& figures) {
+        if (figures.ok()) ShowRange(*figures);
+      });
     return;
   }
   if (digest_->state()) {
@@ -189,7 +190,9 @@ void BreakdownPanel::UpdateMoment() {
   if (small)
     ShowLive(compute(), Of::kCursor);
   else
-    at_cursor_.ask(compute, [this](const analysis::LiveSet& live) { ShowLive(live, Of::kCursor); });
+    jobs_.Ask(compute, [this](const absl::StatusOr<analysis::LiveSet>& live) {
+      if (live.ok()) ShowLive(*live, Of::kCursor);
+    });
 }
 
 void BreakdownPanel::ShowRange(const RangeFigures& range) {
@@ -232,7 +235,11 @@ void BreakdownPanel::ShowCard(trace::EventIndex event) {
   if (digest_->trace->events.size() < kInline)
     show(compute());
   else
-    of_card_.ask(compute, show);
+    jobs_.Ask(compute,
+              [show](const absl::StatusOr<explain::DeviceMemory>& memory) {
+                if (memory.ok()) show(*memory);
+              },
+              {.key = kDeviceMemory});
 }
 
 // A run that goes on and a cursor that moves change figures, hardly ever the lines: labels that are

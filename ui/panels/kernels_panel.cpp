@@ -18,6 +18,8 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr uint64_t kMarking = 1;  // key of the job beside the sums'
+
 QString TitleOf(query::KernelsBy by) {
   switch (by) {
     case query::KernelsBy::kName:
@@ -102,8 +104,7 @@ void KernelsPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> inde
   if (indexes == indexes_) return;
   indexes_ = std::move(indexes);
   activity_ = UINT32_MAX;
-  sums_.forget();
-  marking_.forget();
+  jobs_.cancel();
   Stale();
 }
 
@@ -111,15 +112,13 @@ void KernelsPanel::Ask() {
   ShowRange();
   if (indexes_ == nullptr || indexes_->activities() == nullptr) return Show(nullptr);
   const auto by = query::kKernelsBy[static_cast<size_t>(by_->currentIndex())];
-  sums_.ask(
+  jobs_.Ask(
       [of = indexes_, by, filter = filter_, range = range_] {
         return std::make_shared<const query::KernelSums>(
             query::SumKernels(*of->activities(), by, range.first, range.second, filter));
       },
-      [this, of = indexes_, by](const Sums& sums) {
-        // The columns are named as is asked now.
-        if (of == indexes_ && by == query::kKernelsBy[static_cast<size_t>(by_->currentIndex())])
-          Show(sums);
+      [this](const absl::StatusOr<Sums>& sums) {
+        if (sums.ok()) Show(*sums);
       });
 }
 
@@ -177,11 +176,12 @@ void KernelsPanel::RowChosen(int row) {
   const int sum = SumOfRow(row);
   if (sum < 0 || shown_ == nullptr || shown_of_ != indexes_) return;
   activity_ = shown_->sums[static_cast<size_t>(sum)].longest;
-  marking_.ask(
-      [trace = indexes_->shared_trace(), sums = shown_, sum] {
-        return MarkSum(trace, sums, static_cast<uint32_t>(sum));
-      },
-      [this](const std::shared_ptr<const timeline::Marking>& marking) { Q_EMIT marked(marking); });
+  jobs_.Ask([trace = indexes_->shared_trace(), sums = shown_,
+             sum] { return MarkSum(trace, sums, static_cast<uint32_t>(sum)); },
+            [this](const absl::StatusOr<std::shared_ptr<const timeline::Marking>>& marking) {
+              if (marking.ok()) Q_EMIT marked(*marking);
+            },
+            {.key = kMarking});
   Q_EMIT activityClicked(activity_);
   Count();
 }

@@ -5,11 +5,11 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
+#include "ui/jobs/release_later.h"
 #include "ui/panels/find_bar.h"
 #include "ui/panels/kernel_rows.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 
@@ -57,8 +57,6 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
           });
 }
 
-SearchPanel::~SearchPanel() { stop_->store(true); }
-
 void SearchPanel::setEmptyText(const QString& text) {
   nothing_ = text;
   Count();
@@ -75,14 +73,12 @@ void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> index
 
 void SearchPanel::Ask() {
   ShowRange();
-  stop_->store(true);
   if (indexes_ == nullptr || filter_.empty()) {
-    answers_.forget();
+    jobs_.cancel();
     return Show(nullptr);
   }
-  stop_ = std::make_shared<std::atomic<bool>>(false);
-  answers_.ask(
-      [of = indexes_, filter = filter_, range = range_, stop = stop_] {
+  jobs_.Ask(
+      [of = indexes_, filter = filter_, range = range_](const JobToken& token) {
         auto answer = std::make_shared<Answer>();
         answer->of = of;
         auto found =
@@ -90,7 +86,7 @@ void SearchPanel::Ask() {
                                                                        .index = of->activities(),
                                                                        .begin_ns = range.first,
                                                                        .end_ns = range.second,
-                                                                       .stop = stop.get()},
+                                                                       .stop = token.cancel()},
                                                                       filter));
         answer->marking = std::make_shared<const timeline::Marking>(
             timeline::MarkThings(of->shared_trace(), found->things));
@@ -98,14 +94,14 @@ void SearchPanel::Ask() {
         answer->found = std::move(found);
         return answer;
       },
-      [this, stop = stop_](const std::shared_ptr<Answer>& answer) {
-        if (!stop->load() && answer->of == indexes_) Show(answer);
+      [this](const absl::StatusOr<std::shared_ptr<Answer>>& answer) {
+        if (answer.ok()) Show(*answer);
       });
   Count();
 }
 
 void SearchPanel::Show(const std::shared_ptr<Answer>& answer) {
-  timeline::LetGo(shown_);
+  ReleaseLater(shown_);
   shown_ = answer;
   at_ = SIZE_MAX;
   selecting_ = true;

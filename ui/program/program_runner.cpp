@@ -2,10 +2,8 @@
 
 #include <QDir>
 #include <QFile>
-#include <QFutureWatcher>
 #include <QProcessEnvironment>
 #include <QStringDecoder>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -56,7 +54,6 @@ struct ProgramRunner::Run {
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
   std::vector<std::shared_ptr<const trace::Trace>> shown;  // of every run, at the last picture
-  QFuture<std::shared_ptr<Read>> reading;
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process is
@@ -94,7 +91,7 @@ ProgramRunner::~ProgramRunner() {
   }
   if (!process.waitForFinished(kGoneMs)) process.kill();
   process.waitForFinished(kGoneMs);
-  run_->reading.waitForFinished();
+  reading_.wait();
 }
 
 void ProgramRunner::start(const program::Request& request) {
@@ -181,38 +178,33 @@ void ProgramRunner::TakeOutput() {
 
 // Reads what has come, unless that is being done.
 void ProgramRunner::Look() {
-  if (run_ == nullptr || run_->reading.isRunning()) return;
+  if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // the time
-  auto* watcher = new QFutureWatcher<std::shared_ptr<Read>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
-    watcher->deleteLater();
-    // A result that could not even be handed over is one that could not be read.
-    absl::StatusOr<std::shared_ptr<Read>> read =
-        trace::CatchStatus([&] { return watcher->result(); });
+  const auto question = [run = run_.get(), last = run_->gone] {
+    auto read = std::make_shared<Read>();
+    read->last = last;
+    if (!run->unreadable.ok()) return read;
+    run->unreadable = read->status = trace::CatchStatus([&] {
+      absl::StatusOr<program::Program> program = run->reader.Read(last);
+      if (!program.ok()) return;  // there is no such folder yet
+      read->program = *std::move(program);
+      std::vector<std::shared_ptr<const trace::Trace>> traces;
+      for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
+      if (!last && traces == run->shown) return;
+      run->shown = std::move(traces);
+      read->trace = program::JoinRuns(read->program);
+    });
+    return read;
+  };
+  const auto show = [this](const absl::StatusOr<std::shared_ptr<Read>>& read) {
     if (read.ok()) return Taken(*read);
     auto failed = std::make_shared<Read>();
     failed->last = run_ != nullptr && run_->gone;
     failed->status = read.status();
     if (run_ != nullptr) run_->unreadable = read.status();
     Taken(failed);
-  });
-  run_->reading =
-      QtConcurrent::run([run = run_.get(), last = run_->gone, read = std::make_shared<Read>()] {
-        read->last = last;
-        if (!run->unreadable.ok()) return read;
-        run->unreadable = read->status = trace::CatchStatus([&] {
-          absl::StatusOr<program::Program> program = run->reader.Read(last);
-          if (!program.ok()) return;  // there is no such folder yet
-          read->program = *std::move(program);
-          std::vector<std::shared_ptr<const trace::Trace>> traces;
-          for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
-          if (!last && traces == run->shown) return;
-          run->shown = std::move(traces);
-          read->trace = program::JoinRuns(read->program);
-        });
-        return read;
-      });
-  watcher->setFuture(run_->reading);
+  };
+  reading_.Ask(question, show, {.blocks = true});
 }
 
 void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
@@ -245,7 +237,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!run_->reading.isRunning()) Look();  // else at its end
+  if (!reading_.busy()) Look();  // else at its end
 }
 
 void ProgramRunner::End(const Read& last) {

@@ -221,7 +221,7 @@ MainWindow::~MainWindow() {
   compare_loader_->disconnect(this);
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
-  for (QFuture<absl::Status>& future : keeping_) future.waitForFinished();
+  keeping_.wait();
 }
 
 void MainWindow::BuildDocks() {

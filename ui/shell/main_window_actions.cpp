@@ -393,7 +393,7 @@ void MainWindow::AddRunActions() {
                 .enabled =
                     [this] {
                       return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                             !asking_card_ && card_worker_ == nullptr;
+                             !gpu_libraries_.busy() && card_worker_ == nullptr;
                     },
                 .tip = tr("The same steps, computed and measured; the plan is compared with them"),
                 .words = {tr("cuda"), tr("card"), tr("measure")}});

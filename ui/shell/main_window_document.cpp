@@ -4,14 +4,12 @@
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QTime>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <set>
 
@@ -21,6 +19,7 @@
 #include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/jobs/release_later.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/device_dialog.h"
@@ -41,8 +40,8 @@
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
 #include "ui/studies/study_page.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/crew.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lane_stack.h"
 #include "ui/timeline/model/timeline_data.h"
@@ -66,6 +65,42 @@ QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
   return text;
+}
+
+struct DigestAndIndexes {
+  std::shared_ptr<const Digest> digest;
+  std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
+};
+
+// On a thread of the pool.
+DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
+                              const std::string& file, std::optional<uint8_t> device,
+                              const std::shared_ptr<const Digest>& earlier) {
+  const bool several = analysis::DevicesOf(*trace).size() > 1;
+  if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
+    return {MakeDigest(trace, file, device,
+                       std::make_shared<const analysis::MemoryCurves>(
+                           analysis::ContinueCurves(*trace, *earlier->trace, *earlier->curves))),
+            nullptr};
+  if (several || trace->events.size() + trace->activities.size() >
+                     timeline::TimelineWidget::kBuildInBackground)
+    return {MakeDigest(trace, file, device), nullptr};
+  // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
+  // builds itself, while the old picture stays.
+  const auto curves =
+      std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
+  DigestAndIndexes made;
+  timeline::Crew(1).Do(2, [&](size_t part) {
+    if (part == 0) {
+      made.digest = MakeDigest(trace, file, device, curves);
+      return;
+    }
+    // Where memory runs out the canvas builds its own, and says when it can't.
+    trace::CatchStatus([&] {
+      made.indexes = timeline::TimelineData::Build(trace, curves);
+    }).IgnoreError();
+  });
+  return made;
 }
 
 QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
@@ -122,7 +157,7 @@ void MainWindow::PlanOrRecall() {
   }
   LeavePlans();
   since_run_.start();
-  ++doc().generation;  // what is being digested is of no interest any more
+  digests_.cancel(doc().id());
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
   RunSucceeded();
@@ -226,7 +261,7 @@ void MainWindow::SetBusy(const QString& text) {
 
 void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trace, bool animate,
                           bool partial, std::optional<uint8_t> device) {
-  const quint64 generation = ++of.generation;
+  digests_.cancel(of.id());
   const std::string file = of.session.from_file() ? of.session.file() : std::string();
   if (trace->events.size() < kDigestInline) {
     const absl::StatusOr<std::shared_ptr<const Digest>> digest =
@@ -237,53 +272,25 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
       NotDigested(of.id(), digest.status(), partial);
     return;
   }
-  ++digesting_;
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  struct Made {
-    std::shared_ptr<const Digest> digest;
-    std::shared_ptr<const timeline::TimelineData> indexes;
-  };
-  auto* watcher = new QFutureWatcher<absl::StatusOr<Made>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, id = of.id(), generation, animate, partial] {
-            --digesting_;
-            watcher->deleteLater();
-            ShowProgress();
-            const Document* document = documents_.Find(id);
-            // Nobody sees this picture: the next may come.
-            if (document == nullptr || generation != document->generation)
-              return loader_->previewShown();
-            const absl::StatusOr<Made> made = trace::CatchStatus([&] { return watcher->result(); });
-            if (!made.ok()) return NotDigested(id, made.status(), partial);
-            timeline_->prepare(made->indexes);
-            ShowDigest(id, made->digest, animate, partial);
-          });
   // Of a run that goes on only what is new is added up.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
-  const auto make = [trace = std::move(trace), file, device, earlier]() -> Made {
-    const bool several = analysis::DevicesOf(*trace).size() > 1;
-    if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
-      return Made{
-          MakeDigest(trace, file, device,
-                     std::make_shared<const analysis::MemoryCurves>(
-                         analysis::ContinueCurves(*trace, *earlier->trace, *earlier->curves))),
-          nullptr};
-    if (several || trace->events.size() + trace->activities.size() >
-                       timeline::TimelineWidget::kBuildInBackground)
-      return Made{MakeDigest(trace, file, device), nullptr};
-    // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
-    // builds itself, while the old picture stays.
-    const auto curves =
-        std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
-    auto indexes = QtConcurrent::run([trace, curves] {
-      return trace::CatchStatus([&] { return timeline::TimelineData::Build(trace, curves); });
-    });
-    std::shared_ptr<const Digest> digest = MakeDigest(trace, file, device, curves);
-    // Without them the canvas builds its own, and says when it can't.
-    return Made{std::move(digest), indexes.result().value_or(nullptr)};
-  };
-  watcher->setFuture(QtConcurrent::run([make] { return trace::CatchStatus(make); }));
+  digests_.Ask(
+      [trace = std::move(trace), file, device, earlier] {
+        return DigestBeside(trace, file, device, earlier);
+      },
+      [this, id = of.id(), animate, partial](const absl::StatusOr<DigestAndIndexes>& made) {
+        ShowProgress();
+        if (documents_.Find(id) == nullptr) return loader_->previewShown();
+        if (!made.ok()) return NotDigested(id, made.status(), partial);
+        timeline_->prepare(made->indexes);
+        ShowDigest(id, made->digest, animate, partial);
+      },
+      {.key = of.id(), .dropped = [this] {
+         ShowProgress();
+         loader_->previewShown();  // nobody sees this picture: the next may come
+       }});
 }
 
 // What has come can't be shown: memory ran out while it was added up.
@@ -327,7 +334,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (of == nullptr) return;  // it was closed
   const bool first = of->session.shown() == nullptr || (of->session.from_file() && !partial);
   const bool goes_on = partial && of->session.partial();
-  timeline::LetGo(of->session.shown());
+  ReleaseLater(of->session.shown());
   of->Arrived(std::move(digest), partial, QDateTime::currentSecsSinceEpoch());
   if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
   if (of->session.shown()->watched() && id == program_id_)
@@ -660,7 +667,7 @@ void MainWindow::SwapBaseline() {
     other->session.SetBaseline(now, file);
     showDocument(other->id());
   } else {
-    ++doc().generation;  // what is being digested would come into the wrong place
+    digests_.cancel(doc().id());  // it would come into the wrong place
     session().SwapBaseline();
     doc().Expect(std::nullopt);
     if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);
@@ -678,9 +685,9 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || asking_card_ || RunsToKeep() || loader_->busy() ||
-         compare_loader_->busy() || digesting_ > 0 || recovering_ > 0 || !writing_.empty() ||
-         !keeping_.empty() ||
+  return run_tag_ != 0 || gpu_libraries_.busy() || RunsToKeep() || loader_->busy() ||
+         compare_loader_->busy() || digests_.busy() || recoveries_.busy() || !writing_.empty() ||
+         keeping_.busy() ||
          std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 

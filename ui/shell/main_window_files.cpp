@@ -3,18 +3,15 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QPlainTextEdit>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
 #include "profiler/importers/open.h"
 #include "profiler/importers/sniff.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_file.h"
-#include "profiler/trace/catch_status.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -210,7 +207,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   // A picture of what has come; the end of the load replaces it where it stands.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
-  if (!seen || digesting_ > 0 || !timeline_->ready() || trace == nullptr ||
+  if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
       trace->events.size() == 0) {
     loader_->previewShown();
     return;
@@ -243,7 +240,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
   if (Document* of = documents_.Find(id)) {
-    ++of->generation;  // a picture that is still being digested comes too late
+    digests_.cancel(id);  // a picture that is still being digested comes too late
     of->Ended();
     if (of->history.entries().empty()) CloseNow(id);
   }
@@ -335,16 +332,14 @@ void MainWindow::ComparisonLoaded(const QString& path,
                                   const std::shared_ptr<const trace::Trace>& loaded) {
   AddRecent(path);
   const QString file = QFileInfo(path).absoluteFilePath();
-  ++digesting_;
   since_digest_.start();
-  auto* watcher = new QFutureWatcher<absl::StatusOr<std::shared_ptr<const Digest>>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file, at = ++comparison_] {
-    --digesting_;
-    watcher->deleteLater();
+  // Of several GPUs the same one, where there is such a one.
+  const auto make = [trace = loaded, name = file.toStdString(),
+                     device = session().shown() ? session().shown()->device : std::nullopt] {
+    return MakeDigest(trace, name, device);
+  };
+  const auto show = [this, file](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
     ShowProgress();
-    if (at != comparison_) return;  // cancelled
-    const absl::StatusOr<std::shared_ptr<const Digest>> digest =
-        trace::CatchStatus([&] { return watcher->result(); });
     if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
     Document* of = documents_.Find(comparing_);
     if (of == nullptr) return;  // it was closed
@@ -356,13 +351,8 @@ void MainWindow::ComparisonLoaded(const QString& path,
     if (comparing_quietly_) return;
     openPage(QStringLiteral("compare"));
     ShowWarnings(file, *session().baseline()->trace);
-  });
-  // Of several GPUs the same one, where there is such a one.
-  watcher->setFuture(
-      QtConcurrent::run([trace = loaded, name = file.toStdString(),
-                         device = session().shown() ? session().shown()->device : std::nullopt] {
-        return trace::CatchStatus([&] { return MakeDigest(trace, name, device); });
-      }));
+  };
+  digests_.Ask(make, show, {.key = kComparison, .dropped = [this] { ShowProgress(); }});
   ShowProgress();
 }
 

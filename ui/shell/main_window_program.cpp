@@ -214,7 +214,7 @@ void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace
   if (of == nullptr) return;
   of->latest = trace;
   // The next one comes soon, and has all that this one has.
-  if (programBehind() || digesting_ > 0 || !timeline_->ready()) return;
+  if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
   // Of several ranks one, whichever leads by a few bytes just now.
   Digested(*of, trace, false, true, of->device.value_or(0));

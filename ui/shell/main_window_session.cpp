@@ -4,13 +4,10 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QSaveFile>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
 #include "profiler/program/scratch_folder.h"
-#include "profiler/trace/catch_status.h"
 #include "ui/documents/saved_documents.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/program/program_runner.h"
@@ -124,13 +121,8 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   of.scratch = saved.scratch;
   of.Expect(tr("Interrupted").toStdString());
   of.Began();
-  ++recovering_;
   using Left = absl::StatusOr<std::shared_ptr<const trace::Trace>>;
-  auto* watcher = new QFutureWatcher<Left>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, owned, id = of.id()] {
-    watcher->deleteLater();
-    --recovering_;
-    const Left left = trace::CatchStatus([&] { return watcher->result(); });
+  const auto show = [this, owned, id = of.id()](const Left& left) {
     Document* document = documents_.Find(id);
     const QString name =
         document == nullptr ? QString() : QString::fromStdString(document->Title());
@@ -145,11 +137,10 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
     }
     RefreshTabs();
     if (id == doc().id()) ShowActive();
-  });
-  watcher->setFuture(
-      QtConcurrent::run([path = saved.scratch, request = saved.source.program]() -> Left {
-        return trace::CatchStatus([&] { return ReadLeftFolder(path, request); });
-      }));
+  };
+  recoveries_.Ask([path = saved.scratch,
+                   request = saved.source.program] { return ReadLeftFolder(path, request); },
+                  show, {.earlier = Earlier::kKept, .blocks = true});
 }
 
 void MainWindow::StoreSoon(int ms) {

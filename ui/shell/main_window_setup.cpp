@@ -1,10 +1,7 @@
 // A window without LibTorch: shipped runs in place of plans, and the download.
 #include <QDir>
-#include <QFutureWatcher>
-#include <QtConcurrent/QtConcurrentRun>
 
 #include "profiler/setup/find_libtorch.h"
-#include "profiler/trace/catch_status.h"
 #include "profiler/trace/reader.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -102,26 +99,18 @@ void MainWindow::ShowSample() {
   }
   LeavePlans();
   since_run_.start();
-  const quint64 generation = ++doc().generation;
   doc().Began();
-  ++digesting_;
   since_digest_.start();
   SetBusy(tr("opening a shipped run …"));
-  using DigestPointer = std::shared_ptr<const Digest>;
-  auto* watcher = new QFutureWatcher<absl::StatusOr<DigestPointer>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, generation, id = doc().id()] {
-            --digesting_;
-            watcher->deleteLater();
-            const Document* of = documents_.Find(id);
-            if (of == nullptr || generation != of->generation) return;
-            const absl::StatusOr<DigestPointer> digest =
-                trace::CatchStatus([&] { return watcher->result(); });
-            if (!digest.ok()) return NotDigested(id, digest.status(), false);
-            if (id == doc().id()) RunSucceeded();
-            ShowDigest(id, *digest, animations_, false);
-          });
-  watcher->setFuture(QtConcurrent::run([path = *file] { return DigestOfSample(path); }));
+  digests_.Ask(
+      [path = *file] { return DigestOfSample(path); },
+      [this, id = doc().id()](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
+        if (documents_.Find(id) == nullptr) return;
+        if (!digest.ok()) return NotDigested(id, digest.status(), false);
+        if (id == doc().id()) RunSucceeded();
+        ShowDigest(id, *digest, animations_, false);
+      },
+      {.key = doc().id()});
 }
 
 void MainWindow::downloadLibTorch() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/jobs/release_later.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
@@ -15,7 +16,6 @@
 #include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/savings.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
 
@@ -266,7 +266,7 @@ void MainWindow::CloseNow(DocumentId id) {
     loader_->cancel();
   }
   if (front) LeavePlans();
-  timeline::LetGo(of->session.shown());
+  ReleaseLater(of->session.shown());
   documents_.Close(id);
   if (!front) return RefreshTabs();
   SetBusy({});
@@ -281,7 +281,7 @@ void MainWindow::ReleaseOthers() {
     if (of.source.kind != SourceKind::kPlan &&
         !QFileInfo::exists(QString::fromStdString(of.FileOfResult())))
       continue;
-    timeline::LetGo(of.session.shown());
+    ReleaseLater(of.session.shown());
     of.Release();
   }
 }

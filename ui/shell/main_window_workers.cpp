@@ -1,10 +1,7 @@
 // Who runs: the worker that plans, and one on this computer's card where a run on it is asked for.
 #include <QFile>
-#include <QFutureWatcher>
 #include <QPlainTextEdit>
-#include <QtConcurrent/QtConcurrentRun>
 
-#include "profiler/trace/catch_status.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -79,13 +76,13 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
               Document* of = documents_.Find(gpu_run_id_);
               if (of == nullptr) return;
               of->latest = trace;
-              if (of->id() == doc().id() && digesting_ == 0)
+              if (of->id() == doc().id() && !digests_.busy())
                 Digested(*of, std::move(trace), false, true);
               return;
             }
             // Only while there is nothing better to look at: a plan replaces the picture when it is
             // whole.
-            if (worker == running_ && tag == run_tag_ && digesting_ == 0 &&
+            if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
           });
@@ -117,7 +114,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 // The same steps, really computed: what is shown is compared with them. The card is looked for
 // beside the UI thread: a driver may take a second to answer.
 void MainWindow::runOnCard() {
-  if (asking_card_ || run_tag_ != 0 || card_worker_ != nullptr) return;
+  if (gpu_libraries_.busy() || run_tag_ != 0 || card_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
     banner_->show({.kind = "no-card",
@@ -129,53 +126,49 @@ void MainWindow::runOnCard() {
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
   if (!card_libraries_) return refuse(tr("this window was started without the command line"));
-  asking_card_ = true;
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
-  auto* watcher = new QFutureWatcher<Libraries>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, refuse] {
-    watcher->deleteLater();
-    asking_card_ = false;
-    const Libraries folders = trace::CatchStatus([&] { return watcher->result(); });
-    if (!folders.ok())
-      return refuse(QString::fromStdString(std::string(folders.status().message())));
-    banner_->clear(QStringLiteral("no-card"));
-    QStringList arguments{QStringLiteral("--backend"), QStringLiteral("cuda")};
-    QStringList named;
-    for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
-    if (!named.isEmpty())
-      arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
-    card_run_ = QString::fromStdString(doc().config.model);
-    card_worker_ = new WorkerClient(worker_program_, this);
-    card_worker_->setArguments(arguments);
-    ConnectWorker(card_worker_);
-    run::RunConfig config = doc().config;
-    config.backend = run::Backend::kCuda;
-    // In a document of its own, where its runs stand in one history.
-    const Document& plan = doc();
-    Document* of = documents_.FindIf([&](const Document& d) {
-      return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
-    });
-    if (of == nullptr) of = &documents_.Open({.kind = SourceKind::kGpuRun});
-    of->Expect(of->history.entries().empty()
-                   ? std::string()
-                   : DescribeChange(of->history.now()->config, plan.config));
-    of->config = plan.config;
-    of->run_shown = false;
-    // The plan of the same is what it is compared with.
-    if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
-        !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
-        PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
-      of->session.SetBaseline(plan.session.shown(), plan.session.file());
-    gpu_run_id_ = of->id();
-    if (of->id() != doc().id()) {
-      MakeActive(of->id());
-      ShowActive();
-    }
-    StartRunOn(card_worker_, config);
-  });
-  watcher->setFuture(
-      QtConcurrent::run([find = card_libraries_] { return trace::CatchStatus(find); }));
+  gpu_libraries_.Ask(
+      card_libraries_,
+      [this, refuse](const Libraries& folders) {
+        if (!folders.ok())
+          return refuse(QString::fromStdString(std::string(folders.status().message())));
+        banner_->clear(QStringLiteral("no-card"));
+        QStringList arguments{QStringLiteral("--backend"), QStringLiteral("cuda")};
+        QStringList named;
+        for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
+        if (!named.isEmpty())
+          arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
+        card_run_ = QString::fromStdString(doc().config.model);
+        card_worker_ = new WorkerClient(worker_program_, this);
+        card_worker_->setArguments(arguments);
+        ConnectWorker(card_worker_);
+        run::RunConfig config = doc().config;
+        config.backend = run::Backend::kCuda;
+        // In a document of its own, where its runs stand in one history.
+        const Document& plan = doc();
+        Document* of = documents_.FindIf([&](const Document& d) {
+          return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
+        });
+        if (of == nullptr) of = &documents_.Open({.kind = SourceKind::kGpuRun});
+        of->Expect(of->history.entries().empty()
+                       ? std::string()
+                       : DescribeChange(of->history.now()->config, plan.config));
+        of->config = plan.config;
+        of->run_shown = false;
+        // The plan of the same is what it is compared with.
+        if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
+            !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
+            PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
+          of->session.SetBaseline(plan.session.shown(), plan.session.file());
+        gpu_run_id_ = of->id();
+        if (of->id() != doc().id()) {
+          MakeActive(of->id());
+          ShowActive();
+        }
+        StartRunOn(card_worker_, config);
+      },
+      {.blocks = true});
 }
 
 // Its context is on the card for as long as it lives.
