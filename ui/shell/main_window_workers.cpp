@@ -232,6 +232,10 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
     explain_->setDigest(session().shown(), false);  // no more of it comes
+  // A toggle beside a recording brought the plan to the front: what it has is its earlier result.
+  if (trace == nullptr && session().shown() != nullptr &&
+      timeline_->trace() != session().shown()->trace)
+    ShowOnCanvas(false, false);
   Q_EMIT failed(error);
 }
 
