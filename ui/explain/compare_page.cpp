@@ -98,11 +98,12 @@ void ComparePage::Refresh(int changes) {
   if (!any) {
     jobs_.cancel();
     Clear();
-    Head(itself ? tr("This is the baseline itself. Change a technique, or open another file: it is "
-                     "then compared with this one.")
-                : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
-                     "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
-                     "open or plan another."));
+    Head(itself
+             ? tr("This is the baseline itself, or a plan with the same settings: nothing differs. "
+                  "Change a technique, or open another file.")
+             : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
+                  "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
+                  "open or plan another."));
     return;
   }
   Compute();

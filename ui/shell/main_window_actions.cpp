@@ -563,7 +563,12 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Keyboard shortcuts"),
                 .shortcuts = Keys({"?", "F1"}),
-                .run = [this] { (new ShortcutSheet(actions_, this))->show(); }});
+                .run = [this] {
+                  auto* sheet = findChild<ShortcutSheet*>();
+                  if (sheet == nullptr) sheet = new ShortcutSheet(actions_, this);
+                  sheet->show();
+                  sheet->raise();
+                }});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
                   ShowAbout();
                 }});

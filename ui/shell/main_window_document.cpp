@@ -405,7 +405,8 @@ void MainWindow::ShowBesideCanvas() {
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(ShownFile()).fileName(), name));
   if (!partial && !session().from_file()) {
-    if (trace.info.has_config && can_plan_) cache_.Put(trace.info.config, session().shown());
+    if (trace.info.has_config && can_plan_ && with_cache_)
+      cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),

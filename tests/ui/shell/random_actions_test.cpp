@@ -9,6 +9,7 @@
 #include <QAction>
 #include <QCryptographicHash>
 #include <QFile>
+#include <QPixmapCache>
 #include <QTimer>
 #include <algorithm>
 #include <map>
@@ -229,7 +230,8 @@ class RandomActions : public testing::ShellWindow {
     window_->closeDocument(window_->documents().at(0).id());
     seen_.clear();
     ASSERT_TRUE(Idle());
-    QTest::qWait(200);  // what is large is freed a moment later
+    QPixmapCache::clear();  // Qt's own, up to 10 MiB
+    QTest::qWait(200);      // what is large is freed a moment later
   }
   static size_t BytesInUse() {
     ::malloc_trim(0);
@@ -272,20 +274,28 @@ TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
               window_->documents().size());
 }
 
-// Twice the same number of actions: the second half leaves no more behind than the first did.
+// The same number of actions again leaves no more behind than the first time. Without the cache of
+// plans, which grows on purpose until it is full.
 TEST_F(RandomActions, GiveTheirMemoryBack) {
   const int asked = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = asked > 0 ? asked : 60;
-  RunDefault();
-  Run(actions);
-  if (HasFailure()) return;
-  CloseAll();
-  const size_t before = BytesInUse();
-  RunDefault();
-  Run(actions);
-  if (HasFailure()) return;
-  CloseAll();
-  const size_t after = BytesInUse();
+  window_.reset();
+  window_ = std::make_unique<MainWindow>(
+      MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                        .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                        .savings = false,
+                        .cache = false});
+  window_->resize(1400, 900);
+  window_->show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+  size_t before = 0, after = 0;
+  for (size_t* bytes : {&before, &after}) {
+    RunDefault();
+    Run(actions);
+    if (HasFailure()) return;
+    CloseAll();
+    *bytes = BytesInUse();
+  }
   std::printf("%d actions twice, seed %u: %.1f MiB, then %.1f MiB\n", actions, seed_,
               static_cast<double>(before) / (1 << 20), static_cast<double>(after) / (1 << 20));
   EXPECT_LT(static_cast<double>(after), static_cast<double>(before) * 1.05 + (2 << 20));
