@@ -10,6 +10,7 @@
     gpu.md         tests/golden/gpu/*/summary.json      tests/gpu/record.py
                    docs/results/data/gpu.json           tests/gpu/compare.py --results
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
+    sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
 
 A page whose JSON is missing says so and names the command.
 """
@@ -198,7 +199,59 @@ def benchmarks(root):
     return page("Benchmarks", *parts)
 
 
-PAGES = {"accuracy.md": accuracy, "oracle.md": oracle, "gpu.md": gpu, "benchmarks.md": benchmarks}
+ABOUT_SANITIZERS = """\
+Test programs built with a sanitizer and run once, all cases in one process; a report in one of the
+programs that a test starts counts, too. Left out and why, and how to repeat it:
+[testing](../testing.md#sanitizers)."""
+SANITIZERS = {"address": "AddressSanitizer, LeakSanitizer and UBSan", "thread": "ThreadSanitizer"}
+COUNTS = ("tests", "skipped", "failed")
+
+
+def sanitizers(root):
+    title = "Sanitizers"
+    figures = read(root / DATA / "sanitizers.json")
+    if not figures:
+        command = f"python3 tests/sanitize/run.py build/asan --results {DATA}/sanitizers.json"
+        return page(title, ABOUT_SANITIZERS, missing(command))
+    parts = [ABOUT_SANITIZERS]
+    for kind, name in SANITIZERS.items():
+        if kind not in figures:
+            continue
+        of_kind = figures[kind]
+        programs = of_kind["programs"]
+        total = {key: sum(row[key] for row in programs.values()) for key in COUNTS}
+        reports = [report for row in programs.values() for report in row["reports"]]
+        seconds = sum(row["processor_seconds"] for row in programs.values())
+        checks = f"`-fsanitize={of_kind['sanitizers']}`"
+        if of_kind["left_out"]:
+            checks += f" without `{of_kind['left_out']}`"
+        rows = [
+            (
+                program,
+                *(f"{row[key]:,}" for key in COUNTS),
+                str(len(row["reports"])),
+                f"{row['processor_seconds']:,.1f}",
+            )
+            for program, row in sorted(programs.items())
+        ]
+        parts += [
+            f"## {name}",
+            f"{checks}, {of_kind['compiler']}. {len(programs)} programs, {total['tests']:,} tests, "
+            f"{total['skipped']} of them skipped, {total['failed']} failed; "
+            f"{len(reports)} reports; {seconds:,.0f} s of processor time. "
+            f"Commit {commits(programs)}.",
+            table(("program", *COUNTS, "reports", "processor s"), rows),
+        ]
+    return page(title, *parts)
+
+
+PAGES = {
+    "accuracy.md": accuracy,
+    "oracle.md": oracle,
+    "gpu.md": gpu,
+    "benchmarks.md": benchmarks,
+    "sanitizers.md": sanitizers,
+}
 
 
 def main():
