@@ -195,11 +195,14 @@ def add_fonts(tree, packages):
 
 
 def add_certificates(tree, packages):
-    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp)."""
-    source = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
-    target = tree / "share/vramscope" / source.name
-    shutil.copyfile(source, target)
-    packages.sources[target] = ("ca-certificates", source)
+    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp). The package's, not /etc/ssl/certs: the authorities
+    that this computer's owner added are nobody else's to trust."""
+    listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
+    if len(listed) < 50:
+        raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
+    target = tree / "share/vramscope/ca-certificates.crt"
+    target.write_bytes(b"".join(pathlib.Path(path).read_bytes().strip() + b"\n" for path in listed))
+    packages.sources[target] = ("ca-certificates", target)
 
 
 def check(tree):
