@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -32,7 +33,7 @@ Cell DurationCell(int64_t ns, bool times) {
 }
 
 Cell CategoryCell(trace::Category category) {
-  return {.text = std::string(trace::Name(category)),
+  return {.text = i18n::Text(trace::Name(category)),
           .sort = static_cast<double>(category),
           .category = category};
 }

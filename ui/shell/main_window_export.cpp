@@ -28,7 +28,7 @@ void MainWindow::ExportReportDialog() {
 void MainWindow::ExportPictureDialog() {
   const QString suffix = QStringLiteral("png");
   const QString path = AskForSaveName(
-      tr("Export a picture"),
+      tr("Export an image"),
       tr("Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)"),
       suffix, proposedName(suffix));
   if (!path.isEmpty()) exportAs(path);

@@ -128,7 +128,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
       continue;
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                    .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
@@ -156,45 +156,45 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
   Say(tr("Writing %1 …").arg(path));
   actions_.Refresh();
   auto* watcher = new QFutureWatcher<void>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, trace, path, produce, writing] {
-            std::erase(writing_, writing);
-            ShowProgress();
-            actions_.Refresh();
-            const absl::Status status = writing->status;
-            watcher->deleteLater();
-            if (status.ok()) {
-              banner_->clear(QStringLiteral("save-failed"));
-              Say(tr("Wrote %1 (%2)")
-                      .arg(path, QString::fromStdString(timeline::FormatBytes(
-                                     static_cast<uint64_t>(QFileInfo(path).size()), true))));
-              if (!produce) {
-                if (session().shown() != nullptr &&
-                    (session().shown()->trace == trace || session().shown()->whole == trace))
-                  session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
-                AddRecent(path);
-                SavedByUser(trace, path);
-                RefreshTabs();
-              }
-            } else if (status.code() == absl::StatusCode::kCancelled) {
-              closing_ = false;
-              Say(tr("Cancelled: %1 is as it was before").arg(path));
-            } else {
-              closing_ = false;
-              banner_->show(
-                  {.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. A file that was there before is as it was; choose another place "
-                              "or make room.")
-                               .arg(ToQString(std::string(status.message()))),
-                   .action = tr("Try again"),
-                   .run = [this, trace, path, produce] { Write(trace, path, produce); }});
-              Say(tr("Not written: %1").arg(path));
-              Q_EMIT failed(ToQString(std::string(status.message())));
-            }
-            Q_EMIT fileDone(path, status.ok());
-            GoOnClosing();
-          });
+  connect(
+      watcher, &QFutureWatcherBase::finished, this, [this, watcher, trace, path, produce, writing] {
+        std::erase(writing_, writing);
+        ShowProgress();
+        actions_.Refresh();
+        const absl::Status status = writing->status;
+        watcher->deleteLater();
+        if (status.ok()) {
+          banner_->clear(QStringLiteral("save-failed"));
+          Say(tr("Wrote %1 (%2)")
+                  .arg(path, QString::fromStdString(timeline::FormatBytes(
+                                 static_cast<uint64_t>(QFileInfo(path).size()), true))));
+          if (!produce) {
+            if (session().shown() != nullptr &&
+                (session().shown()->trace == trace || session().shown()->whole == trace))
+              session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
+            AddRecent(path);
+            SavedByUser(trace, path);
+            RefreshTabs();
+          }
+        } else if (status.code() == absl::StatusCode::kCancelled) {
+          closing_ = false;
+          Say(tr("Cancelled: %1 is unchanged").arg(path));
+        } else {
+          closing_ = false;
+          banner_->show(
+              {.kind = "save-failed",
+               .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
+               .text =
+                   tr("%1. An existing file is unchanged; choose another place or free some space.")
+                       .arg(ToQString(std::string(status.message()))),
+               .action = tr("Try again"),
+               .run = [this, trace, path, produce] { Write(trace, path, produce); }});
+          Say(tr("Not written: %1").arg(path));
+          Q_EMIT failed(ToQString(std::string(status.message())));
+        }
+        Q_EMIT fileDone(path, status.ok());
+        GoOnClosing();
+      });
   watcher->setFuture(QtConcurrent::run([trace, path, produce, writing] {
     // Not handed over by the future, which may fail when the file is already in its place.
     writing->status = trace::CatchStatus([&] {
@@ -250,7 +250,7 @@ void MainWindow::ShowProgress() {
   if (digesting_ > 0) {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
-    status_->setText(tr("Adding up what is in memory … · Ctrl+. cancels"));
+    status_->setText(tr("Adding up memory … · Ctrl+. cancels"));
     return;
   }
   if (writing_.empty()) {
