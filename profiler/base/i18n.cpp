@@ -21,7 +21,12 @@ Texts& TheTexts() {
   return *texts;
 }
 
+thread_local int in_english = 0;
+
 }  // namespace
+
+InEnglish::InEnglish() { ++in_english; }
+InEnglish::~InEnglish() { --in_english; }
 
 void SetTranslator(Translator translator) {
   Texts& texts = TheTexts();
@@ -34,7 +39,7 @@ const std::string& Text(std::string_view english) {
   Texts& texts = TheTexts();
   const std::string key(english);
   Translator translator = nullptr;
-  {
+  if (in_english == 0) {
     const std::shared_lock lock(texts.mutex);
     if (const auto found = texts.shown.find(key); found != texts.shown.end()) return *found->second;
     translator = texts.translator;
@@ -44,7 +49,7 @@ const std::string& Text(std::string_view english) {
   const std::unique_lock lock(texts.mutex);
   std::unique_ptr<const std::string>& kept = texts.kept[text];
   if (kept == nullptr) kept = std::make_unique<const std::string>(text);
-  if (translator == texts.translator) texts.shown[key] = kept.get();
+  if (translator == texts.translator && in_english == 0) texts.shown[key] = kept.get();
   return *kept;
 }
 

@@ -25,6 +25,15 @@ using Translator = std::string (*)(const std::string& english);
 // Null: English. The window calls it on its thread; texts that were given out stay valid.
 void SetTranslator(Translator translator);
 
+// While one is there, the thread that made it gets English: what it writes is a file for others.
+class InEnglish {
+ public:
+  InEnglish();
+  ~InEnglish();
+  InEnglish(const InEnglish&) = delete;
+  InEnglish& operator=(const InEnglish&) = delete;
+};
+
 // Lives as long as the process.
 const std::string& Text(std::string_view english);
 

@@ -2,8 +2,6 @@
 
 #include <QCoreApplication>
 #include <QFontDatabase>
-#include <QLibraryInfo>
-#include <QLocale>
 #include <QMutex>
 #include <QSet>
 #include <QTranslator>
@@ -113,8 +111,8 @@ void Install(Language language, bool pseudo) {
   QCoreApplication::removeTranslator(state.catalogue);
   state.before = state.catalogue->Switch(Load(language), pseudo);
   if (language != Language::kEnglish &&
-      state.qt->load(QStringLiteral("qtbase_%1").arg(LanguageName(language)),
-                     QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+      state.qt->load(
+          QStringLiteral(":/vramscope/translations/qtbase_%1.qm").arg(LanguageName(language))))
     QCoreApplication::installTranslator(state.qt);
   QCoreApplication::installTranslator(state.catalogue);
   // English is asked for, too, so that it is remembered.

@@ -134,6 +134,11 @@ TEST(LanguageTest, ATranslationThatDoesNotFitIsNotUsed) {
   EXPECT_EQ(i18n::Format("{} of {}", 1, 2), "2 / 1");
   EXPECT_EQ(i18n::Format("{} blocks", 3), "3 blocks");
   EXPECT_EQ(i18n::Text("untranslated"), "untranslated");
+  {
+    const i18n::InEnglish english;
+    EXPECT_EQ(i18n::Format("{} of {}", 1, 2), "1 of 2");
+  }
+  EXPECT_EQ(i18n::Format("{} of {}", 1, 2), "2 / 1");
   const std::string& kept = i18n::Text("untranslated");
   i18n::SetTranslator(nullptr);
   EXPECT_EQ(kept, "untranslated") << "references stay valid";
