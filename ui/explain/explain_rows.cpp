@@ -178,7 +178,7 @@ Table WhatIfTable(const WhatIf& w) {
   recorded.cells[1] = BytesCell(w.recorded_peak_reserved);
   recorded.cells[6] = BadCount(w.recorded_out_of_memory);
   table.rows.push_back(recorded);
-  const auto add = [&](const char* name, const replay::Replayed& r, uint64_t against) {
+  const auto add = [&](const std::string& name, const replay::Replayed& r, uint64_t against) {
     Row row;
     row.cells = {{.text = name},
                  BytesCell(r.peak_reserved),
@@ -318,7 +318,7 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
 
 std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   std::vector<Fact> facts;
-  const auto add = [&](const char* label, uint64_t bytes) {
+  const auto add = [&](const std::string& label, uint64_t bytes) {
     facts.push_back({label, bytes == 0 ? "0" : FormatBytes(bytes)});
   };
   facts.push_back(
@@ -392,14 +392,13 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& at) {
 
 const std::vector<ConfKey>& ConfKeys() {
   static const std::vector<ConfKey> keys = {
-      {"expandable_segments:True", i18n::Text("segments that grow: fewer holes")},
-      {"max_split_size_mb:128", i18n::Text("larger blocks are never split")},
-      {"garbage_collection_threshold:0.8", i18n::Text("free old cached segments from there on")},
-      {"roundup_power2_divisions:8",
-       i18n::Text("round requests up, so that blocks are used again")},
-      {"large_segment_size_mb:64", i18n::Text("size of the segments that large blocks share")},
-      {"max_non_split_rounding_mb:64", i18n::Text("how much larger an unsplit block may be")},
-      {"per_process_memory_fraction:0.8", i18n::Text("as if the device were smaller")},
+      {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
+      {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
+      {"garbage_collection_threshold:0.8", TEXT_MARK("free old cached segments from there on")},
+      {"roundup_power2_divisions:8", TEXT_MARK("round requests up, so that blocks are used again")},
+      {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
+      {"max_non_split_rounding_mb:64", TEXT_MARK("how much larger an unsplit block may be")},
+      {"per_process_memory_fraction:0.8", TEXT_MARK("as if the device were smaller")},
   };
   return keys;
 }

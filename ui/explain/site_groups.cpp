@@ -34,7 +34,7 @@ std::vector<StringId> AnnotationsOf(const Trace& trace) {
 }
 
 template <class Names>
-explain::CallSites ByName(const Trace& trace, const Names& names, const char* without) {
+explain::CallSites ByName(const Trace& trace, const Names& names, std::string_view without) {
   explain::CallSites out;
   out.site_of.resize(names.size());
   std::map<StringId, uint32_t> known;

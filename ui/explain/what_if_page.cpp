@@ -13,6 +13,7 @@
 #include "ui/explain/curve_plot.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/language/language.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
@@ -30,7 +31,7 @@ class ConfCompleter : public QCompleter {
     auto* model = new QStandardItemModel(this);
     for (const ConfKey& key : ConfKeys()) {
       auto* item = new QStandardItem(QString::fromUtf8(key.text));
-      item->setToolTip(QString::fromUtf8(key.meaning));
+      item->setToolTip(Translated(key.meaning));
       model->appendRow(item);
     }
     setModel(model);
@@ -114,7 +115,7 @@ WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
   for (int i = 0; i < kOffered; ++i) {
     const ConfKey& key = ConfKeys()[static_cast<size_t>(i)];
     const QString text = QString::fromUtf8(key.text);
-    QToolButton* button = QuietButton(text, QString::fromUtf8(key.meaning));
+    QToolButton* button = QuietButton(text, Translated(key.meaning));
     connect(button, &QToolButton::clicked, this, [this, text] { AddSetting(text); });
     offered->add(button);
   }

@@ -63,8 +63,12 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     if (places.isEmpty()) continue;
     Template made;
     made.begin = between.front();
-    for (const QString& text : between) made.letters += text.size();
-    if (made.letters < 2) continue;  // "%1 %2" says nothing
+    qsizetype words = 0;
+    for (const QString& text : between) {
+      made.letters += text.size();
+      words += std::count_if(text.begin(), text.end(), [](QChar c) { return c.isLetter(); });
+    }
+    if (words < 2) continue;  // "%1, %2" fits everything
     QString pattern = QRegularExpression::escape(between.front());
     for (qsizetype i = 0; i < places.size(); ++i)
       pattern += QStringLiteral("(.*)") + QRegularExpression::escape(between[i + 1]);

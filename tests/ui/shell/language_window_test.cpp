@@ -288,7 +288,8 @@ int DrawPictures(const QStringList& arguments) {
     for (const auto choice : {ThemeChoice::kDark, ThemeChoice::kLight}) {
       window.openPage(page);
       window.setThemeChoice(choice);
-      QTest::qWaitFor([&] { return !window.busy() && !window.explainPanel()->busy(); }, 60'000);
+      good = good && QTest::qWaitFor(
+                         [&] { return !window.busy() && !window.explainPanel()->busy(); }, 60'000);
       window.settleCanvas();
       QTest::qWait(100);
       good = window.grab().save(QStringLiteral("%1/%2-%3-%4-%5.png")
