@@ -5876,6 +5876,102 @@ most of it asked for by {}</source>
         <source>{}{} kernels and memcpys, {}</source>
         <translation>{}{} 个内核和拷贝，{}</translation>
     </message>
+    <message>
+        <source>&apos;{}&apos; is a folder: choose the script in it</source>
+        <translation>“{}”是文件夹：请选择其中的脚本</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a host as ssh takes it</source>
+        <translation>“{}”不是 ssh 可用的主机名</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; may not be read</source>
+        <translation>没有读取“{}”的权限</translation>
+    </message>
+    <message>
+        <source>-m needs the name of a module</source>
+        <translation>-m 需要模块名</translation>
+    </message>
+    <message>
+        <source>a quote ({}) is opened in the arguments and not closed</source>
+        <translation>参数中的引号（{}）没有闭合</translation>
+    </message>
+    <message>
+        <source>choose the Python interpreter that has PyTorch</source>
+        <translation>请选择装有 PyTorch 的 Python 解释器</translation>
+    </message>
+    <message>
+        <source>choose the script that trains</source>
+        <translation>请选择用于训练的脚本</translation>
+    </message>
+    <message>
+        <source>its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
+        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is built for the processor alone: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
+        <translation>其 torch 只为处理器构建：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is older than 2.0, the first that tells its memory history</source>
+        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>否</translation>
+    </message>
+    <message>
+        <source>no torch</source>
+        <translation>没有 torch</translation>
+    </message>
+    <message>
+        <source>no torch was found in it: choose the interpreter that has it, or install it (pip install torch); no GPU is needed</source>
+        <translation>其中没有找到 torch：请选择装有它的解释器，或安装它（pip install torch）；不需要 GPU</translation>
+    </message>
+    <message>
+        <source>say which computer: user@host, as ssh takes it</source>
+        <translation>请指定计算机：user@host，与 ssh 相同</translation>
+    </message>
+    <message>
+        <source>the interpreter &apos;{}&apos; is not there any more</source>
+        <translation>解释器“{}”已不存在</translation>
+    </message>
+    <message>
+        <source>there is no file &apos;{}&apos;</source>
+        <translation>没有文件“{}”</translation>
+    </message>
+    <message>
+        <source>there is no folder &apos;{}&apos; to start in</source>
+        <translation>没有可作为启动目录的文件夹“{}”</translation>
+    </message>
+    <message>
+        <source>torch </source>
+        <translation>torch </translation>
+    </message>
+    <message>
+        <source>torch of an unknown version</source>
+        <translation>未知版本的 torch</translation>
+    </message>
+    <message>
+        <source>torch {}, for ROCm</source>
+        <translation>torch {}，ROCm 版</translation>
+    </message>
+    <message>
+        <source>torch {}, without CUDA</source>
+        <translation>torch {}，无 CUDA</translation>
+    </message>
+    <message>
+        <source>{} beside the script</source>
+        <translation>脚本旁的 {}</translation>
+    </message>
+    <message>
+        <source>{} in {}</source>
+        <translation>{1} 中的 {0}</translation>
+    </message>
+    <message>
+        <source>{} of PATH</source>
+        <translation>PATH 中的 {}</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

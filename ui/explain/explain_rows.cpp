@@ -210,7 +210,8 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by) {
   Table table;
   std::string title(Name(by));
-  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  // Capitals are those of ASCII: a translation begins as it is.
+  if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
   table.columns = {
       {std::move(title), false, 380, false,
        by == SiteBy::kCallSite ? i18n::Text("the program's frame, and the operator") : ""},
@@ -332,9 +333,9 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("in holes"), o.holes);
   add(i18n::Text("largest hole"), o.largest_hole);
   add(i18n::Text("missing"), o.missing);
-  facts.push_back(
-      {i18n::Text("caused by fragmentation"),
-       o.fragmented ? i18n::Text("yes: in one piece, what is free would have sufficed") : "no"});
+  facts.push_back({i18n::Text("caused by fragmentation"),
+                   o.fragmented ? i18n::Text("yes: in one piece, what is free would have sufficed")
+                                : i18n::Text("no")});
   return facts;
 }
 
@@ -348,7 +349,7 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
     Row row;
     row.marked = w.passes;
     row.cells = {TextCell(w.name),
-                 {.text = !w.request_passes           ? "no"
+                 {.text = !w.request_passes           ? i18n::Text("no")
                           : !w.run_passes.has_value() ? i18n::Text("that request")
                           : *w.run_passes             ? i18n::Text("the whole run")
                                                       : i18n::Text("not the run"),

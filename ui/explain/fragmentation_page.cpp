@@ -140,7 +140,8 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    QLabel* label = MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim);
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    label->setFullText(QString::fromStdString(fact.label));
     QLabel* value =
         MakeLabel(fact.bytes == 0 ? QStringLiteral("0")
                                   : QString::fromStdString(timeline::FormatBytes(fact.bytes)),

@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "profiler/base/i18n.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
 #include "ui/panels/form_widgets.h"
@@ -145,7 +146,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));
-  sites_->setTable(GroupTable("Who", oom.sites));
+  sites_->setTable(GroupTable(i18n::Text("Call site"), oom.sites));
 }
 
 void OutOfMemoryPageView::Cancelled() {

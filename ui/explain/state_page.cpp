@@ -126,8 +126,9 @@ void StatePage::Show(const Found& found) {
   }
   int at = 0;
   for (const Fact& fact : StateFacts(found.state)) {
-    facts_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), at / 2,
-                      at % 2 * 2);
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    label->setFullText(QString::fromStdString(fact.label));
+    facts_->addWidget(label, at / 2, at % 2 * 2);
     facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,
                       at % 2 * 2 + 1, Qt::AlignRight);
     ++at;

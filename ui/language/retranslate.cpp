@@ -22,8 +22,8 @@ namespace vramscope::ui {
 namespace {
 
 const QRegularExpression& Placeholder() {
-  static const QRegularExpression expression(
-      QStringLiteral("%L?(\\d{1,2}|n)|\\{(\\d*)(:[^{}]*)?\\}"));
+  // Not those of i18n::Format: its texts are made of data, and are made again.
+  static const QRegularExpression expression(QStringLiteral("%L?(\\d{1,2}|n)"));
   return expression;
 }
 
@@ -39,17 +39,12 @@ struct Template {
 QStringList PlacesIn(const QString& text, QStringList* between) {
   QStringList places;
   qsizetype from = 0;
-  int next = 0;
   auto matches = Placeholder().globalMatch(text);
   while (matches.hasNext()) {
     const QRegularExpressionMatch match = matches.next();
     *between << text.mid(from, match.capturedStart() - from);
     from = match.capturedEnd();
-    const QString braces =
-        match.captured(0).startsWith(QLatin1Char('{'))
-            ? (match.captured(2).isEmpty() ? QString::number(next++) : match.captured(2))
-            : QString();
-    places << (braces.isEmpty() ? match.captured(1) : braces);
+    places << match.captured(1);
   }
   *between << text.mid(from);
   return places;
@@ -68,7 +63,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
       made.letters += text.size();
       words += std::count_if(text.begin(), text.end(), [](QChar c) { return c.isLetter(); });
     }
-    if (words < 2) continue;  // "%1, %2" fits everything
+    if (words < 3) continue;  // "%1, %2" and "%1 of %2" fit too much
     QString pattern = QRegularExpression::escape(between.front());
     for (qsizetype i = 0; i < places.size(); ++i)
       pattern += QStringLiteral("(.*)") + QRegularExpression::escape(between[i + 1]);
@@ -90,11 +85,18 @@ QString Now(const AnsweredText& text) {
       text.disambiguation.isEmpty() ? nullptr : text.disambiguation.constData(), text.n);
 }
 
-// The text of whoever shows it, where several English texts had the same translation.
+// The text of whoever shows it, where several English texts had the same translation: that of its
+// class or of the one around it, else of code without Qt, else of a class farther out.
 const AnsweredText& Choose(const QList<AnsweredText>& answered, const QStringList& contexts) {
-  for (const QString& context : contexts)
-    for (const AnsweredText& text : answered)
-      if (QString::fromUtf8(text.context) == context) return text;
+  const auto of = [&](const QString& context) {
+    return std::find_if(answered.begin(), answered.end(), [&](const AnsweredText& text) {
+      return QString::fromUtf8(text.context) == context;
+    });
+  };
+  QStringList order = contexts;
+  order.insert(std::min<qsizetype>(1, order.size()), QStringLiteral("text"));
+  for (const QString& context : order)
+    if (const auto found = of(context); found != answered.end()) return *found;
   return answered.front();
 }
 
@@ -102,11 +104,15 @@ class Retranslator {
  public:
   Retranslator() : templates_(MakeTemplates(AnsweredBefore())) {}
 
+  // A text without arguments.
+  std::optional<AnsweredText> Whole(const QString& text, const QStringList& contexts) const {
+    const auto found = AnsweredBefore().find(text);
+    if (text.isEmpty() || found == AnsweredBefore().end()) return std::nullopt;
+    return Choose(found.value(), contexts);
+  }
   std::optional<QString> Of(const QString& text, const QStringList& contexts) const {
-    const Answered& before = AnsweredBefore();
     if (text.isEmpty()) return std::nullopt;
-    if (const auto found = before.find(text); found != before.end())
-      return Now(Choose(found.value(), contexts));
+    if (const auto whole = Whole(text, contexts)) return Now(*whole);
     for (const Template& made : templates_) {
       if (!text.startsWith(made.begin)) continue;
       const QRegularExpressionMatch match = made.whole.match(text);
@@ -158,8 +164,35 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
+// Which text a property, a tab or an item shows since the last time: with it the way back is exact.
+struct Shown {
+  QString text;
+  AnsweredText of;
+};
+using ShownTexts = QHash<QString, Shown>;  // by property, "tab 3", "item 3"
+QHash<const QObject*, ShownTexts>& Remembered() {
+  static QHash<const QObject*, ShownTexts> remembered;
+  return remembered;
+}
+
+// The text in the present language; remembered for `what` of `object`.
+std::optional<QString> Switched(const Retranslator& of, QObject* object, const QString& what,
+                                const QString& text, const QStringList& contexts) {
+  ShownTexts& shown = Remembered()[object];
+  const auto known = shown.constFind(what);
+  const std::optional<AnsweredText> source =
+      known != shown.constEnd() && known->text == text ? known->of : of.Whole(text, contexts);
+  if (!source) return of.Of(text, contexts);
+  const QString now = Now(*source);
+  shown[what] = {now, *source};
+  return now;
+}
+
 void RetranslateOne(const Retranslator& of, QObject* object) {
   const QStringList contexts = ContextsOf(object);
+  if (!Remembered().contains(object))
+    QObject::connect(object, &QObject::destroyed, object,
+                     [object] { Remembered().remove(object); });
   const QMetaObject* meta = object->metaObject();
   // Derived classes' first: a label that elides sets what its base shows.
   for (int i = meta->propertyCount() - 1; i >= 0; --i) {
@@ -168,17 +201,26 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
         !property.isReadable() || IsTextOfOthers(object, property.name()))
       continue;
     const QString text = property.read(object).toString();
-    if (const auto now = of.Of(text, contexts); now && *now != text) property.write(object, *now);
+    if (const auto now = Switched(of, object, QString::fromLatin1(property.name()), text, contexts);
+        now && *now != text)
+      property.write(object, *now);
   }
   if (auto* tabs = qobject_cast<QTabBar*>(object)) {
     for (int i = 0; i < tabs->count(); ++i) {
-      if (const auto now = of.Of(tabs->tabText(i), contexts)) tabs->setTabText(i, *now);
+      if (const auto now =
+              Switched(of, tabs, QStringLiteral("tab %1").arg(i), tabs->tabText(i), contexts))
+        tabs->setTabText(i, *now);
       if (const auto now = of.Of(tabs->tabToolTip(i), contexts)) tabs->setTabToolTip(i, *now);
     }
   }
   if (auto* box = qobject_cast<QComboBox*>(object)) {
     for (int i = 0; i < box->count(); ++i) {
-      if (const auto now = of.Of(box->itemText(i), contexts)) box->setItemText(i, *now);
+      // Foreign names are items, too: whole texts alone.
+      if (of.Whole(box->itemText(i), contexts) ||
+          Remembered()[box].contains(QStringLiteral("item %1").arg(i)))
+        if (const auto now =
+                Switched(of, box, QStringLiteral("item %1").arg(i), box->itemText(i), contexts))
+          box->setItemText(i, *now);
       if (const auto now = of.Of(box->itemData(i, Qt::ToolTipRole).toString(), contexts))
         box->setItemData(i, *now, Qt::ToolTipRole);
     }

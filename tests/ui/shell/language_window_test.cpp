@@ -12,12 +12,14 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QSet>
 #include <QStyle>
 #include <QTabBar>
 #include <QTableView>
 #include <map>
 
 #include "profiler/base/i18n.h"
+#include "profiler/run/catalogue.h"
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/language/language.h"
 #include "ui/panels/form_widgets.h"
@@ -171,6 +173,15 @@ TEST_F(LanguageWindowTest, TheRunningWindowIsSwitchedThereAndBack) {
 
 // What is not ours to translate: names of the trace, of files, of settings and their values, units.
 bool IsForeign(const QString& text) {
+  // A setting without a name of its own shows the last word of its key.
+  static const QSet<QString> keys = [] {
+    QSet<QString> words;
+    for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
+      for (const run::SettingDeclaration& setting : technique.settings)
+        words << QString::fromStdString(setting.key.substr(setting.key.rfind('.') + 1));
+    return words;
+  }();
+  if (keys.contains(text)) return true;
   static const QRegularExpression letters(QStringLiteral("[A-Za-z]{2,}"));
   if (!letters.match(text).hasMatch()) return true;
   static const QRegularExpression foreign(
@@ -182,6 +193,7 @@ bool IsForeign(const QString& text) {
           "|\\S*[./_:>]\\S*( .*)?|/.*|vramscope.*|.*\\.(py|trace|pickle)\\b.*"
           // Values of settings and names of their own.
           "|(bf16|fp16|fp32|amp-\\S+|eager|fused|adam\\S*|sgd|gpt2|cpu|cuda|none|nvme|true|false)"
+          "|CUDA memory snapshot .*|CUDA memor…rotocol 4\\)|cuda(Malloc|Free)|recorded"
           "|(English|简体中文|Qt|ssh|user@box|python3?|Python|config\\.json|GPU)"
           "|(RTX|GeForce|NVIDIA|A100|H100|GPT|Llama|Qwen|Mistral|BERT).*)$"),
       QRegularExpression::CaseInsensitiveOption);
