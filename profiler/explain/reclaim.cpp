@@ -25,7 +25,7 @@ constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
 
-constexpr std::string_view kEmptyCache = "empty_cache() at this moment";
+constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this moment");
 constexpr std::string_view kNeedsHistory =
     "What other settings would have done needs a history of requests, which a state does not have: "
     "torch.cuda.memory._record_memory_history() before the run records one.";
@@ -145,7 +145,7 @@ std::string Headline(const Reclaim& r) {
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
   if (anew) text += i18n::Text(", both with the older blocks allocated anew");
-  return text + "." + more;
+  return text + i18n::Text(".") + more;
 }
 
 // What empty_cache() gives back at once: private pools keep what they have.

@@ -5686,7 +5686,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
-        <translation> {} 将预留峰值降低 {}，从 {} {} 降到 {}</translation>
+        <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
     </message>
     <message>
         <source>, and of the {} requested</source>
@@ -5971,6 +5971,26 @@ most of it asked for by {}</source>
     <message>
         <source>{} of PATH</source>
         <translation>PATH 中的 {}</translation>
+    </message>
+    <message>
+        <source>(before the recording)</source>
+        <translation>（录制之前）</translation>
+    </message>
+    <message>
+        <source>(no stack)</source>
+        <translation>（无调用栈）</translation>
+    </message>
+    <message>
+        <source>(unattributed)</source>
+        <translation>（未归属）</translation>
+    </message>
+    <message>
+        <source>.</source>
+        <translation>。</translation>
+    </message>
+    <message>
+        <source>empty_cache() at this moment</source>
+        <translation>此刻调用 empty_cache()</translation>
     </message>
 </context>
 <context>

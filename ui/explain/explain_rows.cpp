@@ -139,11 +139,12 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
     row.marked = reference;
     if (!r.error.empty()) {
       row.cells.assign(table.columns.size(), Cell{});
-      row.cells[0] = {.text = r.name, .exact = r.error};
+      row.cells[0] = {.text = i18n::Text(r.name), .exact = r.error};
       row.cells[1] = {
           .text = i18n::Text("not computed"), .exact = r.error, .tone = Cell::Tone::kDim};
     } else {
-      row.cells = {TextCell(r.note.empty() ? r.name : fmt::format("{} · {}", r.name, r.note)),
+      row.cells = {TextCell(r.note.empty() ? i18n::Text(r.name)
+                                           : fmt::format("{} · {}", i18n::Text(r.name), r.note)),
                    BytesCell(r.reserved),
                    reference ? Cell{} : DifferenceCell(-r.given_back),
                    BytesCell(r.peak_reserved),

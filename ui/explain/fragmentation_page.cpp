@@ -68,6 +68,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);  // no line over another
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);

@@ -59,9 +59,11 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     Template made;
     made.begin = between.front();
     qsizetype words = 0;
+    // A Chinese character is half a word.
     for (const QString& text : between) {
       made.letters += text.size();
-      words += std::count_if(text.begin(), text.end(), [](QChar c) { return c.isLetter(); });
+      for (const QChar c : text)
+        if (c.isLetter()) words += c.unicode() < 0x2e80 ? 1 : 2;
     }
     if (words < 3) continue;  // "%1, %2" and "%1 of %2" fit too much
     QString pattern = QRegularExpression::escape(between.front());
