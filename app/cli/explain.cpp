@@ -125,7 +125,7 @@ void RegisterExplain(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
-      command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
+      command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
   command

@@ -388,7 +388,7 @@ void RegisterWaterfall(CLI::App& app, Context& context) {
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,
-                   "the bars' order, as precision,lora; the others come behind")
+                   "the bars' order, as precision,lora; the others follow")
       ->delimiter(',')
       ->type_name("NAME,...");
   command->add_option("-o,--output", options->output, "draw the bars into a file")

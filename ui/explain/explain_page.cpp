@@ -111,7 +111,7 @@ void ExplainPage::ShowHead() {
   const bool of_all = context_.has_range() && context_.digest != nullptr && !said_.isEmpty() &&
                       (cares() & (kRange | kMoment)) == 0;
   head_->setText(
-      of_all ? tr("%1 Of the whole recording: the selected range does not narrow this page.")
+      of_all ? tr("%1 For the whole recording: the selected range does not apply to this page.")
                    .arg(said_)
              : said_);
 }
@@ -157,9 +157,8 @@ void ExplainPage::Look() {
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
     stale_ = changes & kTheme;  // nobody says it again with the document
     jobs_.cancel();
-    Head(context_.opening
-             ? tr("Still opening: what this page says is of the whole, and comes with it.")
-             : tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording (Ctrl+O)."));
+    Head(context_.opening ? tr("Still loading: this page needs the whole file.")
+                          : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;
   }

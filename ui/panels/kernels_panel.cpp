@@ -62,9 +62,8 @@ KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   by_->setObjectName(QStringLiteral("kernelsBy"));
   for (const query::KernelsBy by : query::kKernelsBy) by_->addItem(TitleOf(by));
   bar_->line()->insertWidget(0, by_);
-  bar_->line()->addWidget(
-      MakeRangeButton(QStringLiteral("leaveKernelsRange"),
-                      tr("Leaves the range: all kernels of the trace again (Esc)")));
+  bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveKernelsRange"),
+                                          tr("Leave the range: show all kernels again (Esc)")));
   column->addWidget(bar_);
 
   model_ = new TableModel(this);
@@ -204,12 +203,11 @@ bool KernelsPanel::step(int direction) {
 
 void KernelsPanel::Count() {
   const bool any = indexes_ != nullptr && indexes_->activities() != nullptr;
-  view_->setEmptyText(
-      indexes_ == nullptr ? nothing_
-      : !any             ? tr("No kernels are in this trace: a plan of a built-in model, a program "
-                                          "that was recorded or planned and a trace of torch.profiler have some.")
-      : !filter_.empty() ? tr("No kernel matches the filter.")
-                         : tr("No kernel begins in this range."));
+  view_->setEmptyText(indexes_ == nullptr ? nothing_
+                      : !any ? tr("This trace has no kernels: plans of built-in models, recorded "
+                                  "or planned programs and torch.profiler traces have them.")
+                      : !filter_.empty() ? tr("No kernel matches the filter.")
+                                         : tr("No kernel begins in this range."));
   if (shown_ == nullptr) return bar_->setCount({}, false);
   const QString modelled = shown_of_->trace().info.measured ? QString() : tr(", times modelled");
   bar_->setCount(

@@ -28,6 +28,7 @@ class TableView;
 
 class KernelsPanel : public RangedPage {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 

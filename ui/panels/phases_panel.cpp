@@ -78,7 +78,7 @@ void PhasesPanel::make() {
   model_->setTable(PhaseTable(*digest_, begin, end, card_));
   view_->setEmptyText(
       begin < end && !digest_->summary.steps.empty()
-          ? tr("No step reaches into the selected range.")
+          ? tr("No step overlaps the selected range.")
           : tr("No steps are marked in this trace, and none were found by repetition. Its "
                "allocations and call sites are in the other tabs."));
   stale_ = false;  // now that it is made

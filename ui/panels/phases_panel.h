@@ -24,6 +24,7 @@ class TableView;
 
 class PhasesPanel : public QWidget {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 

@@ -5,6 +5,7 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
+#include "profiler/base/i18n.h"
 #include "ui/jobs/release_later.h"
 #include "ui/panels/find_bar.h"
 #include "ui/panels/kernel_rows.h"
@@ -19,9 +20,8 @@ namespace {
 QString Number(uint64_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
 
 QString CountOf(query::ThingKind kind, uint64_t n) {
-  const QString name =
-      QString::fromUtf8(query::Name(kind).data(), static_cast<qsizetype>(query::Name(kind).size()));
-  return QStringLiteral("%1 %2").arg(name, Number(n));
+  return QStringLiteral("%1 %2").arg(QString::fromStdString(i18n::Text(query::Name(kind))),
+                                     Number(n));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   bar_ = new FindBar("searchFilter",
                      tr("Find gemm, cudaMalloc, attn; or size > 10 MiB and phase = backward"));
   bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveSearchRange"),
-                                          tr("Leaves the range: all of the trace again (Esc)")));
+                                          tr("Leave the range: show the whole trace again (Esc)")));
   column->addWidget(bar_);
   model_ = new TableModel(this);
   view_ = new TableView;
@@ -157,13 +157,13 @@ void SearchPanel::focusEdit() {
 }
 
 void SearchPanel::Count() {
-  view_->setEmptyText(indexes_ == nullptr ? nothing_
-                      : filter_.empty()
-                          ? tr("Blocks, kernels, copies, calls, ops, modules, stacks and "
-                               "annotations are found by a text of theirs, or by a filter such as\n"
-                               "size > 10 MiB and module ~ attn and phase = backward")
-                      : shown_ == nullptr ? tr("Searching …")
-                                          : tr("Nothing that is drawn matches."));
+  view_->setEmptyText(
+      indexes_ == nullptr ? nothing_
+      : filter_.empty()
+          ? tr("Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their "
+               "text, or by a filter such as\nsize > 10 MiB and module ~ attn and phase = backward")
+      : shown_ == nullptr ? tr("Searching …")
+                          : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())
     return bar_->setCount(filter_.empty() ? QString() : tr("Searching …"), false);
   const query::SearchResult& found = *shown_->found;

@@ -26,6 +26,7 @@ class TableView;
 
 class SearchPanel : public RangedPage {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit SearchPanel(QWidget* parent = nullptr);
 

@@ -109,12 +109,12 @@ void ProgramRunner::start(const program::Request& request) {
   if (!command.ok()) return refuse(Text(std::string(command.status().message())), {});
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
-    return refuse(tr("the program 'vramscope', which starts it, was not found"),
-                  tr("Build it with ./vramscope; it lies beside the window's own program."));
+    return refuse(tr("program 'vramscope', which starts it, not found"),
+                  tr("Build it with ./vramscope; it belongs beside this program."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder = program::ScratchFolder::Make();
   if (!folder.ok())
     return refuse(Text(std::string(folder.status().message())),
-                  tr("Is there room in %1?").arg(QDir::tempPath()));
+                  tr("Check the free space in %1.").arg(QDir::tempPath()));
   run_ = std::make_unique<Run>(
       program::ReadOptions{
           .device = *device, .planned = request.planned(), .title = TitleOf(request)},
@@ -252,12 +252,13 @@ void ProgramRunner::End(const Read& last) {
       outcome = *std::move(parsed);
   if (!run_->unreadable.ok()) {
     end.error =
-        tr("its history could not be read: %1").arg(Text(std::string(run_->unreadable.message())));
+        tr("cannot read its history: %1").arg(Text(std::string(run_->unreadable.message())));
     end.next = tr("Record fewer steps, or close other programs.");
   } else if (!outcome && run_->process.error() == QProcess::FailedToStart) {
-    end.error = tr("'%1', which starts it, cannot be started").arg(vramscope_);
+    end.error = tr("cannot start '%1', which starts it").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
-    if (!end.stopped) end.error = tr("the process that watches it was killed, and it with it");
+    if (!end.stopped)
+      end.error = tr("the process that watches it was killed, and the program with it");
   } else if (!outcome) {
     // It refused before it started anything, and said why.
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
@@ -265,12 +266,13 @@ void ProgramRunner::End(const Read& last) {
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = end.trace != nullptr ? tr("What arrived before that is shown.")
+    end.next = end.trace != nullptr ? tr("The events that arrived before are shown.")
                : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
                            : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
-    end.error = tr("its history could not be written whole: %1").arg(Text(outcome->write_error));
-    end.next = tr("Make room in %1; what arrived is shown.").arg(QDir::tempPath());
+    end.error = tr("cannot write its whole history: %1").arg(Text(outcome->write_error));
+    end.next =
+        tr("Free some space in %1; the events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
     end.error =
         Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
@@ -280,7 +282,7 @@ void ProgramRunner::End(const Read& last) {
     if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-    end.next = tr("What arrived before that is shown.");
+    end.next = tr("The events that arrived before are shown.");
   } else if (!end.stopped) {
     end.remark = Text(program::WarningOf(seen, *outcome));
   }

@@ -28,6 +28,7 @@
 #include "profiler/trace/trace.h"
 #include "ui/documents/document_list.h"
 #include "ui/jobs/jobs.h"
+#include "ui/language/language.h"
 #include "ui/panels/rows.h"
 #include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
@@ -174,6 +175,9 @@ class MainWindow : public QMainWindow {
 
   // `remember`: the next start begins with it.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
+  static QString storedLanguage();  // what was chosen last; empty: nothing
+  // Of the running window, in place. `remember`: the next start begins with it.
+  void setLanguage(Language language, bool remember = true);
   // Of a recording of several GPUs, which one is shown.
   void showDevice(uint8_t device);
   bool busy() const;     // something is being run, read, written or digested
@@ -249,6 +253,7 @@ class MainWindow : public QMainWindow {
   void ExportPictureDialog();
   void ShowAbout();
   void RebuildRecent();
+  void WarnOfFonts();  // where no font has the language's characters
   // main_window_document.cpp: runs, what is shown.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp

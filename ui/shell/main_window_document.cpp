@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/seq.h"
 #include "profiler/trace/catch_status.h"
@@ -122,7 +123,7 @@ void MainWindow::LanesChanged() {
   if (was == is) return;
   doc().undo.Push(
       {.kind = UndoStep::Kind::kLanes,
-       .text = (is.size() > was.size() ? tr("Hide lane") : tr("Show lanes")).toStdString(),
+       .text = (is.size() > was.size() ? tr("Hide track") : tr("Show tracks")).toStdString(),
        .lanes_before = before.toStdString(),
        .lanes_after = lanes_.toStdString()});
   actions_.Refresh();
@@ -225,7 +226,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   if (change->taken.empty()) return;
   // Nothing changes behind one's back.
   QString text = tr("It starts with %1.").arg(list(change->taken));
-  if (!change->kept.empty()) text += tr(" What you had set stays: %1.").arg(list(change->kept));
+  if (!change->kept.empty()) text += tr(" Your settings stay: %1.").arg(list(change->kept));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("%1 has settings of its own").arg(name),
@@ -317,8 +318,8 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
                    .title = tr("The last action was not carried out"),
-                   .text = tr("%1. What is shown may be of before. Save what you need, and close "
-                              "other programs.")
+                   .text = tr("%1. The window may show an older state. Save what you need, and "
+                              "close other programs.")
                                .arg(Text(status)),
                    .action = session().shown() != nullptr ? tr("Save trace …") : QString(),
                    .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
@@ -444,17 +445,18 @@ void MainWindow::PlanBeside() {
          .tone = Banner::Tone::kWarning,
          .title = tr("Planned beside the recording: %1")
                       .arg(QString::fromStdString(guess->config.model)),
-         .text = tr("%1. The recording does not tell batch and sequence: set them on the left.")
-                     .arg(QString::fromStdString(guess->why))});
+         .text =
+             tr("%1. The recording has no batch size and sequence length: set them on the left.")
+                 .arg(QString::fromStdString(guess->why))});
     runConfig(guess->config);
     return;
   }
   ShowActive();
   banner_->show({.kind = "choose-model",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("Which run is to stand beside the recording?"),
-                 .text = tr("The recording does not tell its model. Choose model, batch and "
-                            "sequence on the left, then run it with Ctrl+R."),
+                 .title = tr("Which run should be compared with the recording?"),
+                 .text = tr("The recording does not name its model. Choose model, batch and "
+                            "sequence on the left, then press Ctrl+R."),
                  .action = tr("Back to the recording"),
                  .run = [this, id = recording.id()] { showDocument(id); }});
   run_panel_->findChild<QWidget*>(QStringLiteral("model"))->setFocus();
@@ -557,26 +559,23 @@ void MainWindow::ShowFit() {
   banner_->show(
       {.kind = "does-not-fit",
        .tone = Banner::Tone::kWarning,
-       .title = summary.headroom_bytes < 0
-                    ? tr("Does not fit into %1: %2 GiB too much")
-                          .arg(ShortDeviceName(info.device),
-                               Gib(-static_cast<double>(summary.headroom_bytes)))
-                    // What was refused is in no figure.
-                    : tr("Does not fit into %1: a request found no room")
-                          .arg(ShortDeviceName(info.device)),
-       .text =
-           tr("%1 GiB would be reserved at most (allocated is highest in %2), beside %3 GiB for "
-              "the "
-              "CUDA context%4. "
-              "The techniques on the left say what each would save; another device is one choice "
-              "away.")
-               .arg(Gib(static_cast<double>(summary.peak.reserved)),
-                    ToQString(trace::Name(summary.peak.context.phase)),
-                    Gib(static_cast<double>(info.device.context_bytes)),
-                    summary.most_used.past_allocator == 0
-                        ? QString()
-                        : tr(" and %1 GiB that libraries take past the allocator")
-                              .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
+       .title =
+           summary.headroom_bytes < 0
+               ? tr("Does not fit into %1: %2 GiB too much")
+                     .arg(ShortDeviceName(info.device),
+                          Gib(-static_cast<double>(summary.headroom_bytes)))
+               // What was refused is in no figure.
+               : tr("Does not fit into %1: an allocation failed").arg(ShortDeviceName(info.device)),
+       .text = tr("At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA "
+                  "context%4. The techniques on the left show what each would save; or choose a "
+                  "larger GPU.")
+                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
+                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
+                        Gib(static_cast<double>(info.device.context_bytes)),
+                        summary.most_used.past_allocator == 0
+                            ? QString()
+                            : tr(" and %1 GiB that libraries allocate outside the allocator")
+                                  .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
        .action = info.has_config ? tr("Make it fit") : QString(),
        .run = [this] { actions_.Find(QStringLiteral("run.fit"))->trigger(); }});
 }
@@ -642,7 +641,7 @@ void MainWindow::PinBaseline() {
 
 void MainWindow::UnpinBaseline() {
   SetBaseline(nullptr, {});
-  Say(tr("No baseline any more: runs are compared with the one before"));
+  Say(tr("No baseline: runs are compared with the previous one"));
 }
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
@@ -674,7 +673,7 @@ void MainWindow::SwapBaseline() {
     if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);
     ShowDigest(doc().id(), pinned, false, false);
   }
-  Say(tr("%1 is shown against %2")
+  Say(tr("%1 is compared with baseline %2")
           .arg(QString::fromStdString(session().shown()->name),
                QString::fromStdString(session().baseline()->name)));
 }

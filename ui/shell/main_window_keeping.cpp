@@ -152,7 +152,7 @@ void MainWindow::CancelWhatIsAsked() {
     CancelOthers();
     return;
   }
-  if (AskToStop(tr("Stop it? What arrived so far stays."))) StopRuns();
+  if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
 // False: not now. Where something has to end first, the window closes by itself after that.

@@ -72,8 +72,8 @@ void MainWindow::BuildSession() {
   if (count > kNamed) list += tr(" and %1 more").arg(count - kNamed);
   banner_->show({.kind = "restore",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("The window was not closed the last time"),
-                 .text = tr("Open were: %1. Document > Restore has them, too.").arg(list),
+                 .title = tr("The window was not closed properly last time"),
+                 .text = tr("Open then: %1. Document > Restore brings them back, too.").arg(list),
                  .action = tr("Restore"),
                  .run = [this] { restoreDocuments(); }});
 }
@@ -103,7 +103,7 @@ void MainWindow::restoreDocuments() {
   showDocument(opened[session->active]);
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
-  Say(tr("%n document(s) restored", nullptr, static_cast<int>(opened.size())));
+  Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
   // The new session has them before the old one goes.
   StoreSession(false);
   session_file_->flush();
@@ -189,10 +189,10 @@ void MainWindow::saveSettings(const QString& path) {
   const bool good =
       file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.commit();
   if (good) {
-    Say(tr("Wrote %1; `vramscope plan --config %1` plans it, too").arg(path));
+    Say(tr("Wrote %1; plan it with `vramscope plan --config %1`").arg(path));
   } else {
     banner_->show({.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                    .text = tr("%1. Choose another place.").arg(file.errorString())});
     Q_EMIT failed(file.errorString());
   }
@@ -206,7 +206,7 @@ void MainWindow::AddSessionActions() {
                 .text = tr("Restore"),
                 .run = [this] { restoreDocuments(); },
                 .enabled = [this] { return left_session_ != nullptr; },
-                .tip = tr("What was open when the window ended the last time"),
+                .tip = tr("The documents that were open when the window last closed"),
                 .separator_before = true,
                 .words = {tr("session"), tr("crash"), tr("reopen")}});
   actions_.Add(
@@ -226,7 +226,7 @@ void MainWindow::AddSessionActions() {
                           QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
                       if (!path.isEmpty()) saveSettings(path);
                     },
-                .tip = tr("As run.json, which `vramscope plan --config` and Open config.json read"),
+                .tip = tr("As run.json, for `vramscope plan --config` and Open config.json"),
                 .words = {tr("run.json"), tr("config"), tr("export")}});
 }
 

@@ -36,8 +36,7 @@ void MainWindow::LookForLibTorch() {
   ShowMissing(torch);
   savings_->setSamples(samples_);
   const auto available = [this](const run::RunConfig& config) { return IsThere(config); };
-  const QString why =
-      tr("needs LibTorch: \u201cDownload LibTorch\u201d above, or `vramscope setup`");
+  const QString why = tr("needs LibTorch: “Download LibTorch” above, or `vramscope setup`");
   techniques_->setAvailable(available, why);
   run_panel_->setAvailable(available, why);
   actions_.Refresh();
@@ -54,7 +53,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   else if (!never.empty())
     missing.why = ToQString(never);
   else
-    missing.why = tr("LibTorch %1, which plans the built-in models, is not installed")
+    missing.why = tr("LibTorch %1, needed to plan the built-in models, is not installed")
                       .arg(ToQString(setup::TorchVersion()));
   QStringList others;
   for (const std::string& other : torch.others) others << ToQString(other);
@@ -74,14 +73,13 @@ bool MainWindow::IsThere(const run::RunConfig& config) const {
 }
 
 void MainWindow::RefuseWithoutLibTorch() {
-  banner_->show(
-      {.kind = "no-libtorch",
-       .tone = Banner::Tone::kWarning,
-       .title = tr("There is no shipped run of this"),
-       .text = tr("Planning it needs LibTorch. The panel on the left downloads it; so does "
-                  "`vramscope setup`."),
-       .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
-       .run = [this] { downloadLibTorch(); }});
+  banner_->show({.kind = "no-libtorch",
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("No shipped run has these settings"),
+                 .text = tr("Planning it needs LibTorch. Download it in the panel on the left, or "
+                            "with `vramscope setup`."),
+                 .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
+                 .run = [this] { downloadLibTorch(); }});
   Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
 }
 
@@ -92,8 +90,8 @@ void MainWindow::ShowSample() {
     SetBusy({});
     if (session().shown() != nullptr) return RefuseWithoutLibTorch();
     ShowFailed(tr("Nothing is planned"),
-               tr("LibTorch is not installed, and no run was shipped with this program"),
-               tr("Open a recording with Ctrl+O, plan a program of yours with Ctrl+G"));
+               tr("LibTorch is not installed, and this program ships no runs"),
+               tr("Open a recording with Ctrl+O, or plan your own program with Ctrl+G"));
     Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
     return;
   }
@@ -140,7 +138,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   }
   LookForLibTorch();
   if (!can_plan_) return;
-  Say(tr("LibTorch is there: everything can be planned now"));
+  Say(tr("LibTorch is installed: everything can be planned now"));
   // What is shown stays; what stood in place of figures is planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);

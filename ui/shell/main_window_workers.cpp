@@ -52,7 +52,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
   connect(worker, &WorkerClient::ready, this, [this, worker] {
     if (worker != worker_ || banner_->kind() != QLatin1String("worker-lost")) return;
     if (!lost_.isEmpty())
-      ShowLost(tr("The worker was lost; another one has taken its place"), false, false);
+      ShowLost(tr("The worker was lost; a new one has replaced it"), false, false);
   });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
     if (worker == running_)
@@ -119,7 +119,7 @@ void MainWindow::runOnCard() {
     SetBusy({});
     banner_->show({.kind = "no-card",
                    .tone = Banner::Tone::kWarning,
-                   .title = tr("Nothing can be run on a GPU here"),
+                   .title = tr("Cannot run on a GPU here"),
                    .text = tr("%1.").arg(why)});
     Say(tr("Not run: %1").arg(why));
     Q_EMIT failed(why);
@@ -192,8 +192,8 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       banner_->show(
           {.kind = "run-failed",
            .title = tr("The run ended without any events"),
-           .text = tr("The worker reported success but sent nothing. The Log tab has what "
-                      "it said."),
+           .text =
+               tr("The worker reported success but sent no events. The Log tab has its output."),
            .action = tr("Run again"),
            .run = [this] { StartRun(); }});
       Q_EMIT failed(tr("no events"));
@@ -210,7 +210,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   if (code == kCodeCancelled) {
     Say(tr("Cancelled"));
     if (trace == nullptr)
-      ShowFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
+      ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
     // WorkerLost comes next and says what happened.
@@ -218,15 +218,15 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     banner_->show(
         {.kind = "run-failed",
          .title = tr("%1 could not be run").arg(QString::fromStdString(doc().config.model)),
-         .text = tr("%1. Change the setting that is named and it runs again by itself; "
-                    "Ctrl+Z takes the last change back.")
+         .text = tr("%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last "
+                    "change.")
                      .arg(error),
          .action = CanUndo() ? tr("Undo") : QString(),
          .run = [this] { undo(); }});
     Say(tr("Failed: %1").arg(error));
     if (trace == nullptr)
       ShowFailed(tr("The run failed"), error,
-                 tr("Change the settings on the left, or take the last change back"));
+                 tr("Change the settings on the left, or undo the last change"));
   }
   if (trace != nullptr)
     Digested(doc(), std::move(trace), false, true);
@@ -245,8 +245,8 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
        .title = title,
        .text = session().partial()
-                   ? tr("%1 What had arrived is shown.").arg(lost_)
-                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(lost_),
+                   ? tr("%1 The events that had arrived are shown.").arg(lost_)
+                   : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
        .action = tr("Run again"),
        .run = [this, on_card] {
          if (on_card)
@@ -262,7 +262,7 @@ void MainWindow::WorkerLost(const QString& what) {
   lost_ = what;
   ShowLost(on_card ? tr("The run on the GPU was lost")
            : again ? tr("The worker was lost and is being replaced")
-                   : tr("The worker can't be kept running"),
+                   : tr("The worker keeps crashing; restarts stopped"),
            !again, on_card);
   if (on_card) lost_.clear();  // nobody takes its place
   Say(what);

@@ -122,7 +122,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
       continue;
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                    .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
@@ -168,14 +168,13 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       }
     } else if (status.code() == absl::StatusCode::kCancelled) {
       closing_ = false;
-      Say(tr("Cancelled: %1 is as it was before").arg(path));
+      Say(tr("Cancelled: %1 is unchanged").arg(path));
     } else {
       closing_ = false;
       banner_->show(
           {.kind = "save-failed",
-           .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
-           .text = tr("%1. A file that was there before is as it was; choose another place "
-                      "or make room.")
+           .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
+           .text = tr("%1. An existing file is unchanged; choose another place or free some space.")
                        .arg(ToQString(std::string(status.message()))),
            .action = tr("Try again"),
            .run = [this, trace, path, produce] { Write(trace, path, produce); }});
@@ -238,7 +237,7 @@ void MainWindow::ShowProgress() {
   if (digests_.busy()) {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
-    status_->setText(tr("Adding up what is in memory … · Ctrl+. cancels"));
+    status_->setText(tr("Adding up memory … · Ctrl+. cancels"));
     return;
   }
   if (writing_.empty()) {

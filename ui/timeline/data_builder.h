@@ -33,6 +33,8 @@ class DataBuilder {
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Built elsewhere.
   void Remember(const Data& data);
+  // Everything is built again when it is asked for: its texts are in another language.
+  void Forget() { remembered_.clear(); }
   // What is in sight is not forgotten, however large.
   void SetShown(const TracePtr& trace, const TracePtr& ghost);
   // What has been built since asked last.

@@ -83,7 +83,7 @@ struct TimelineWidget::Impl {
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
       // Not the picture of what was shown before, under the name of this.
       model.SetData(nullptr, false, Now());
-      model.SetStatus(Status::kFailed, tr("This can't be drawn").toStdString(),
+      model.SetStatus(Status::kFailed, tr("Cannot draw this").toStdString(),
                       std::string(error.message()),
                       tr("Close other programs, or open a part of it").toStdString(), -1);
     }
@@ -243,6 +243,12 @@ void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const Q
 
 void TimelineWidget::setTheme(const Theme& theme) {
   impl_->model.SetTheme(theme);
+  impl_->Refresh();
+}
+
+void TimelineWidget::retranslate() {
+  impl_->builder.Forget();
+  impl_->ghost_label_changed = true;
   impl_->Refresh();
 }
 
