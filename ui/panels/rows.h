@@ -23,9 +23,9 @@ namespace vramscope::ui {
 
 struct Column {
   std::string title;
-  bool number = false;        // right-aligned, monospaced
-  int width = 90;             // pixels at 1x, a start; the widest of text takes what room is left
-  bool right = false;         // right-aligned text among numbers
+  bool number = false;   // right-aligned, monospaced
+  int width = 90;        // pixels at 1x, a start; the widest of text takes what room is left
+  bool right = false;    // right-aligned text among numbers
   std::string tip = {};  // what it means, where the title does not say
 };
 
