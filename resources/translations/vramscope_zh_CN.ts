@@ -6339,12 +6339,12 @@ most of it asked for by {}</source>
         <translation>略去两者相同的内容</translation>
     </message>
     <message>
-        <source>This is the baseline itself. Change a technique, or open another file, to compare with it.</source>
-        <translation>这就是基线本身。更改一项技术或打开另一个文件，即可与它比较。</translation>
-    </message>
-    <message>
         <source>the previous run,</source>
         <translation>上一次运行，</translation>
+    </message>
+    <message>
+        <source>This is the baseline itself, or a plan with the same settings. Change a technique, or open another file, to compare with it.</source>
+        <translation>这就是基线本身，或设置相同的一次规划。更改一项技术或打开另一个文件，即可与它比较。</translation>
     </message>
 </context>
 <context>
