@@ -9,6 +9,7 @@
     oracle.md      docs/results/data/oracle.json        tests/oracle/run.py --results
     gpu.md         tests/golden/gpu/*/summary.json      tests/gpu/record.py
                    docs/results/data/gpu.json           tests/gpu/compare.py --results
+    selfcheck.md   docs/results/data/selfcheck.json     tests/app/selfcheck_all.py --results
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
     sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
 
@@ -172,6 +173,34 @@ def gpu(root):
     return page("GPUs", *parts, about, table(columns, rows))
 
 
+ABOUT_SELFCHECK = """\
+`vramscope selfcheck` over every recording: each figure of one thing, as every command says it, and
+what must hold (allocated, holes and cached are reserved; a difference with itself is zero; the
+budget that is needed passes and a byte less fails; export and reading again keep every figure)."""
+
+
+def selfcheck(root):
+    title = "Figures that agree"
+    folders = read(root / DATA / "selfcheck.json")
+    if not folders:
+        options = f"V --results {DATA}/selfcheck.json NAME=FOLDER"
+        command = f"python3 tests/app/selfcheck_all.py {options}"
+        return page(title, ABOUT_SELFCHECK, missing(command))
+    rows, notes = [], []
+    for name, folder in sorted(folders.items()):
+        files = folder["files"]
+        compared = {file: f for file, f in files.items() if "comparisons" in f}
+        differ = [file for file, f in compared.items() if f["failed"]]
+        total = sum(f["comparisons"] for f in compared.values())
+        rows.append((name, str(len(compared)), f"{total:,}", ", ".join(differ) or "none"))
+        notes += [f"- {n}: {f['refused']}" for n, f in sorted(files.items()) if "refused" in f]
+    parts = [f"Commit {commits(folders)}."]
+    parts.append(table(("folder", "files", "comparisons", "files that differ"), rows))
+    if notes:
+        parts += ["## Files that selfcheck refuses", "\n".join(notes)]
+    return page(title, ABOUT_SELFCHECK, *parts)
+
+
 ABOUT_BENCHMARKS = """\
 Google Benchmark's own output of the programs in [tests/bench](../../tests/bench): processor time of
 one call. Older figures, with peers: [recorded by hand](recorded/benchmarks.md)."""
@@ -249,6 +278,7 @@ PAGES = {
     "accuracy.md": accuracy,
     "oracle.md": oracle,
     "gpu.md": gpu,
+    "selfcheck.md": selfcheck,
     "benchmarks.md": benchmarks,
     "sanitizers.md": sanitizers,
 }
