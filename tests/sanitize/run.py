@@ -55,7 +55,7 @@ def listed(build, wanted):
 
 def environment(folder):
     """The launcher's options; reports of all processes go into files of the folder."""
-    sanitizer = "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=1"
+    sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
     leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
     return {
         **os.environ,
