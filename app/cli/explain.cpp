@@ -77,6 +77,7 @@ ExitCode Execute(const Options& options) {
   };
   ExplainPages pages;
   pages.top = options.top;
+  if (wants("findings")) pages.findings = explain::FindFindings(trace);
   if (wants("fragmentation") || wants("segments")) {
     const EventIndex moment = MomentOf(trace, asked);
     pages.fragmentation = explain::FragmentationAt(trace, moment);
@@ -130,8 +131,9 @@ void RegisterExplain(CLI::App& app, Context& context) {
   AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--page", options->page,
-                   "only fragmentation, segments, reclaim, leaks, sites or oom")
-      ->check(CLI::IsMember({"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
+                   "only findings, fragmentation, segments, reclaim, leaks, sites or oom")
+      ->check(CLI::IsMember(
+                  {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
                   .description(""))
       ->type_name("PAGE");
   command

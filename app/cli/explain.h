@@ -8,6 +8,7 @@
 #include "app/cli/command.h"
 #include "profiler/explain/evidence.h"
 #include "profiler/explain/explain.h"
+#include "profiler/explain/findings.h"
 #include "profiler/explain/held_graph.h"
 #include "profiler/trace/trace.h"
 
@@ -15,6 +16,7 @@ namespace vramscope::cli {
 
 // Those that were asked for.
 struct ExplainPages {
+  std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
   std::vector<explain::EvidenceShare> evidence;  // of the same moment
   std::vector<explain::SegmentView> segments;    // of the same moment; empty: not asked for

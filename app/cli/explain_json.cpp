@@ -243,8 +243,19 @@ Json OomJson(const trace::Trace& trace, const explain::OutOfMemoryPage& page) {
 
 }  // namespace
 
+Json FindingJson(const explain::Finding& finding) {
+  const auto text = [](std::string_view value) { return value.empty() ? Json() : Json(value); };
+  Json blocks = Json::array();
+  for (const trace::AllocationId id : finding.blocks) blocks.push_back(id.value);
+  return {{"id", finding.rule->id},         {"bytes", finding.bytes},
+          {"text", finding.text},           {"where", text(finding.where)},
+          {"remedy", finding.rule->remedy}, {"toggle", text(finding.rule->toggle)},
+          {"rule", finding.rule->rule},     {"blocks", blocks}};
+}
+
 Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages) {
   Json json = Json::object();
+  if (pages.findings) json["findings"] = ListJson(*pages.findings, FindingJson);
   if (pages.oom) json["oom"] = OomJson(trace, *pages.oom);
   if (pages.fragmentation) {
     json["fragmentation"] = FragmentationJson(trace, *pages.fragmentation, pages.top);

@@ -300,8 +300,23 @@ std::string OomText(const trace::Trace& trace, const explain::OutOfMemoryPage& p
 
 }  // namespace
 
+std::string FindingsText(const std::vector<explain::Finding>& findings, size_t top) {
+  if (findings.empty())
+    return Heading("Findings", "Nothing that these rules know is wrong.") + "\n";
+  std::string text = "Findings\n";
+  for (size_t i = 0; i < std::min(findings.size(), top); ++i) {
+    const explain::Finding& finding = findings[i];
+    const std::string toggle =
+        finding.rule->toggle.empty() ? "" : fmt::format(" (--toggle {})", finding.rule->toggle);
+    text += Prose(
+        fmt::format("{}. {}: {}{}", i + 1, Printable(finding.text), finding.rule->remedy, toggle));
+  }
+  return text + More(findings.size(), top, "findings") + "\n";
+}
+
 std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
   std::string text;
+  if (pages.findings) text += FindingsText(*pages.findings, pages.top);
   const bool ran_out = pages.oom && pages.oom->count > 0;
   if (ran_out) text += OomText(trace, *pages.oom, pages.top);
   if (pages.fragmentation && pages.segments.empty()) {

@@ -8,6 +8,7 @@
 #include "app/cli/card_libraries.h"
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
+#include "app/cli/program_watch.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
@@ -80,6 +81,9 @@ void RegisterPlan(CLI::App& app, Context& context) {
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
+  command->add_flag("--watch", options->program.watch,
+                    "with -- PROGRAM: plan it again whenever one of its files is saved, and say "
+                    "what that changed; --json prints an object a line");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
@@ -104,7 +108,10 @@ void RegisterPlan(CLI::App& app, Context& context) {
           "after --");
       context.exit_code = kUsage;
     } else {
-      context.exit_code = RunProgram(context.after_dashes, options->program, options->output, true);
+      context.exit_code =
+          options->program.watch
+              ? WatchProgram(context.after_dashes, options->program, options->output)
+              : RunProgram(context.after_dashes, options->program, options->output, true);
     }
   });
 }

@@ -32,6 +32,7 @@
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/toggles.h"
 #include "profiler/program/verdict.h"
+#include "profiler/program/warm.h"
 #include "profiler/run/device_file.h"
 #include "profiler/run/run_config.h"
 #include "profiler/run/units.h"
@@ -121,6 +122,7 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"ended", about.ended.empty() ? "killed" : about.ended},
           {"exception", failed == nullptr ? Json() : Json(WhyOf(*failed))},
           {"cold", outcome.cold.empty() ? Json() : Json(outcome.cold)},
+          {"sources", about.sources},
           {"isolation", outcome.isolation.empty() ? Json() : Json(outcome.isolation)},
           {"recognised", about.launches.all == 0 ? Json()
                                                  : Json{{"launches", about.launches.all},
@@ -257,13 +259,17 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(const ProgramOpt
                                                                 const std::string& output,
                                                                 bool planned) {
   if (!planned) return nullptr;
+  const int below = options.warm.empty() ? -1 : program::UserNamespaceOf(options.warm);
   program::IsolationOptions isolation{
       .mode = options.no_isolation ? program::IsolationMode::kNone : options.isolation,
       .libraries = libraries,
       .writable = options.writable,
-      .network = !options.no_network};
+      .network = !options.no_network,
+      .below = below};
   isolation.writable.push_back(output);
-  return program::Isolation::Make(isolation);
+  auto made = program::Isolation::Make(isolation);
+  if (below >= 0) close(below);
+  return made;
 }
 
 // The emulated card's context takes what it takes: another one that was said makes its memory

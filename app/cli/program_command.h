@@ -34,6 +34,7 @@ struct ProgramOptions {
   bool operators = false;             // of kernels, in a recording: a plan has them
   program::Remote remote;             // no host: here
   bool stream = false;                // this is the other side of somebody's --host
+  bool watch = false;                 // plan again when a file is saved
   std::string keep;                   // folder that gets what the hooks wrote
   std::string from;                   // folder that has it: nothing is started
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
@@ -44,8 +45,8 @@ struct ProgramOptions {
 };
 // Those that say nothing where there is no program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--ranks",     "--as-rank",      "--devices",    "--steps",    "--keep",
-    "--isolation", "--no-isolation", "--no-network", "--writable", "--toggle"};
+    "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep", "--isolation",
+    "--no-isolation", "--no-network", "--writable", "--toggle", "--watch"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 

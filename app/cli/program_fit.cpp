@@ -176,6 +176,7 @@ class ProgramFit {
         json["does_not_apply"].push_back({{"toggle", report.name}, {"why", report.why}});
     json["plans"] = plans_.plans();
     json["cold"] = plans_.cold().empty() ? Json() : Json(plans_.cold());
+    json["server_bytes"] = plans_.ServerBytes() == 0 ? Json() : Json(plans_.ServerBytes());
     json["cut_short"] = fitted.cut_short;
     json["seconds"] = SecondsSince(begin_);
     json["assumptions"] = start_.assumptions;
@@ -237,6 +238,10 @@ class ProgramFit {
     if (!plans_.cold().empty())
       text += "\n" +
               Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
+    if (plans_.ServerBytes() > 0)
+      text += "\n" + Prose(fmt::format("What the program imports waits in {} of this computer's "
+                                       "memory while it is planned.",
+                                       run::FormatBytes(plans_.ServerBytes())));
     return text + "\n" +
            Prose(
                fmt::format("{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` "

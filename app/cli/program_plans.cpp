@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "app/cli/mcp/child.h"
@@ -22,7 +20,20 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-std::vector<std::string> WordsOf(const ProgramOptions& o) {
+// The last thing that was said to be wrong.
+std::string ErrorOf(const std::vector<std::string>& notes, int status) {
+  for (auto note = notes.rbegin(); note != notes.rend(); ++note)
+    if (note->starts_with("error: ")) return note->substr(7);
+  return notes.empty() ? fmt::format("it ended with status {}", status) : notes.back();
+}
+
+uint64_t BytesAt(const Json& json, const char* key) {
+  return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>() : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> PlanWords(const ProgramOptions& o) {
   std::vector<std::string> words = {"plan", "--json", "--all-toggles"};
   const auto add = [&](const char* name, const std::string& value) {
     words.insert(words.end(), {name, value});
@@ -42,19 +53,6 @@ std::vector<std::string> WordsOf(const ProgramOptions& o) {
   for (const std::string& path : o.writable) add("--writable", path);
   return words;
 }
-
-// The last thing that was said to be wrong.
-std::string ErrorOf(const std::vector<std::string>& notes, int status) {
-  for (auto note = notes.rbegin(); note != notes.rend(); ++note)
-    if (note->starts_with("error: ")) return note->substr(7);
-  return notes.empty() ? fmt::format("it ended with status {}", status) : notes.back();
-}
-
-uint64_t BytesAt(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>() : 0;
-}
-
-}  // namespace
 
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
   if (!json.is_object() || !json.contains("peak") || !json["peak"].is_object() ||
@@ -86,51 +84,23 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
 
 ProgramPlans::ProgramPlans(const ProgramOptions& options, uint64_t budget,
                            const std::vector<program::Toggle>& all)
-    : words_(WordsOf(options)),
-      budget_(budget),
-      may_serve_(options.ranks == 1 && options.as_rank < 0) {
+    : words_(PlanWords(options)), budget_(budget), may_serve_(options.as_rank < 0) {
   for (const program::Toggle& toggle : all)
     if (toggle.before_torch) reads_environment_.insert(toggle.name);
 }
 
-ProgramPlans::~ProgramPlans() {
-  over_ = true;
-  if (server_.joinable()) server_.join();
-}
-
 void ProgramPlans::Serve(const std::vector<std::string>& command) {
   asked_ = true;
-  const std::string modules = scratch_->path() + "/first/modules.json";
-  std::ifstream file(modules);
-  const Json told = Json::parse(file, nullptr, false);
-  if (!told.is_object()) {
-    cold_ = "the program did not say what it imports";
-    return;
-  }
-  if (cold_ = told.value("why_not", ""); !cold_.empty()) return;
-  const std::string folder = scratch_->path() + "/server";
   std::vector<std::string> words = words_;
   std::erase(words, "--all-toggles");
-  const std::string socket = folder + "/socket";
-  words.insert(words.end(), {"--gpu-memory", fmt::format("{}B", kRoom), "--keep", folder, "--serve",
-                             socket, "--modules", modules, "--"});
-  words.insert(words.end(), command.begin(), command.end());
-  server_ = std::thread([this, words] {
-    (void)mcp::RunChild(
-        words, "", [this] { return over_.load(); }, [] {});
-    server_ended_ = true;
-  });
+  words.insert(words.end(), {"--gpu-memory", fmt::format("{}B", kRoom)});
+  server_.Start(std::move(words), command, scratch_->path() + "/first/modules.json");
   const auto until = std::chrono::steady_clock::now() + kImportsWithin;
-  std::error_code none;
-  while (!std::filesystem::exists(socket, none)) {
-    if (server_ended_ || std::chrono::steady_clock::now() > until) {
-      cold_ = "what the program imports could not be imported beforehand";
-      return;
-    }
+  while (!server_.Settled() && std::chrono::steady_clock::now() < until) {
     if (progress) progress(0, 0);
     std::this_thread::sleep_for(kTick);
   }
-  socket_ = socket;
+  cold_ = !server_.Settled() ? "what the program imports takes too long" : server_.why_not();
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
@@ -140,7 +110,7 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
     return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
   });
   if (!first.empty()) more.insert(more.end(), {"--keep", first});
-  if (!socket_.empty() && !cold) more.insert(more.end(), {"--warm", socket_});
+  if (!server_.socket().empty() && !cold) more.insert(more.end(), {"--warm", server_.socket()});
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
   // What is cached goes back when the memory is full: only a plan with the budget tells.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
@@ -213,7 +183,7 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
   threads.clear();
   for (size_t i = 0; i < open.size(); ++i) {
     if (!answers[i].ok()) return answers[i].status();
-    if (!socket_.empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;
+    if (!server_.socket().empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;
     known_[open[i]] = *std::move(answers[i]);
   }
   std::vector<ProgramPlan> all;

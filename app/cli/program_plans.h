@@ -11,16 +11,15 @@
 
 #include <absl/status/statusor.h>
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/cli/program_command.h"
+#include "app/cli/program_server.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/toggles.h"
@@ -49,7 +48,6 @@ class ProgramPlans {
   // cached is planned with that, too. `all`: the catalogue.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
-  ~ProgramPlans();
   ProgramPlans(const ProgramPlans&) = delete;
   ProgramPlans& operator=(const ProgramPlans&) = delete;
 
@@ -60,6 +58,8 @@ class ProgramPlans {
   int plans() const { return static_cast<int>(known_.size()); }
   // Why plans began cold; "": all but the first began warm, or there was the first alone.
   const std::string& cold() const { return cold_; }
+  // What the process that plans begin with holds of this computer's memory; 0: there is none.
+  uint64_t ServerBytes() const { return server_.ResidentBytes(); }
 
  private:
   // `first`: a folder that keeps what it writes; "": none does.
@@ -76,10 +76,13 @@ class ProgramPlans {
   const bool may_serve_;
   std::unique_ptr<program::ScratchFolder> scratch_;
   bool asked_ = false;
-  std::string socket_, cold_;
-  std::atomic<bool> over_{false}, server_ended_{false};
-  std::thread server_;
+  std::string cold_;
+  ProgramServer server_;
 };
+
+// Of `plan --json --all-toggles`, what a program's plans have in common: all but the card's memory,
+// toggles and where it begins.
+std::vector<std::string> PlanWords(const ProgramOptions& options);
 
 // A plan's JSON, as `plan --json --all-toggles` prints it.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);

@@ -151,8 +151,10 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
-    absl::StatusOr<OverlayRoot> root = MakeOverlayRoot(
-        {.scratch = scratch->path(), .real = options.writable, .network = network_});
+    absl::StatusOr<OverlayRoot> root = MakeOverlayRoot({.scratch = scratch->path(),
+                                                        .real = options.writable,
+                                                        .network = network_,
+                                                        .below = options.below});
     if (!root.ok())
       return absl::StartsWith(root.status().message(), "unshare")
                  ? absl::FailedPreconditionError(root.status().message())

@@ -39,6 +39,7 @@ struct IsolationOptions {
   // Paths that stay real, with what is below them: the output folder, --writable.
   std::vector<std::string> writable;
   bool network = true;  // false: loopback alone
+  int below = -1;       // OverlayRootOptions::below
 };
 
 class Isolation {

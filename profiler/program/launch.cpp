@@ -265,8 +265,8 @@ class Running {
   void Add(pid_t pid) { pids_.push_back(pid); }
   // One that is no child of this process.
   void Add(std::unique_ptr<WarmProgram> warm) {
-    warm_ = std::move(warm);
-    pids_.push_back(warm_->pid());
+    pids_.push_back(warm->pid());
+    warm_.push_back(std::move(warm));
   }
 
   void Wait() {
@@ -296,9 +296,13 @@ class Running {
  private:
   void Reap() {
     int status = 0;
-    if (warm_ != nullptr && warm_->Ended(&status)) {
-      const pid_t pid = warm_->pid();
-      warm_.reset();
+    for (size_t i = 0; i < warm_.size();) {
+      if (!warm_[i]->Ended(&status)) {
+        ++i;
+        continue;
+      }
+      const pid_t pid = warm_[i]->pid();
+      warm_.erase(warm_.begin() + static_cast<std::ptrdiff_t>(i));
       Ended(pid, status);
     }
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -363,7 +367,7 @@ class Running {
   const LaunchOptions& options_;
   Outcome& outcome_;
   std::vector<pid_t> pids_, groups_;
-  std::unique_ptr<WarmProgram> warm_;  // null: all are children
+  std::vector<std::unique_ptr<WarmProgram>> warm_;  // those that are no children
   int seen_ = 0, sent_ = 0;
   Clock::time_point deadline_;
 };
@@ -468,7 +472,9 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     folders.push_back(options.isolation->changes());
   const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const uint32_t processes = options.as_rank >= 0 ? 1 : std::max(options.ranks, 1u);
+  // One imports for all ranks.
+  const uint32_t processes =
+      options.as_rank >= 0 || !options.serve.empty() ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;
   Running running(options, outcome);
   std::unique_ptr<Foreground> foreground;
@@ -480,10 +486,10 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
       mine["MASTER_ADDR"] = "127.0.0.1";
       mine["MASTER_PORT"] = std::to_string(port);
     }
-    if (!options.warm.empty() && processes == 1) {
+    if (!options.warm.empty()) {
       if (std::unique_ptr<WarmProgram> warm = StartWarm(options, mine, outcome.cold)) {
         running.Add(std::move(warm));
-        break;
+        continue;
       }
     }
     const absl::StatusOr<pid_t> pid = Start(options, mine);

@@ -295,9 +295,11 @@ bool RaiseLoopback() {
   return up;
 }
 
-absl::Status EnterNewNamespaces(bool privileged, bool network) {
+absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   const uid_t user = geteuid();
   const gid_t group = getegid();
+  if (!privileged && below >= 0 && setns(below, CLONE_NEWUSER) != 0)
+    return Failed("user namespace of the process that has imported");
   if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
     return Failed("unshare");
   if (!privileged && (!WriteAll("/proc/self/setgroups", "deny") ||
@@ -314,7 +316,7 @@ absl::Status EnterNewNamespaces(bool privileged, bool network) {
 [[noreturn]] void Help(const OverlayRootOptions& options, bool privileged, int report,
                        int release) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  absl::Status status = EnterNewNamespaces(privileged, options.network);
+  absl::Status status = EnterNewNamespaces(privileged, options.network, options.below);
   Builder builder(options, privileged);
   if (status.ok()) status = builder.Build();
   std::string text = status.ok() ? "" : std::string(status.message());

@@ -25,6 +25,9 @@ struct OverlayRootOptions {
   std::string scratch;            // an existing, empty folder; gets "root", "upper" and "work"
   std::vector<std::string> real;  // existing folders or files that stay as they are
   bool network = true;            // false: a network namespace with loopback alone
+  // Of the user namespace that a new one is to lie in, so that a process of that one may enter it;
+  // -1: the one of this process. Privileged, no user namespace is made.
+  int below = -1;
 };
 
 struct OverlayRoot {

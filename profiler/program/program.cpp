@@ -34,6 +34,7 @@ constexpr size_t kMaxProcesses = 4096;
 constexpr size_t kMaxAboutBytes = size_t{4} << 20;
 constexpr size_t kMaxAssumptions = 10'000;
 constexpr size_t kMaxText = 4096;
+constexpr size_t kMaxSources = 2000, kMaxPath = 4096;
 
 // Values of other types, and what is missing, are as if they were not there.
 std::string TextOf(const json& object, const char* key) {
@@ -297,6 +298,10 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
     about.model.trainable_count = NumberOf(*it, "trainable");
     about.model.parameter_bytes = NumberOf(*it, "bytes");
   }
+  if (const auto it = object.find("sources"); it != object.end() && it->is_array())
+    for (const json& path : *it)
+      if (path.is_string() && about.sources.size() < kMaxSources)
+        about.sources.push_back(path.get<std::string>().substr(0, kMaxPath));
   Assumptions(object, about.assumptions);
   if (const auto it = object.find("toggles"); it != object.end())
     about.toggles = ParseToggleReports(it->dump(-1, ' ', false, json::error_handler_t::replace));

@@ -56,6 +56,7 @@ struct About {
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
   std::vector<ToggleReport> toggles;  // none: nobody looked for them
+  std::vector<std::string> sources;   // files of the program's own that it has imported
   uint64_t context_bytes = 0;         // on the emulated platform, when it ended; 0: not known
   Launches launches;                  // likewise
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -56,10 +58,7 @@ absl::Status Send(int fd, std::string text, const std::vector<int>& descriptors)
                                                  : absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::string& path,
-                                                                const WarmRequest& request) {
+absl::StatusOr<int> Connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
@@ -67,10 +66,54 @@ absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::strin
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("socket");
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  const absl::Status failed = Failed("nobody answers");
+  close(fd);
+  return failed;
+}
+
+uint64_t ResidentBytes(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/statm", pid));
+  uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
+  const absl::StatusOr<int> fd = Connect(path);
+  if (!fd.ok()) return fd.status();
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const int got = getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  close(*fd);
+  // Of another user, or in another namespace of processes: then it cannot be followed.
+  if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
+    return absl::UnavailableError("it is not known who answers");
+  return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};
+}
+
+int UserNamespaceOf(const std::string& path) {
+  const absl::StatusOr<WarmServer> server = FindWarmServer(path);
+  if (!server.ok()) return -1;
+  const int fd = open(fmt::format("/proc/{}/ns/user", server->pid).c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat theirs {
+  }, own{};
+  const bool other = fd >= 0 && fstat(fd, &theirs) == 0 && stat("/proc/self/ns/user", &own) == 0 &&
+                     (theirs.st_ino != own.st_ino || theirs.st_dev != own.st_dev);
+  if (fd < 0 || other) return fd;
+  close(fd);
+  return -1;
+}
+
+absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::string& path,
+                                                                const WarmRequest& request) {
+  const absl::StatusOr<int> connected = Connect(path);
+  if (!connected.ok()) return connected.status();
+  const int fd = *connected;
   // From here on its destructor closes it.
   auto program = std::unique_ptr<WarmProgram>(new WarmProgram(fd, 0));
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return Failed("nobody answers");
   const int output = open(request.output.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (output < 0) return Failed(request.output);
   std::vector<int> descriptors = {output};

@@ -31,6 +31,17 @@ struct WarmRequest {
   std::vector<int> namespaces;  // to enter, in this order
 };
 
+// The process that waits at a socket. It may sit in a user namespace of its own (isolation.h); what
+// it forks can enter namespaces that lie below that one, and no others.
+struct WarmServer {
+  pid_t pid = 0;
+  uint64_t resident_bytes = 0;
+};
+absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
+// A descriptor of its user namespace, which the caller closes; -1: it is the caller's own, or
+// nobody answers.
+int UserNamespaceOf(const std::string& socket);
+
 class WarmProgram {
  public:
   // kUnavailable: nobody answers there, or refuses; the message says why. Waits for the answer.

@@ -44,9 +44,11 @@ class Isolation(unittest.TestCase):
         contents.fill(self.folder)
         self.give()
 
+    def command(self, code, *options):
+        return [*self.prefix, VRAMSCOPE, "plan", "--isolation", self.MODE, "--steps", "0", *options, "--", self.PYTHON, "-c", code]
+
     def plan(self, code, *options):
-        return subprocess.run([*self.prefix, VRAMSCOPE, "plan", "--json", "--isolation", self.MODE, "--steps", "0", *options, "--",
-                               self.PYTHON, "-c", code], env=self.environment, capture_output=True, text=True, timeout=240,
+        return subprocess.run(self.command(code, "--json", *options), env=self.environment, capture_output=True, text=True, timeout=240,
                               cwd=self.folder)
 
     def expect_nothing_changed(self, code, *options):
@@ -54,7 +56,8 @@ class Isolation(unittest.TestCase):
         before = contents.state(self.folder)
         result = self.plan("import torch; torch.allocate(1 << 20)\n" + code, *options)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
-        self.assertEqual(json.loads(result.stdout)["program"]["isolation"], self.MODE)
+        program = json.loads(result.stdout)["program"]
+        self.assertEqual((program["isolation"], program["cold"]), (self.MODE, None))
         self.assertEqual(contents.state(self.folder), before)
         return result.stderr
 
@@ -116,8 +119,8 @@ class Isolation(unittest.TestCase):
         self.give()
         code = ("import os, torch, time; torch.allocate(1 << 20); os.makedirs('deep/er'); open('deep/er/file', 'w').write('x')\n"
                 "os.chmod('deep', 0); open(%r, 'w').close(); time.sleep(100)" % os.path.join(ready, "now"))
-        running = subprocess.Popen([*self.prefix, VRAMSCOPE, "plan", "--isolation", self.MODE, "--writable", ready, "--", self.PYTHON, "-c",
-                                    code], env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        running = subprocess.Popen(self.command(code, "--writable", ready), env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         self.addCleanup(running.kill)
         for _ in range(2000):
             if os.path.exists(os.path.join(ready, "now")):
@@ -152,6 +155,76 @@ class Unprivileged(Isolation):
     def give(self):
         for path in contents.entries(self.folder):
             os.lchown(path, 65534, 65534)
+
+
+class Warm(Isolation):
+    """A program that begins as the fork of a process which has imported, in an isolation of its own."""
+
+    def command(self, code, *options):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        os.chmod(folder, 0o777)
+        modules, socket = os.path.join(folder, "modules.json"), os.path.join(folder, "kept", "socket")
+        with open(modules, "w") as file:
+            json.dump({"modules": ["torch"]}, file)
+        # Its own imports change files, too.
+        kept = [option for option in options if option != "--json"]
+        server = subprocess.Popen(super().command(code, *kept, "--keep", os.path.dirname(socket), "--serve", socket, "--modules", modules),
+                                  env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.send_signal, signal.SIGTERM)
+        for _ in range(2000):
+            if os.path.exists(socket) or server.poll() is not None:
+                break
+            time.sleep(0.01)
+        return super().command(code, *options, "--warm", socket)
+
+    def rights(self, options):
+        code = "import torch; torch.allocate(1 << 20)\nprint([line for line in open('/proc/self/status') if line.startswith(('Cap', 'NoNewPrivs'))])"
+        result = subprocess.run(options(code, "--json"), env=self.environment, capture_output=True, text=True, timeout=240, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return re.search(r"\['Cap.*\]", result.stderr)[0]
+
+    def test_it_has_the_rights_of_one_that_began_by_itself(self):
+        self.assertEqual(self.rights(self.command), self.rights(super().command))
+
+    def test_what_was_imported_is_not_changed_for_others(self):
+        """A module that writes while it is imported."""
+        self.fill()
+        os.mkdir(os.path.join(self.folder, "fake"))
+        shutil.copytree(os.path.join(HERE, "fake_torch", "torch"), os.path.join(self.folder, "fake", "torch"))
+        with open(os.path.join(self.folder, "fake", "torch", "__init__.py"), "a") as file:
+            file.write("\nopen(%r, 'w').write('of an import')\n" % os.path.join(self.folder, "home", "imported"))
+        self.environment["PYTHONPATH"] = os.path.join(self.folder, "fake")
+        self.give()
+        self.expect_nothing_changed("import os; assert not os.path.exists('home/imported')")
+
+    def test_what_has_changed_since_is_imported_anew(self):
+        fake = os.path.join(self.folder, "fake")
+        shutil.copytree(os.path.join(HERE, "fake_torch"), fake)
+        self.environment["PYTHONPATH"] = fake
+        self.give()
+        code = "import torch; torch.allocate(1 << 20); print('version', torch.__version__)"
+        command = self.command(code, "--json")
+
+        def plan(**environment):
+            result = subprocess.run(command, env={**self.environment, **environment}, capture_output=True, text=True, timeout=240, cwd=self.folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return json.loads(result.stdout)["program"]["cold"], re.search("version .*", result.stderr)[0]
+
+        self.assertEqual(plan(), (None, "version 2.9.0+cu130"))
+        cold, version = plan(FAKE_TORCH_VERSION="2.8.0+cu130")
+        self.assertIn("FAKE_TORCH_VERSION", cold)
+        self.assertEqual(version, "version 2.8.0+cu130")
+        with open(os.path.join(fake, "torch", "__init__.py"), "a") as file:
+            file.write("\n__version__ = '2.7.0+cu130'\n")
+        cold, version = plan()
+        self.assertIn("has changed", cold)
+        self.assertEqual(version, "version 2.7.0+cu130")
+
+
+class WarmUnprivileged(Warm, Unprivileged):
+    """As an ordinary user: its user namespace is none that the program could enter from its own."""
 
 
 class Copy(Isolation):

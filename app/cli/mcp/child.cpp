@@ -90,14 +90,20 @@ bool ReadMore(int fd, std::string& text) {
   return got > 0;
 }
 
-void TakeLines(std::string& text, std::vector<std::string>& notes, bool ended) {
+void TakeLines(std::string& text, ChildOutcome& outcome, bool ended) {
+  const auto keep = [](std::vector<std::string>& lines, std::string line) {
+    lines.push_back(std::move(line));
+    if (lines.size() > kMostNotes) lines.erase(lines.begin());
+  };
   for (size_t end = text.find('\n'); end != std::string::npos || (ended && !text.empty());
        end = text.find('\n')) {
     std::string line = text.substr(0, std::min(end, kMostNoteBytes));
     text.erase(0, end == std::string::npos ? end : end + 1);
-    if (line.starts_with("vramscope: ")) line.erase(0, 11);
-    notes.push_back(std::move(line));
-    if (notes.size() > kMostNotes) notes.erase(notes.begin());
+    if (line.starts_with("vramscope: "))
+      line.erase(0, 11);
+    else
+      keep(outcome.printed, line);
+    keep(outcome.notes, std::move(line));
   }
   if (text.size() > kMostNoteBytes * 16) text.clear();
 }
@@ -135,7 +141,7 @@ absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
     const int ready = poll(files.data(), files.size(), ended == 0 ? kPollMs : kPollMs / 10);
     if (files[0].revents != 0) out_open = ReadMore(out_read.get(), outcome.out);
     if (files[1].revents != 0) err_open = ReadMore(err_read.get(), said);
-    TakeLines(said, outcome.notes, false);
+    TakeLines(said, outcome, false);
     if (ended != 0 && ready == 0) break;
     if (ended == 0) ended = waitpid(child, &status, WNOHANG);
     if (ended < 0 && errno == EINTR) ended = 0;
@@ -149,7 +155,7 @@ absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
     if (ended == 0 && told != Clock::time_point{} && Clock::now() - told > kEndsWithin)
       kill(child, SIGKILL);
   }
-  TakeLines(said, outcome.notes, true);
+  TakeLines(said, outcome, true);
   if (outcome.out.size() > kMostOutput)
     return absl::ResourceExhaustedError("the command answered with more than 64 MiB");
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -14,6 +14,8 @@ struct ChildOutcome {
   bool cancelled = false;
   std::string out;                 // at most kMostOutput
   std::vector<std::string> notes;  // the last lines of stderr
+  // Those of them that are not the command's own, but of a program that runs under it.
+  std::vector<std::string> printed;
 };
 
 inline constexpr size_t kMostOutput = size_t{64} << 20;

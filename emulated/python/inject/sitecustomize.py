@@ -109,7 +109,7 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())
-    if os.environ.get("VRAMSCOPE_PROGRAM_TOGGLES"):
+    if os.environ.get("VRAMSCOPE_PROGRAM_TOGGLES") or os.environ.get("VRAMSCOPE_PROGRAM_SERVE"):
         _package()
         from vramscope import warm
 

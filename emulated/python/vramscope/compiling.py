@@ -19,11 +19,17 @@ VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 class Compiling:
     def __init__(self, process):
         self.process = process
+        self.folder = ""
+        self.choose()
+        process.on_again.append(self.choose)
+
+    def choose(self):
+        process = self.process
         ours = os.path.join(process.settings.scratch, "compiled", "")
         named = os.environ.get(VARIABLE, "")
         # One of each rank: which of them finds what another has just compiled would be a matter of time.
-        self.folder = os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
-        if not named or named.startswith(ours):  # else inherited
+        before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
+        if not named or named.startswith(ours) or named == before:  # else inherited
             os.environ[VARIABLE] = self.folder
 
     def compiles(self, function):

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from vramscope import host
+from vramscope import host, packages
 
 PLACES = 4  # of a file that are told of one assumption
 
@@ -55,6 +55,7 @@ class Process:
         self.recorder = None
         self.toggles = None  # toggles.session.Session, where somebody looks for them
         self.loaded = lambda value: None  # called with what a checkpoint brought
+        self.on_again = []  # called in a fork that is to be another program (warm.py)
         self.host = host.Nobody()
         self.assumptions = {}  # (what, where): bytes
         self.folders = {}  # of assumptions about files
@@ -93,6 +94,8 @@ class Process:
         self.pid = os.getpid()
         self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
                           world_size=int(os.environ.get("WORLD_SIZE", "1") or 1))
+        for call in self.on_again:
+            call()
         self.write()
 
     def assume(self, what, where="", size=0):
@@ -171,6 +174,7 @@ class Process:
             self.ends(how)
         if self.toggles is not None:
             self.about["toggles"] = self.toggles.report()
+        self.about["sources"] = packages.sources()
         if self.recorder is not None:
             self.recorder.finish()
         self.write()

@@ -6,23 +6,34 @@
     answered by a fork that takes them and returns: the interpreter goes on to run the script as `__main__`, as if it had just started.
 
 Nothing has touched CUDA by then. Beside each program a process waits for its end, says how it ended, and ends it when whoever asked is gone.
-The library of the platform reads some of its settings once, so the folder has one name in all of them: that of a descriptor."""
+The library of the platform reads some of its settings once, so the folder has one name in all of them: that of a descriptor.
+
+What is imported is isolated as a program is. The namespaces of a plan lie below the user namespace of this process (overlay_root.h), so the
+fork may enter them without any right of its own, as an ordinary user. It gives up the capabilities that this brings, as an exec would."""
 import array
 import ctypes
 import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
 import threading
 
+from vramscope import packages
+from vramscope.process import replace_file
+
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
 OUTPUT = 900  # the descriptor of a program's folder, as profiler/program/warm.h has it
 MOST = 1 << 18  # bytes of a message
 POLL_MS = 20
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+CAPABILITY_VERSION_3 = 0x20080522
+# What may differ from plan to plan: these libraries' own, and what torchrun tells its ranks, which is read when a group is made.
+_OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
+_OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
 
 
 # --- what a first run tells ---
@@ -47,13 +58,13 @@ def tell_modules(process):
     """Called when the program first uses CUDA: what is imported by then, in its order."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
-    names = [name for name, module in list(sys.modules.items()) if name != "__main__" and process.toggles.is_package(getattr(module, "__file__", None))]
+    files = ((name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__")
+    names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
     if threading.active_count() > 1:
         why = why or "the program runs threads before it uses CUDA"
     try:
-        with open(os.path.join(process.settings.output, "modules.json"), "w") as file:
-            json.dump({"modules": names, "why_not": why}, file)
+        replace_file(os.path.join(process.settings.output, "modules.json"), json.dumps({"modules": names, "why_not": why}).encode())
     except OSError:
         pass  # it starts cold
 
@@ -63,7 +74,6 @@ def tell_modules(process):
 def serve():
     """Returns in every process that is to become the program."""
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
-    begins()
     with open(modules) as file:
         names = json.load(file)["modules"]
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
@@ -75,6 +85,7 @@ def serve():
                 raise
             print("vramscope: not imported beforehand: %s (%s)" % (name, error), file=sys.stderr)
     sys.dont_write_bytecode = writes
+    _imported.update(_files())
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(path + ".part")
     listener.listen(16)
@@ -90,11 +101,34 @@ def serve():
         connection.close()
 
 
+_imported = {}
+
+
+def _files():
+    """What has been imported, as it is on the disk: {path: (size, time of its last change)}."""
+    files = {}
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__dict__", {}).get("__file__")
+        if isinstance(path, str) and path not in files:
+            files[path] = _facts(path)
+    return files
+
+
+def _facts(path):
+    try:
+        facts = os.stat(path)
+        return facts.st_size, facts.st_mtime_ns
+    except OSError:
+        return None
+
+
 def _answer(connection):
     """True in the process that is to be the program; the one beside it ends here."""
     _die_with_parent(signal.SIGKILL)
     try:
         request, descriptors = _receive(connection)
+        if request is None:
+            os._exit(0)  # who only asked whether somebody is here
         why = _refuse(request)
         if why:
             connection.send(json.dumps({"refused": why}).encode())
@@ -127,17 +161,32 @@ def _receive(connection):
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             descriptors.frombytes(data[:len(data) - len(data) % descriptors.itemsize])
-    return json.loads(message), list(descriptors)
+    return json.loads(message) if message else None, list(descriptors)
 
 
 def _refuse(request):
     """Why this process cannot be that program; "": it can."""
-    own, command = sys.orig_argv, request["command"]
-    options = len(own) - len(sys.argv)  # the interpreter's, and the interpreter, which has come here by the same name
-    if command[1:options + 1] != own[1:options + 1]:
+    if _arguments(request) is None:
         return "it is another program"
+    given = request["environment"]
+    changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
+                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK)
+    if changed:
+        return "the environment has changed: %s" % ", ".join(changed[:4])
     threads = len(os.listdir("/proc/self/task"))
     return "what was imported runs %d threads of its own" % (threads - 1) if threads > 1 else ""
+
+
+def _arguments(request):
+    """The program's own, if it is the one that this process has been started as; else None."""
+    own, command = sys.orig_argv, request["command"]
+    options = len(own) - len(sys.argv)  # the interpreter's, and the interpreter
+    if command[:options + 1] == own[:options + 1]:
+        return command[options + 1:]
+    # A script that is started by its first line.
+    if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
+        return command[1:]
+    return None
 
 
 def _wait(connection, child):
@@ -169,6 +218,16 @@ def _die_with_parent(by):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(by), 0, 0, 0)
 
 
+def _without_capabilities(libc):
+    """Entering a user namespace brings all of them; an exec by anybody but root takes them away."""
+    if os.geteuid() == 0:
+        return
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capabilities cannot be given up: " + os.strerror(ctypes.get_errno()))
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # an exec sets it: without, files of /proc/self are root's
+
+
 def _become(request, descriptors, told):
     """What an exec and its preparations would do (profiler/program/launch.cpp)."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -178,7 +237,13 @@ def _become(request, descriptors, told):
         for namespace in namespaces:
             if libc.setns(namespace, 0) != 0:
                 raise OSError(ctypes.get_errno(), "the isolated file system cannot be entered: " + os.strerror(ctypes.get_errno()))
+        if namespaces:
+            _without_capabilities(libc)
         os.chdir(request["folder"])
+        # Seen from the plan's own namespace: what was replaced meanwhile is still the old file in that of this process.
+        changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
+        if changed:
+            raise OSError("what was imported has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
         _die_with_parent(signal.SIGKILL)  # a change of user namespace clears it
         os.dup2(output, OUTPUT)
         for number, stream in enumerate(streams):
@@ -190,9 +255,9 @@ def _become(request, descriptors, told):
         os.write(told, str(error).encode()[:4000])
         os._exit(127)
     os.close(told)
-    options = len(sys.orig_argv) - len(sys.argv)
-    sys.argv[1:] = request["command"][options + 1:]
-    sys.orig_argv[options + 1:] = request["command"][options + 1:]
+    options, arguments = len(sys.orig_argv) - len(sys.argv), _arguments(request)
+    sys.argv[1:] = arguments
+    sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
     from vramscope import toggles, watch
 

@@ -40,9 +40,8 @@ def install(process):
     chosen = wanted()
     if chosen is None:
         return
+    from vramscope import warm
     from vramscope.toggles.session import Session
 
-    Session(process, declared(), chosen).install()
-    from vramscope import warm
-
     process.recorder.on_begin.append(lambda: warm.tell_modules(process))
+    Session(process, declared(), chosen).install()

@@ -4,14 +4,12 @@ import functools
 import inspect
 import os
 import sys
-import sysconfig
 import threading
 
-from vramscope import imports
+from vramscope import imports, packages
 
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_STANDARD = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")}
 
 
 class _Calls(threading.local):
@@ -39,7 +37,6 @@ class Session:
         self.accumulates = False  # more than one forward of training for a step
         self.steps = 0
         self.roots = []  # models that were called, outermost: (class, parameters)
-        self.installed = {}  # folder of sys.path: whether packages are installed there
 
     def install(self):
         self.process.toggles = self
@@ -69,25 +66,10 @@ class Session:
         frame = sys._getframe(1)
         while frame is not None:
             path = frame.f_code.co_filename
-            if not path.startswith((_HERE, "<")) and not self.is_package(path):
+            if not path.startswith((_HERE, "<")) and not packages.is_package(path):
                 return "%s:%d" % (path, frame.f_lineno)
             frame = frame.f_back
         return ""
-
-    def is_package(self, path):
-        """Whether a module's file belongs to what is installed, torch among it."""
-        return isinstance(path, str) and not path.startswith(_HERE) and any(
-            path.startswith(folder + os.sep) for folder in sys.path if self._holds_packages(folder))
-
-    def _holds_packages(self, folder):
-        known = self.installed.get(folder)
-        if known is None:
-            try:
-                known = bool(folder) and (folder in _STANDARD or any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder)))
-            except OSError:
-                known = False
-            self.installed[folder] = known
-        return known
 
     def report(self):
         for toggle in self.toggles:

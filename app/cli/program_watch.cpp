@@ -1,0 +1,422 @@
+#include "app/cli/program_watch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "app/cli/format.h"
+#include "app/cli/mcp/child.h"
+#include "app/cli/output.h"
+#include "app/cli/program_plans.h"
+#include "app/cli/program_server.h"
+#include "profiler/program/launch.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr size_t kMostErrorLines = 12, kMostNames = 8;
+
+std::atomic<bool> g_ended{false};
+
+// While it lives, Ctrl-C and the like only set g_ended.
+class EndsOnSignal {
+ public:
+  EndsOnSignal() {
+    g_ended = false;
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_ended = true; };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~EndsOnSignal() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  EndsOnSignal(const EndsOnSignal&) = delete;
+  EndsOnSignal& operator=(const EndsOnSignal&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kSignals)];
+};
+
+// Files, and whether somebody has saved one. A file that is not there is being replaced.
+class SavedFiles {
+ public:
+  void Add(const std::string& path) {
+    std::error_code none;
+    const fs::path real = fs::canonical(path, none);
+    if (none || !fs::is_regular_file(real, none)) return;
+    facts_.emplace(real.string(), FactsOf(real.string()));
+  }
+  bool Any() const {
+    return std::ranges::any_of(facts_, [](const auto& one) { return IsSaved(one); });
+  }
+  // What has been saved since this was last asked.
+  std::vector<std::string> Take() {
+    std::vector<std::string> saved;
+    for (auto& one : facts_) {
+      if (!IsSaved(one)) continue;
+      one.second = FactsOf(one.first);
+      saved.push_back(one.first);
+    }
+    return saved;
+  }
+  std::vector<std::string> Paths() const {
+    std::vector<std::string> paths;
+    for (const auto& one : facts_) paths.push_back(one.first);
+    return paths;
+  }
+
+ private:
+  struct Facts {
+    uint64_t inode = 0, size = 0;
+    int64_t changed_ns = 0;
+    bool operator==(const Facts&) const = default;
+  };
+  static std::optional<Facts> FactsOf(const std::string& path) {
+    struct stat facts {};
+    if (stat(path.c_str(), &facts) != 0) return std::nullopt;
+    return Facts{facts.st_ino, static_cast<uint64_t>(facts.st_size),
+                 facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
+  }
+  static bool IsSaved(const std::pair<const std::string, std::optional<Facts>>& one) {
+    const std::optional<Facts> now = FactsOf(one.first);
+    return now && now != one.second;
+  }
+
+  std::map<std::string, std::optional<Facts>> facts_;
+};
+
+struct Figures {
+  uint64_t peak = 0, reserved = 0, needed = 0;
+  std::map<std::string, uint64_t> categories;
+};
+
+Figures FiguresOf(const Json& json, const ProgramPlan& plan) {
+  Figures figures{.peak = plan.planned.peak,
+                  .reserved = plan.planned.reserved,
+                  .needed = plan.planned.needed()};
+  if (json.contains("peak_by_category") && json["peak_by_category"].is_object())
+    for (const auto& [name, bytes] : json["peak_by_category"].items())
+      if (bytes.is_number_unsigned()) figures.categories[name] = bytes.get<uint64_t>();
+  return figures;
+}
+
+int64_t Difference(uint64_t before, uint64_t now) {
+  return static_cast<int64_t>(now) - static_cast<int64_t>(before);
+}
+
+// Categories whose bytes at the peak are others, the largest difference first.
+std::vector<std::pair<std::string, int64_t>> Changed(const Figures& before, const Figures& now) {
+  std::map<std::string, int64_t> all;
+  for (const auto& [name, bytes] : before.categories) all[name] -= static_cast<int64_t>(bytes);
+  for (const auto& [name, bytes] : now.categories) all[name] += static_cast<int64_t>(bytes);
+  std::erase_if(all, [](const auto& one) { return one.second == 0; });
+  std::vector<std::pair<std::string, int64_t>> sorted(all.begin(), all.end());
+  std::ranges::stable_sort(
+      sorted, [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
+  return sorted;
+}
+
+class ProgramWatch {
+ public:
+  ProgramWatch(const std::vector<std::string>& command, const ProgramOptions& options,
+               const RunOutput& output, bool may_serve)
+      : command_(command), output_(output), may_serve_(may_serve), words_(PlanWords(options)) {
+    if (!options.gpu_memory.empty())
+      words_.insert(words_.end(), {"--gpu-memory", options.gpu_memory});
+    if (options.no_activities) words_.emplace_back("--no-activities");
+    for (const std::string& toggle : options.toggles)
+      toggles_.insert(toggles_.end(), {"--toggle", toggle});
+    // The script, and files that it is told of.
+    for (const std::string& word : command) files_.Add(word);
+    for (const std::string& word : command)
+      if (const size_t equals = word.find('='); equals != std::string::npos)
+        files_.Add(word.substr(equals + 1));
+  }
+
+  ExitCode Run() {
+    absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
+        program::ScratchFolder::Make();
+    if (!scratch.ok()) return ReportError(scratch.status());
+    scratch_ = *std::move(scratch);
+    const EndsOnSignal ends;
+    std::vector<std::string> saved;
+    while (!g_ended) {
+      if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
+      while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
+      // Editors write in several steps, and of several files.
+      saved = files_.Take();
+      while (!g_ended) {
+        std::this_thread::sleep_for(kLook);
+        const std::vector<std::string> more = files_.Take();
+        if (more.empty()) break;
+        for (const std::string& path : more)
+          if (std::ranges::find(saved, path) == saved.end()) saved.push_back(path);
+      }
+    }
+    return kDone;
+  }
+
+ private:
+  // Plans once and says what came of it; nothing where a file was saved meanwhile.
+  absl::Status Plan(const std::vector<std::string>& saved) {
+    // What is being imported is sooner there than it would be imported again.
+    while (!g_ended && !server_.Settled()) std::this_thread::sleep_for(kLook);
+    const std::string kept = fmt::format("{}/plan-{}", scratch_->path(), ++started_);
+    std::vector<std::string> words = words_;
+    words.insert(words.end(), toggles_.begin(), toggles_.end());
+    words.insert(words.end(), {"--keep", kept});
+    if (!output_.trace_path.empty()) words.insert(words.end(), {"-o", output_.trace_path});
+    if (!server_.socket().empty()) words.insert(words.end(), {"--warm", server_.socket()});
+    words.emplace_back("--");
+    words.insert(words.end(), command_.begin(), command_.end());
+    const auto begin = std::chrono::steady_clock::now();
+    ProgressBar bar(true);
+    const auto seconds = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunChild(
+        words, "", [&] { return g_ended.load() || files_.Any(); },
+        [&] { bar.Show(0, fmt::format("{:.0f} s", seconds())); });
+    bar.Clear();
+    if (!outcome.ok()) return outcome.status();
+    if (!outcome->cancelled && !g_ended) Say(saved, *outcome, seconds());
+    if (!outcome->cancelled && !g_ended && may_serve_) Serve(kept + "/modules.json");
+    std::error_code none;
+    fs::remove_all(kept, none);
+    return absl::OkStatus();
+  }
+
+  void Say(const std::vector<std::string>& saved, const mcp::ChildOutcome& outcome,
+           double seconds) {
+    const Json json = Json::parse(outcome.out, nullptr, false);
+    const absl::StatusOr<ProgramPlan> plan = PlanOf(json);
+    ++plans_;
+    cold_.clear();
+    std::vector<std::string> error;
+    std::optional<Figures> now;
+    if (plan.ok()) {
+      cold_ = plan->cold;
+      for (const Json& path : json["program"]["sources"])
+        if (path.is_string()) files_.Add(path.get<std::string>());
+      now = FiguresOf(json, *plan);
+    }
+    if (!plan.ok() || (outcome.status != kDone && outcome.status != kNo)) {
+      error = ErrorLines(outcome.printed);
+      if (error.empty() && !outcome.notes.empty()) error = {outcome.notes.back()};
+      for (const std::string& path : TracebackFiles(outcome.printed))
+        if (path.find("-packages/") == std::string::npos) files_.Add(path);
+      now.reset();  // what it needs is not known
+    } else if (outcome.status == kNo && plan->planned.out_of_memory) {
+      error = {"out of memory: a request finds no room on this GPU"};
+    } else if (outcome.status == kNo && !plan->planned.error.empty()) {
+      error = {plan->planned.error};
+    }
+    if (output_.json) {
+      PrintText(Answer(saved, now, error, seconds).dump() + "\n");
+    } else {
+      PrintText(Text(saved, now, error, seconds));
+    }
+    std::fflush(stdout);
+    if (now) last_ = now;
+  }
+
+  Json Answer(const std::vector<std::string>& saved, const std::optional<Figures>& now,
+              const std::vector<std::string>& error, double seconds) const {
+    const auto figures = [](const std::optional<Figures>& of) {
+      return of ? Json{{"peak", of->peak},
+                       {"reserved", of->reserved},
+                       {"needed", of->needed},
+                       {"peak_by_category", of->categories}}
+                : Json();
+    };
+    Json json = {{"plan", plans_}, {"saved", saved}, {"figures", figures(now)}};
+    json["before"] = figures(last_);
+    json["difference"] = Json();
+    if (now && last_) {
+      Json categories = Json::object();
+      for (const auto& [name, bytes] : Changed(*last_, *now)) categories[name] = bytes;
+      json["difference"] = {{"peak", Difference(last_->peak, now->peak)},
+                            {"reserved", Difference(last_->reserved, now->reserved)},
+                            {"categories", categories}};
+    }
+    json["error"] = error.empty() ? Json() : Json(fmt::format("{}", fmt::join(error, "\n")));
+    json["warm"] = !server_.socket().empty() && cold_.empty();
+    json["cold"] = cold_.empty() ? Json() : Json(cold_);
+    json["server_bytes"] = server_.ResidentBytes() == 0 ? Json() : Json(server_.ResidentBytes());
+    json["watching"] = files_.Paths();
+    json["seconds"] = seconds;
+    return json;
+  }
+
+  std::string Text(const std::vector<std::string>& saved, const std::optional<Figures>& now,
+                   const std::vector<std::string>& error, double seconds) const {
+    std::string text = fmt::format("{}.", plans_);
+    for (const std::string& path : saved) text += " " + Short(path);
+    text += fmt::format(" ({:.1f} s{})\n", seconds,
+                        server_.socket().empty() || !cold_.empty() ? "" : ", imports apart");
+    for (const std::string& line : error) text += "   " + Printable(line) + "\n";
+    if (!now) {
+      if (last_) text += "   the last good plan: " + TextOf(*last_) + "\n";
+    } else if (!last_) {
+      text += "   " + TextOf(*now) + "\n";
+    } else {
+      text += Comparison(*last_, *now);
+    }
+    if (plans_ == 1) {
+      std::vector<std::string> names;
+      for (const std::string& path : files_.Paths())
+        if (names.size() < kMostNames) names.push_back(Short(path));
+      const size_t more = files_.Paths().size() - names.size();
+      text +=
+          fmt::format("   watching {}{}; it is planned again when one is saved, Ctrl-C ends\n",
+                      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+    } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
+      text += fmt::format("   what is imported waits in {} of this computer's memory\n",
+                          run::FormatBytes(server_.ResidentBytes()));
+    }
+    if (!cold_.empty())
+      text += "   not begun with what was imported before: " + Printable(cold_) + "\n";
+    return text;
+  }
+  static std::string TextOf(const Figures& figures) {
+    return fmt::format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
+                       run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
+  }
+  static std::string Comparison(const Figures& before, const Figures& now) {
+    std::string text;
+    const auto line = [&](std::string_view name, uint64_t a, uint64_t b) {
+      text += fmt::format("   {:<14} {} -> {} ({})\n", name, run::FormatBytes(a),
+                          run::FormatBytes(b), SignedBytes(Difference(a, b)));
+    };
+    const auto categories = Changed(before, now);
+    if (before.peak == now.peak && before.reserved == now.reserved && categories.empty())
+      return "   the same: " + TextOf(now) + "\n";
+    line("peak", before.peak, now.peak);
+    line("reserved", before.reserved, now.reserved);
+    const auto of = [](const Figures& figures, const std::string& name) {
+      const auto it = figures.categories.find(name);
+      return it == figures.categories.end() ? 0 : it->second;
+    };
+    for (const auto& [name, bytes] : categories) line(name, of(before, name), of(now, name));
+    return text;
+  }
+  static std::string Short(const std::string& path) {
+    std::error_code none;
+    const std::string name = fs::relative(path, none).string();
+    return Printable(none || name.starts_with("..") ? path : name);
+  }
+
+  // Imports what the program imports, where nobody has, or what has been imported is not what the
+  // last plan needed.
+  void Serve(const std::string& modules) {
+    std::string why_not;
+    const std::vector<std::string> told = ReadModules(modules, &why_not);
+    if (told.empty() || !why_not.empty()) {
+      if (plans_ == 1 && !why_not.empty() && !told.empty())
+        Note("every plan imports anew: " + why_not);
+      return;
+    }
+    const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
+    const bool lacks =
+        std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
+    // The same reason a second time: it would be so again.
+    const bool refused = !cold_.empty() && cold_ != restarted_for_;
+    if (server_.started() && !lacks && !refused) return;
+    restarted_for_ = cold_;
+    std::vector<std::string> words = words_;
+    std::erase(words, "--all-toggles");
+    server_.Start(std::move(words), command_, modules);
+  }
+
+  const std::vector<std::string>& command_;
+  const RunOutput& output_;
+  const bool may_serve_;
+  std::vector<std::string> words_, toggles_;
+  std::unique_ptr<program::ScratchFolder> scratch_;
+  ProgramServer server_;
+  SavedFiles files_;
+  std::optional<Figures> last_;  // of the last good plan
+  std::string cold_, restarted_for_;
+  int started_ = 0, plans_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> ErrorLines(const std::vector<std::string>& printed) {
+  // A traceback ends with a line that is not indented: the error.
+  size_t last = printed.size();
+  for (size_t i = printed.size(); i-- > 0 && last == printed.size();)
+    if (!printed[i].empty() && printed[i][0] != ' ' && (i == 0 || printed[i - 1].starts_with("  ")))
+      last = i;
+  if (last == printed.size()) return {};
+  size_t first = last;
+  while (first > 0 && last - first + 1 < kMostErrorLines && printed[first - 1].starts_with("  ")) {
+    --first;
+    if (printed[first].starts_with("  File \"")) break;
+  }
+  return {printed.begin() + static_cast<std::ptrdiff_t>(first),
+          printed.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+}
+
+std::vector<std::string> TracebackFiles(const std::vector<std::string>& printed) {
+  constexpr std::string_view kBegin = "  File \"";
+  std::vector<std::string> files;
+  for (const std::string& line : printed) {
+    if (!line.starts_with(kBegin)) continue;
+    const size_t end = line.find("\", line ");
+    if (end == std::string::npos) continue;
+    files.push_back(line.substr(kBegin.size(), end - kBegin.size()));
+  }
+  return files;
+}
+
+ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOptions& options,
+                      const RunOutput& output) {
+  if (command.empty()) {
+    Note("error: nothing stands behind --; as in: vramscope plan --watch -- python train.py");
+    return kUsage;
+  }
+  if (!options.keep.empty() || !options.from.empty() || output.trace_path == "-") {
+    Note("error: --watch plans again and again: it goes with no --keep, no --from and no -o -");
+    return kUsage;
+  }
+  if (WouldReplaceInput(output.trace_path, command)) return kUsage;
+  bool may_serve = options.as_rank < 0;
+  if (!options.toggles.empty()) {
+    const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
+    if (!platform.ok()) return ReportError(platform.status());
+    const absl::StatusOr<std::vector<program::Toggle>> all = program::ReadToggles(*platform);
+    if (!all.ok()) return ReportError(all.status());
+    const auto chosen = program::ChooseToggles(*all, options.toggles);
+    if (!chosen.ok()) {
+      Note("error: " + std::string(chosen.status().message()));
+      return kUsage;
+    }
+    for (const std::string& toggle : options.toggles) {
+      const program::Toggle* const one =
+          program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
+      // PyTorch reads those when it is imported.
+      may_serve = may_serve && (one == nullptr || !one->before_torch);
+    }
+  }
+  return ProgramWatch(command, options, output, may_serve).Run();
+}
+
+}  // namespace vramscope::cli

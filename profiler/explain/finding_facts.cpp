@@ -1,0 +1,130 @@
+#include "profiler/explain/finding_facts.h"
+
+#include <map>
+
+#include "profiler/analysis/site_names.h"
+
+namespace vramscope::explain {
+
+using trace::EventIndex;
+
+namespace {
+
+std::vector<PhaseSpan> PhasesOf(const trace::Trace& trace) {
+  const trace::SliceTable& s = trace.slices;
+  std::vector<PhaseSpan> phases;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kPhase && s.depth[i] == 0)
+      phases.push_back({s.phase(i), s.begin_event[i], s.end_event[i]});
+  return phases;
+}
+
+EventIndex FirstStep(const trace::Trace& trace) {
+  const trace::SliceTable& s = trace.slices;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kStep) return s.begin_event[i];
+  return trace::kNoEvent;
+}
+
+EventIndex MostReserved(const trace::Trace& trace, const analysis::MemoryCurves& curves) {
+  const EventIndex begin = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
+  uint64_t most = 0;
+  EventIndex at = 0;
+  for (size_t i = 0; i < curves.size(); ++i) {
+    if (curves.event[i] < begin || curves.reserved[i] < most) continue;
+    // Of several moments with as much the one with the least use of it is what it is worst at; the
+    // one with the most is what was needed.
+    if (curves.reserved[i] == most && most > 0) continue;
+    most = curves.reserved[i];
+    at = curves.event[i];
+  }
+  return at;
+}
+
+}  // namespace
+
+FindingFacts::FindingFacts(const trace::Trace& of)
+    : trace(of),
+      curves(analysis::ComputeCurves(of)),
+      peak(analysis::FindPeak(of, curves)),
+      steps(analysis::StepTable(of, curves)),
+      phases(PhasesOf(of)),
+      training_begin(FirstStep(of)),
+      sites(FindCallSites(of)),
+      claimed_(of.allocations.size(), false) {
+  const trace::AllocationTable& a = of.allocations;
+  for (const analysis::LiveAllocation& one : analysis::LiveAt(of, peak.context.event).allocations) {
+    const uint32_t row = one.id.value;
+    live.push_back({one.id, one.category, a.phase[row], a.step[row], a.micro_batch[row],
+                    a.bytes_rounded[row]});
+  }
+  fragmentation = FragmentationAt(of, MostReserved(of, curves));
+}
+
+trace::Phase FindingFacts::PhaseAt(EventIndex event) const {
+  const auto behind =
+      std::upper_bound(phases.begin(), phases.end(), event,
+                       [](EventIndex at, const PhaseSpan& span) { return at < span.begin; });
+  if (behind == phases.begin()) return trace::Phase::kNone;
+  const PhaseSpan& span = *std::prev(behind);
+  return event <= span.end ? span.phase : trace::Phase::kNone;
+}
+
+EventIndex FindingFacts::EndOfBackward() const {
+  for (const PhaseSpan& span : phases)
+    if (span.phase == trace::Phase::kBackward && span.end != trace::kNoEvent &&
+        span.end >= peak.context.event)
+      return span.end;
+  return trace::kNoEvent;
+}
+
+std::string FindingFacts::Where(const Pile& pile) const {
+  const analysis::SiteNames names(trace);
+  std::map<uint32_t, uint64_t> by_stack;
+  std::map<uint32_t, uint64_t> by_module;
+  for (const trace::AllocationId id : pile.blocks) {
+    const trace::StackId stack = trace.events.StackOf(trace.allocations.alloc_event[id.value]);
+    by_stack[stack.value] += trace.allocations.bytes_rounded[id.value];
+    by_module[trace.allocations.module[id.value].value] +=
+        trace.allocations.bytes_rounded[id.value];
+  }
+  std::map<std::string, uint64_t> by_line;
+  for (const auto& [stack, bytes] : by_stack) {
+    if (stack == 0) continue;
+    const std::vector<std::string> callers = names.Callers({stack});
+    if (!callers.empty()) by_line[callers.front()] += bytes;
+  }
+  const auto less = [](const auto& x, const auto& y) { return x.second < y.second; };
+  if (const auto most = std::max_element(by_line.begin(), by_line.end(), less);
+      most != by_line.end())
+    return most->first;
+  const auto most = std::max_element(by_module.begin(), by_module.end(), less);
+  return most == by_module.end() ? "" : std::string(trace.String({most->first}));
+}
+
+std::string FindingFacts::Library(const Pile& pile) const {
+  const analysis::SiteNames names(trace);
+  std::map<std::string, uint64_t> by_function;
+  for (const trace::AllocationId id : pile.blocks) {
+    const std::vector<std::string> within =
+        names.Within(trace.events.StackOf(trace.allocations.alloc_event[id.value]));
+    if (!within.empty()) by_function[within.front()] += trace.allocations.bytes_rounded[id.value];
+  }
+  const auto most =
+      std::max_element(by_function.begin(), by_function.end(),
+                       [](const auto& x, const auto& y) { return x.second < y.second; });
+  return most == by_function.end() ? "" : " (" + most->first + ")";
+}
+
+bool FindingFacts::HasFrame(trace::AllocationId id, std::string_view file_end,
+                            std::string_view function) const {
+  const trace::StackId stack = trace.events.StackOf(trace.allocations.alloc_event[id.value]);
+  if (stack.value == 0) return false;
+  return std::ranges::any_of(trace.stacks.Frames(stack), [&](uint32_t frame) {
+    const std::string_view file = trace.String(trace.stacks.file[frame]);
+    return file.ends_with(file_end) &&
+           (function.empty() || trace.String(trace.stacks.function[frame]) == function);
+  });
+}
+
+}  // namespace vramscope::explain
