@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 
-from vramscope import packages
+from vramscope import packages, uploads
 from vramscope.process import replace_file
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
@@ -47,7 +47,8 @@ def begins():
 
 
 def about_to_import_torch():
-    changed = sorted(name for name in {*os.environ, *_began_with} if os.environ.get(name) != _began_with.get(name) and name != "PYTORCH_CUDA_ALLOC_CONF")
+    ours = {"PYTORCH_CUDA_ALLOC_CONF", *uploads.VARIABLES, *uploads.NO_NETWORK}
+    changed = sorted(name for name in {*os.environ, *_began_with} if os.environ.get(name) != _began_with.get(name) and name not in ours)
     _changes.extend(changed)
 
 
