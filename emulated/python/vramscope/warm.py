@@ -171,18 +171,23 @@ def _refuse(request):
         return "it is another program"
     given = request["environment"]
     changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
-                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK)
+                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
     threads = len(os.listdir("/proc/self/task"))
     return "what was imported runs %d threads of its own" % (threads - 1) if threads > 1 else ""
 
 
+def _of_a_shim(name):
+    """pyenv's `python` is a script, which sets these before the interpreter starts: whoever asks has not seen them."""
+    return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
+
+
 def _arguments(request):
     """The program's own, if it is the one that this process has been started as; else None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter's, and the interpreter
-    if command[:options + 1] == own[:options + 1]:
+    if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have come by another name: pyenv's is a script
         return command[options + 1:]
     # A script that is started by its first line.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
@@ -207,7 +212,7 @@ def _take_environment(given):
     here = "/proc/self/fd/%d" % OUTPUT
     since = {name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here)) for name, value in os.environ.items()
              if _began_with.get(name) != value}
-    wanted = {**given, **since}
+    wanted = {**given, **since, **{name: value for name, value in os.environ.items() if _of_a_shim(name)}}
     for name in set(os.environ) - set(wanted):
         del os.environ[name]
     for name, value in wanted.items():
