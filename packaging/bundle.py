@@ -62,6 +62,7 @@ FONTS_CONF = """<?xml version="1.0"?>
 """
 
 # Linked in, or embedded; the compiler's libraries are linked into the emulated ones.
+APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]  # into app/appimage, with the compiler's libraries
 LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
 
 
@@ -195,11 +196,14 @@ def add_fonts(tree, packages):
 
 
 def add_certificates(tree, packages):
-    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp)."""
-    source = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
-    target = tree / "share/vramscope" / source.name
-    shutil.copyfile(source, target)
-    packages.sources[target] = ("ca-certificates", source)
+    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp). The package's, not /etc/ssl/certs: the authorities
+    that this computer's owner added are nobody else's to trust."""
+    listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
+    if len(listed) < 50:
+        raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
+    target = tree / "share/vramscope/ca-certificates.crt"
+    target.write_bytes(b"".join(pathlib.Path(path).read_bytes().strip() + b"\n" for path in listed))
+    packages.sources[target] = ("ca-certificates", target)
 
 
 def check(tree):
@@ -228,34 +232,30 @@ def sha256(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
-def describe(tree, packages, version, epoch):
-    """share/doc/vramscope: copyright of every package, and an SPDX 2.3 document of all files."""
-    doc = tree / "share/doc/vramscope"
-    (doc / "licenses").mkdir(parents=True, exist_ok=True)
-    names = sorted({package for package, _ in packages.sources.values()} | set(LINKED))
-    identity = lambda name: "SPDXRef-Package-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
-    entries = [{"SPDXID": "SPDXRef-Package-vramscope", "name": "vramscope", "versionInfo": version,
-                "downloadLocation": "NOASSERTION", "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
-                "copyrightText": "NOASSERTION", "filesAnalyzed": False}]
-    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
-                  "relatedSpdxElement": "SPDXRef-Package-vramscope"}]
-    for name in names:
-        found, source, source_version, homepage = version_of(name)
-        text = pathlib.Path("/usr/share/doc", name, "copyright")
-        if not text.exists():
-            raise SystemExit("bundle: %s has no copyright file" % name)
-        shutil.copyfile(text, doc / "licenses" / (name + ".txt"))
-        entry = {"SPDXID": identity(name), "name": name, "versionInfo": found, "downloadLocation": "NOASSERTION",
-                 "sourceInfo": "Debian source package %s %s" % (source, source_version), "licenseConcluded": "NOASSERTION",
-                 "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "filesAnalyzed": False,
-                 "licenseComments": "share/doc/vramscope/licenses/%s.txt" % name,
-                 "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                                   "referenceLocator": "pkg:deb/debian/%s@%s?arch=amd64" % (name, found)}]}
-        if homepage:
-            entry["homepage"] = homepage
-        entries.append(entry)
-        relations.append({"spdxElementId": "SPDXRef-Package-vramscope", "relatedSpdxElement": identity(name),
-                          "relationshipType": "STATIC_LINK" if name in LINKED else "CONTAINS"})
+def identity(name):
+    return "SPDXRef-Package-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
+
+
+def package_entry(name, doc):
+    """Of a Debian package, for the SPDX document; its copyright goes to doc/licenses."""
+    found, source, source_version, homepage = version_of(name)
+    text = pathlib.Path("/usr/share/doc", name, "copyright")
+    if not text.exists():
+        raise SystemExit("bundle: %s has no copyright file" % name)
+    shutil.copyfile(text, doc / "licenses" / (name + ".txt"))
+    entry = {"SPDXID": identity(name), "name": name, "versionInfo": found, "downloadLocation": "NOASSERTION",
+             "sourceInfo": "Debian source package %s %s" % (source, source_version), "licenseConcluded": "NOASSERTION",
+             "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "filesAnalyzed": False,
+             "licenseComments": "share/doc/vramscope/licenses/%s.txt" % name,
+             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                               "referenceLocator": "pkg:deb/debian/%s@%s?arch=amd64" % (name, found)}]}
+    if homepage:
+        entry["homepage"] = homepage
+    return entry
+
+
+def add_common_licenses(doc):
+    """The texts that copyright files of Debian leave to /usr/share/common-licenses."""
     commons = pathlib.Path("/usr/share/common-licenses")
     used = set()
     for text in (doc / "licenses").iterdir():
@@ -263,6 +263,40 @@ def describe(tree, packages, version, epoch):
     for name in sorted(used):
         if (commons / name).exists():
             shutil.copyfile(commons / name, doc / "licenses" / ("common-" + name))
+
+
+def add_linked(tree, names):
+    """Writes packages that something beside the tree was linked with (an AppImage's head) into the tree's SPDX document."""
+    doc = tree / "share/doc/vramscope"
+    path = doc / "vramscope.spdx.json"
+    document = json.loads(path.read_text())
+    known = {entry["name"] for entry in document["packages"]}
+    for name in names:
+        if name in known:
+            continue
+        document["packages"].append(package_entry(name, doc))
+        document["relationships"].append({"spdxElementId": "SPDXRef-Package-vramscope", "relationshipType": "STATIC_LINK",
+                                          "relatedSpdxElement": identity(name)})
+    add_common_licenses(doc)
+    path.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+
+
+def describe(tree, packages, version, epoch):
+    """share/doc/vramscope: copyright of every package, and an SPDX 2.3 document of all files."""
+    doc = tree / "share/doc/vramscope"
+    (doc / "licenses").mkdir(parents=True, exist_ok=True)
+    names = sorted({package for package, _ in packages.sources.values()} | set(LINKED))
+    entries = [{"SPDXID": "SPDXRef-Package-vramscope", "name": "vramscope", "versionInfo": version,
+                "downloadLocation": "NOASSERTION", "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
+                "copyrightText": "NOASSERTION", "filesAnalyzed": False}]
+    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+                  "relatedSpdxElement": "SPDXRef-Package-vramscope"}]
+    for name in names:
+        entry = package_entry(name, doc)
+        entries.append(entry)
+        relations.append({"spdxElementId": "SPDXRef-Package-vramscope", "relatedSpdxElement": identity(name),
+                          "relationshipType": "STATIC_LINK" if name in LINKED else "CONTAINS"})
+    add_common_licenses(doc)
     files = []
     for path in sorted(tree.rglob("*")):
         if not path.is_file() or path.is_symlink():

@@ -183,8 +183,11 @@ Description: what is in GPU memory while a neural network trains
     return target
 
 
-def app_dir(tree, folder):
+def app_dir(tree, folder, linked):
     shutil.copytree(tree, folder / "usr", symlinks=True)
+    if linked:
+        bundle.add_linked(folder / "usr", linked)
+        set_modes(folder / "usr")
     link("usr/bin/vramscope", folder / "AppRun")
     shutil.copyfile(tree / "share/applications/vramscope.desktop", folder / "vramscope.desktop")
     shutil.copyfile(tree / "share/icons/hicolor/scalable/apps/vramscope.svg", folder / "vramscope.svg")
@@ -195,24 +198,54 @@ def app_dir(tree, folder):
     set_times(folder)
 
 
-def appimage(tree, dist, name):
-    """The image, where the runtime that is its head is at hand: $VRAMSCOPE_APPIMAGE_RUNTIME (type 2, from
-    github.com/AppImage/type2-runtime's releases; no registry of packages has it). Else an archive of the AppDir."""
-    runtime = os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch, "vramscope.AppDir")
-        app_dir(tree, folder)
-        if not runtime or not shutil.which("mksquashfs"):
-            say("no AppImage, an archive of the AppDir: %s" % ("mksquashfs is missing (Debian: squashfs-tools)" if runtime else
-                "name the runtime of type 2 (github.com/AppImage/type2-runtime) in $VRAMSCOPE_APPIMAGE_RUNTIME"))
-            return archive(folder, dist / ("vramscope-%s-x86_64.AppDir.tar.zst" % name), folder.name)
-        image, head = pathlib.Path(scratch, "image"), pathlib.Path(runtime).read_bytes()
+HEAD_MARK = b"vramscope-image "  # app/appimage/runtime.cpp
+
+
+def appimage_head(scratch):
+    """The program before the image, and the packages in it: $VRAMSCOPE_APPIMAGE_RUNTIME, of type 2, or app/appimage of the build."""
+    given = os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME")
+    if given:
+        head = pathlib.Path(given).read_bytes()
         if head[:4] != b"\x7fELF" or head[8:11] != b"AI\x02":
-            raise SystemExit("package: $VRAMSCOPE_APPIMAGE_RUNTIME: %s is no runtime of type 2 (an ELF file with AI\\x02 at byte 8)" % runtime)
-        subprocess.run(["mksquashfs", str(folder), str(image), "-root-owned", "-noappend", "-comp", "zstd", "-no-progress", "-quiet",
-                        "-processors", "1"], check=True, env=dict(os.environ, SOURCE_DATE_EPOCH=str(epoch())))
+            raise SystemExit("package: $VRAMSCOPE_APPIMAGE_RUNTIME: %s is no runtime of type 2 (an ELF file with AI\\x02 at byte 8)" % given)
+        return head, []
+    stripped = scratch / "head"
+    subprocess.run(["strip", "-o", str(stripped), str(OWN_HEAD)], check=True)
+    head = stripped.read_bytes()
+    return head[:8] + b"AI\x02" + head[11:], bundle.APPIMAGE_LINKED
+
+
+def stamped(head, image):
+    """The head with what it is to know of the image: where it begins, what it is. Of another maker's: as it is."""
+    at = head.find(HEAD_MARK)
+    if at < 0:
+        return head
+    stamp = HEAD_MARK + b"%020d %s" % (len(head), hashlib.sha256(image).hexdigest().encode())
+    return head[:at] + stamp + head[at + len(stamp):]
+
+
+OWN_HEAD = None  # build/bin/vramscope_appimage, where it was built
+
+
+def appimage(tree, dist, name):
+    missing = [] if os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME") or OWN_HEAD else ["libsquashfuse-dev, to build its head with"]
+    if not shutil.which("mksquashfs"):
+        missing.append("squashfs-tools")
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        folder = scratch / "vramscope.AppDir"
+        if missing:
+            say("no AppImage, an archive of the AppDir: install %s" % " and ".join(missing))
+            app_dir(tree, folder, [])
+            return archive(folder, dist / ("vramscope-%s-x86_64.AppDir.tar.zst" % name), folder.name)
+        head, linked = appimage_head(scratch)
+        app_dir(tree, folder, linked)
+        image = scratch / "image"
+        subprocess.run(["mksquashfs", str(folder), str(image), "-root-owned", "-noappend", "-comp", "zstd", "-b", "1M", "-no-progress",
+                        "-quiet", "-processors", "1"], check=True, env=dict(os.environ, SOURCE_DATE_EPOCH=str(epoch())))
         target = dist / ("vramscope-%s-x86_64.AppImage" % name)
-        target.write_bytes(head + image.read_bytes())
+        content = image.read_bytes()
+        target.write_bytes(stamped(head, content) + content)
     target.chmod(0o755)
     return target
 
@@ -221,6 +254,7 @@ FORMS = {"wheel": wheel, "tar": tar, "deb": deb, "appimage": appimage}
 
 
 def main():
+    global OWN_HEAD
     build, dist = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     forms = sys.argv[3:] or list(FORMS)
     if not set(forms) <= set(FORMS):
@@ -228,6 +262,8 @@ def main():
     for tool in ("patchelf", "strip", "dpkg-query"):
         if not shutil.which(tool):
             raise SystemExit("package: %s is needed" % tool)
+    if (build / "bin/vramscope_appimage").exists():
+        OWN_HEAD = build / "bin/vramscope_appimage"
     name = version()
     dist.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:

@@ -9,7 +9,9 @@
     oracle.md      docs/results/data/oracle.json        tests/oracle/run.py --results
     gpu.md         tests/golden/gpu/*/summary.json      tests/gpu/record.py
                    docs/results/data/gpu.json           tests/gpu/compare.py --results
+    selfcheck.md   docs/results/data/selfcheck.json     tests/app/selfcheck_all.py --results
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
+    sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
 
 A page whose JSON is missing says so and names the command.
 """
@@ -171,6 +173,34 @@ def gpu(root):
     return page("GPUs", *parts, about, table(columns, rows))
 
 
+ABOUT_SELFCHECK = """\
+`vramscope selfcheck` over every recording: each figure of one thing, as every command says it, and
+what must hold (allocated, holes and cached are reserved; a difference with itself is zero; the
+budget that is needed passes and a byte less fails; export and reading again keep every figure)."""
+
+
+def selfcheck(root):
+    title = "Figures that agree"
+    folders = read(root / DATA / "selfcheck.json")
+    if not folders:
+        options = f"V --results {DATA}/selfcheck.json NAME=FOLDER"
+        command = f"python3 tests/app/selfcheck_all.py {options}"
+        return page(title, ABOUT_SELFCHECK, missing(command))
+    rows, notes = [], []
+    for name, folder in sorted(folders.items()):
+        files = folder["files"]
+        compared = {file: f for file, f in files.items() if "comparisons" in f}
+        differ = [file for file, f in compared.items() if f["failed"]]
+        total = sum(f["comparisons"] for f in compared.values())
+        rows.append((name, str(len(compared)), f"{total:,}", ", ".join(differ) or "none"))
+        notes += [f"- {n}: {f['refused']}" for n, f in sorted(files.items()) if "refused" in f]
+    parts = [f"Commit {commits(folders)}."]
+    parts.append(table(("folder", "files", "comparisons", "files that differ"), rows))
+    if notes:
+        parts += ["## Files that selfcheck refuses", "\n".join(notes)]
+    return page(title, ABOUT_SELFCHECK, *parts)
+
+
 ABOUT_BENCHMARKS = """\
 Google Benchmark's own output of the programs in [tests/bench](../../tests/bench): processor time of
 one call. Older figures, with peers: [recorded by hand](recorded/benchmarks.md)."""
@@ -198,7 +228,60 @@ def benchmarks(root):
     return page("Benchmarks", *parts)
 
 
-PAGES = {"accuracy.md": accuracy, "oracle.md": oracle, "gpu.md": gpu, "benchmarks.md": benchmarks}
+ABOUT_SANITIZERS = """\
+Test programs built with a sanitizer and run once, all cases in one process; a report in one of the
+programs that a test starts counts, too. Left out and why, and how to repeat it:
+[testing](../testing.md#sanitizers)."""
+SANITIZERS = {"address": "AddressSanitizer, LeakSanitizer and UBSan", "thread": "ThreadSanitizer"}
+COUNTS = ("tests", "skipped", "failed")
+
+
+def sanitizers(root):
+    title = "Sanitizers"
+    figures = read(root / DATA / "sanitizers.json")
+    if not figures:
+        command = f"python3 tests/sanitize/run.py build/asan --results {DATA}/sanitizers.json"
+        return page(title, ABOUT_SANITIZERS, missing(command))
+    parts = [ABOUT_SANITIZERS]
+    for kind, name in SANITIZERS.items():
+        if kind not in figures:
+            continue
+        of_kind = figures[kind]
+        programs = of_kind["programs"]
+        total = {key: sum(row[key] for row in programs.values()) for key in COUNTS}
+        reports = [report for row in programs.values() for report in row["reports"]]
+        seconds = sum(row["processor_seconds"] for row in programs.values())
+        checks = f"`-fsanitize={of_kind['sanitizers']}`"
+        if of_kind["left_out"]:
+            checks += f" without `{of_kind['left_out']}`"
+        rows = [
+            (
+                program,
+                *(f"{row[key]:,}" for key in COUNTS),
+                str(len(row["reports"])),
+                f"{row['processor_seconds']:,.1f}",
+            )
+            for program, row in sorted(programs.items())
+        ]
+        parts += [
+            f"## {name}",
+            f"{checks}, {of_kind['compiler']}. {len(programs)} programs, {total['tests']:,} tests, "
+            f"{total['skipped']} of them skipped, {total['failed']} failed; "
+            f"{len(reports)} reports; {seconds:,.0f} s of processor time. "
+            f"Commit {commits(programs)}.",
+            table(("program", *COUNTS, "reports", "processor s"), rows),
+        ]
+    return page(title, *parts)
+
+
+PAGES = {
+    "accuracy.md": accuracy,
+    "oracle.md": oracle,
+    "gpu.md": gpu,
+    "selfcheck.md": selfcheck,
+    "benchmarks.md": benchmarks,
+    "sanitizers.md": sanitizers,
+}
 
 
 def main():

@@ -52,10 +52,10 @@ void Note(std::string_view message) {
 }
 
 absl::Status OutOfMemory(const std::string& what) {
-  return absl::ResourceExhaustedError(fmt::format(
-      "{}{}more memory is needed than this computer gives; of a recording, --device, --entries and "
-      "--time read a part",
-      what, what.empty() ? "" : ": "));
+  return absl::ResourceExhaustedError(
+      fmt::format("{}{}not enough memory; of a recording, --device, --entries and "
+                  "--time read a part",
+                  what, what.empty() ? "" : ": "));
 }
 
 ExitCode PrintText(std::string_view text) {

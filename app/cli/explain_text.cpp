@@ -251,7 +251,7 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
   std::string text = fmt::format("  event {} at {}\n  asked by {}\n\n", o.event,
                                  MomentText(trace, o.context), Printable(o.site.name));
   Table numbers({{"Then"}, {"Bytes", Table::kRight}});
-  numbers.Row({"asked for", FormatBytes(o.asked)});
+  numbers.Row({"requested", FormatBytes(o.asked)});
   if (o.needed != o.asked) numbers.Row({"as a segment", FormatBytes(o.needed)});
   numbers.Row({"free on the device", FormatBytes(o.device_free)});
   numbers.Row({"reserved", FormatBytes(o.reserved)});

@@ -175,8 +175,7 @@ void RegisterExport(CLI::App& app, Context& context) {
                     "of a snapshot: leave out what each block is");
   command->add_flag("--no-annotations", options->no_annotations,
                     "of a snapshot: leave out steps, phases and named ranges");
-  command->add_option("--title", options->title, "of a picture or a page: what stands above it")
-      ->type_name("TEXT");
+  command->add_option("--title", options->title, "title of the image or page")->type_name("TEXT");
   command->add_option("--baseline", options->baseline, "of a page: a trace to compare with")
       ->type_name("FILE");
   command->add_option("--size", options->size, "of png and pdf (1680x1050)")->type_name("WxH");

@@ -354,7 +354,7 @@ void RegisterFit(CLI::App& app, Context& context) {
                                      std::end(kProgramOptionNames));
       names.insert(names.end(), {"--vary", "--patience"});
       for (const char* name : names) {
-        if (command->count(name) == 0) continue;
+        if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
         Note(
             fmt::format("error: {0} goes with a program (vramscope fit --budget 24GiB {0} ... -- "
                         "python train.py)",
@@ -388,7 +388,7 @@ void RegisterWaterfall(CLI::App& app, Context& context) {
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,
-                   "the bars' order, as precision,lora; the others come behind")
+                   "the bars' order, as precision,lora; the others follow")
       ->delimiter(',')
       ->type_name("NAME,...");
   command->add_option("-o,--output", options->output, "draw the bars into a file")

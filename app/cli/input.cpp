@@ -230,9 +230,9 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   if (options.device.has_value()) {
     const std::vector<uint8_t> devices = trace::DevicesOf(**trace);
     if (!devices.empty() && std::ranges::find(devices, *options.device) == devices.end())
-      return absl::OutOfRangeError(fmt::format("{}: the file has nothing of device {}, but of {}",
-                                               DisplayName(path), *options.device,
-                                               fmt::join(devices, ", ")));
+      return absl::OutOfRangeError(
+          fmt::format("{}: the file has no data for device {} (available: {})", DisplayName(path),
+                      *options.device, fmt::join(devices, ", ")));
     trace = trace::OfDevice(*trace, *options.device);
   }
   const std::vector<std::string>& warnings = (*trace)->warnings;

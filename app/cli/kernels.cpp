@@ -306,7 +306,7 @@ ExitCode Execute(const Options& options) {
 
 void RegisterKernels(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "kernels", "what the card did: time by kernel, op or module; a kernel's op, an allocation's");
+      "kernels", "GPU time by kernel, op or module; a kernel's op, an allocation's");
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   command->add_option("--by", options->by, "name, op, module, phase, step, stream or kind")

@@ -35,6 +35,9 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("--theme", window.theme, "dark, light or system")
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
+  app.add_option("--lang", window.language,
+                 "language of the window: en or zh_CN; default: as chosen last, or $LANG")
+      ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
       ->check(CLI::Range(0.5, 4.0))
       ->type_name("N");

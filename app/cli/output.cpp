@@ -45,7 +45,7 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
     if (input.empty() || !Look(input, STDIN_FILENO, in)) continue;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
     Note(fmt::format(
-        "error: '{}' is what is read{}: it would be replaced; write to another file",
+        "error: '{}' is also an input{}; write to another file",
         output == "-" ? "standard output" : output,
         input == output ? "" : fmt::format(" ('{}', the same file)", DisplayName(input))));
     return true;

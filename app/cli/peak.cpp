@@ -1,4 +1,4 @@
-// `peak FILE [--at TIME] [--by ...]`: what is in memory at the peak, or at a moment.
+// `peak FILE [--at TIME] [--by ...]`: memory at the peak, or at another time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -192,11 +192,11 @@ ExitCode Execute(const Options& options) {
 }  // namespace
 
 void RegisterPeak(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("peak", "what is in memory at the peak, or at a moment");
+  CLI::App* command = app.add_subcommand("peak", "memory at the peak, or at another time");
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
-      command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
+      command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
   command->add_option("--by", options->by, "category, module, op, stack or phase")

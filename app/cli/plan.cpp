@@ -103,8 +103,9 @@ void RegisterPlan(CLI::App& app, Context& context) {
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
       Note(
-          "error: what stands behind -- is planned as it is: --preset, --model, --config and "
-          "--set are of the built-in models");
+          "error: --preset, --model, --config and --set are for the built-in models, not for a "
+          "program "
+          "after --");
       context.exit_code = kUsage;
     } else {
       context.exit_code =

@@ -353,7 +353,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->type_name("R");
     command
         .add_option("--devices", options.devices,
-                    "with -- PROGRAM: cards that it finds (torchrun behind -- needs several)")
+                    "with -- PROGRAM: number of GPUs that it sees (torchrun needs several)")
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
@@ -430,7 +430,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
-    Note("error: nothing stands behind --; as in: vramscope plan -- python train.py");
+    Note("error: missing program after --; as in: vramscope plan -- python train.py");
     return kUsage;
   }
   if (output.json && output.trace_path == "-") {
@@ -456,7 +456,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   }
   if (!options.from.empty()) {
     if (!command.empty()) {
-      Note("error: --from reads what is there: no program stands behind --");
+      Note("error: --from reads an existing run: remove the program after --");
       return kUsage;
     }
     return ReportFolder(options.from, options.from, device, {}, output, planned, use);

@@ -455,7 +455,7 @@ void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
 
 ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOptions& options) {
   if (command.empty()) {
-    Note("error: nothing stands behind --; as in: vramscope fit --budget 24GiB -- python train.py");
+    Note("error: missing program after --; as in: vramscope fit --budget 24GiB -- python train.py");
     return kUsage;
   }
   const bool varies = !options.vary.empty();

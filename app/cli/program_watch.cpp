@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,13 +55,22 @@ class EndsOnSignal {
   struct sigaction before_[std::size(kSignals)];
 };
 
+// The interpreter, which the command names, too: nobody edits it.
+bool IsProgram(const fs::path& path) {
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) ==
+         "\x7f"
+         "ELF";
+}
+
 // Files, and whether somebody has saved one. A file that is not there is being replaced.
 class SavedFiles {
  public:
   void Add(const std::string& path) {
     std::error_code none;
     const fs::path real = fs::canonical(path, none);
-    if (none || !fs::is_regular_file(real, none)) return;
+    if (none || !fs::is_regular_file(real, none) || IsProgram(real)) return;
     facts_.emplace(real.string(), FactsOf(real.string()));
   }
   bool Any() const {

@@ -115,7 +115,7 @@ ExitCode Ask(const Options& options) {
   Note(what);
   if (options.yes) return kDone;
   if (isatty(STDIN_FILENO) == 0) {
-    Note("error: nobody can be asked here: `vramscope setup --yes` downloads it");
+    Note("error: stdin is no terminal to ask on: `vramscope setup --yes` downloads without asking");
     return kUsage;
   }
   std::cerr << "Download it? [y/N] " << std::flush;

@@ -99,6 +99,7 @@ ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                        .size = arguments.size,
                        .theme = arguments.theme,
                        .scale = arguments.scale,
+                       .language = arguments.language,
                        .page = arguments.page,
                        .card_libraries = [] { return CardLibraries(""); }}));
   }

@@ -10,7 +10,7 @@ namespace vramscope::cli {
 
 struct WindowArguments {
   std::vector<std::string> files;
-  std::string screenshot, size, theme, dump_state, page;
+  std::string screenshot, size, theme, dump_state, page, language;
   double scale = 1.0;
   bool in_open_window = false;
 };

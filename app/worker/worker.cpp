@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "app/worker/async_sink.h"
+#include "profiler/run/arena_message.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
 #include "proto/worker.pb.h"
@@ -59,8 +60,9 @@ class Session {
   // False: the input is not the protocol.
   bool Handle(const trace::Frame& frame) {
     if (frame.type != trace::FrameType::kRequest) return true;  // from a newer client
-    proto::Request request;
-    if (!request.ParseFromString(frame.payload)) return false;
+    const run::ArenaMessage<proto::Request> message;
+    if (!message->ParseFromString(frame.payload)) return false;
+    const proto::Request& request = *message;
     switch (request.what_case()) {
       case proto::Request::kRun:
         Enqueue({request.run().tag(), request.run().config().SerializeAsString()});

@@ -58,6 +58,11 @@ bool IsMissing(char* const* given) {
   return false;
 }
 
+// What makes a process wait for plans (vramscope/warm.py): its forks' children are none of these.
+bool IsOfTheServer(const char* entry) {
+  return Has(entry, "VRAMSCOPE_PROGRAM_SERVE=") || Has(entry, "VRAMSCOPE_PROGRAM_MODULES=");
+}
+
 }  // namespace
 
 void KeepEnvironment() {
@@ -65,6 +70,7 @@ void KeepEnvironment() {
   kept_count = 0;
   for (List& list : lists) list.value = nullptr;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (IsOfTheServer(*entry)) continue;
     const bool ours = Has(*entry, "VRAMSCOPE_") || Has(*entry, "GLIBC_TUNABLES=");
     List* list = nullptr;
     for (List& one : lists)

@@ -289,7 +289,7 @@ std::string SiteNames::InnermostKey(trace::StackId stack) const {
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older) {
   const std::string_view m = trace.String(module), o = trace.String(op);
-  if (m.empty() && o.empty()) return older ? "(before the recording)" : "(nobody said)";
+  if (m.empty() && o.empty()) return older ? "(before the recording)" : "(unattributed)";
   return fmt::format("{} > {}", m.empty() ? "(no module)" : m, o.empty() ? "(no op)" : o);
 }
 

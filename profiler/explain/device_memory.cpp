@@ -8,6 +8,7 @@
 
 #include "profiler/analysis/past_allocator.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/device_counters.h"
@@ -31,8 +32,9 @@ std::string Libraries(const std::map<std::string, uint64_t>& by_library, bool co
   for (const auto& [library, bytes] : by_library)
     if (IsCommunication(library) == communication)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                          library.empty() ? "not known which" : library, FormatBytes(bytes));
-  return "cudaMalloc past the allocator, as CUPTI tells: " + text;
+                          library.empty() ? i18n::Text("not known which") : library,
+                          FormatBytes(bytes));
+  return i18n::Text("cudaMalloc outside the allocator, as CUPTI reports: ") + text;
 }
 
 }  // namespace
@@ -46,29 +48,29 @@ const DeviceMemory::Part* DeviceMemory::Of(What what) const {
 std::string_view Name(What what) {
   switch (what) {
     case What::kRequested:
-      return "blocks, as requested";
+      return i18n::Text("blocks, as requested");
     case What::kBlocks:
-      return "blocks";
+      return i18n::Text("blocks");
     case What::kRounding:
-      return "rounding of blocks";
+      return i18n::Text("rounding of blocks");
     case What::kHoles:
-      return "holes between blocks";
+      return i18n::Text("holes between blocks");
     case What::kCached:
-      return "cached, wholly free";
+      return i18n::Text("cached, wholly free");
     case What::kUnplaced:
-      return "reserved, not in use";
+      return i18n::Text("reserved, not in use");
     case What::kLibraries:
-      return "libraries";
+      return i18n::Text("libraries");
     case What::kCommunication:
-      return "communication";
+      return i18n::Text("communication");
     case What::kContext:
-      return "CUDA context";
+      return i18n::Text("CUDA context");
     case What::kOtherProcesses:
-      return "other processes";
+      return i18n::Text("other processes");
     case What::kDriver:
-      return "driver and firmware";
+      return i18n::Text("driver and firmware");
     case What::kRemainder:
-      return "not accounted for";
+      return i18n::Text("not accounted for");
   }
   return "?";
 }
@@ -76,11 +78,11 @@ std::string_view Name(What what) {
 std::string_view Name(Source source) {
   switch (source) {
     case Source::kMeasured:
-      return "measured";
+      return i18n::Text("measured");
     case Source::kModelled:
-      return "modelled";
+      return i18n::Text("modelled");
     case Source::kAssumed:
-      return "assumed";
+      return i18n::Text("assumed");
   }
   return "?";
 }
@@ -163,21 +165,24 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   };
   const bool state = info.content == trace::Content::kState;
   const bool host = trace::IsOfHostMemory(trace_);
-  const std::string history = f.record == trace::SegmentRecord::kTotalOnly ? "the profiler's totals"
-                              : state ? "the snapshot: a state of one moment, without a history"
-                              : host  ? "the host's allocator"
-                                      : "the allocator's history";
+  const std::string history =
+      f.record == trace::SegmentRecord::kTotalOnly ? i18n::Text("the profiler's totals")
+      : state ? i18n::Text("the snapshot: a state of one moment, without a history")
+      : host  ? i18n::Text("the host's allocator")
+              : i18n::Text("the allocator's history");
   if (f.sizes_are_of_blocks) {
     add(What::kBlocks, Signed(f.allocated),
-        history + "; sizes are those of blocks, what was requested is not recorded", source);
+        history + i18n::Text("; sizes are those of blocks, requested sizes are not recorded"),
+        source);
   } else {
     add(What::kRequested, Signed(f.requested), history, source);
     add(What::kRounding, Signed(f.rounding + f.tails), history, source);
   }
   add(What::kHoles, Signed(f.holes), history, source);
-  add(What::kCached, Signed(f.cached), history + "; empty_cache() gives it back", source);
+  add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() gives it back"),
+      source);
   add(What::kUnplaced, Signed(f.unplaced),
-      history + "; in holes or wholly free: the trace does not say where", source);
+      history + i18n::Text("; in holes or wholly free: the trace does not record where"), source);
 
   const int64_t now = m.context.time_ns;
   const Taken taken = TakenAt(now);
@@ -185,8 +190,8 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   add(What::kCommunication, Signed(taken.communication), Libraries(taken.by_library, true), source);
   if (answers_.empty()) {
     if (!imported)
-      add(What::kContext, Signed(info.device.context_bytes), "the device table; NVML was not asked",
-          Source::kAssumed);
+      add(What::kContext, Signed(info.device.context_bytes),
+          i18n::Text("the device table; NVML was not asked"), Source::kAssumed);
     return m;
   }
   const auto after = std::upper_bound(answers_.begin(), answers_.end(), now,
@@ -199,23 +204,22 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.asked_ns = last.time_ns;
   if (last.total) m.total = *last.total;
   add(What::kContext, context_,
-      fmt::format(
-          "what NVML says {} when first asked (at {}), less the above",
-          of_process_ ? "of this process" : "of all processes, which it does not tell apart,",
-          at(first)),
+      i18n::Format("what NVML reports {} when first asked (at {}), less the above",
+                   of_process_ ? i18n::Text("of this process")
+                               : i18n::Text("of all processes, which it does not tell apart,"),
+                   at(first)),
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        fmt::format(
-            "NVML: used by all, less this process (at {}); of a card that nobody else uses, "
-            "what the driver keeps for itself",
-            at(last)),
+        i18n::Format("NVML: used by all, less this process (at {}); on a GPU that nobody else "
+                     "uses, what the driver keeps for itself",
+                     at(last)),
         source);
-  add(What::kDriver, Signed(last.driver.value_or(0)), "NVML: reserved", source);
+  add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
-      fmt::format("NVML's figure when last asked (at {}), less the above: what was loaded since, "
-                  "and memory that no record tells of",
-                  at(last)),
+      i18n::Format("NVML's figure when last asked (at {}), less the above: what was loaded since, "
+                   "and memory that no record tells of",
+                   at(last)),
       source);
   return m;
 }

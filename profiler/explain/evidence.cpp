@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::explain {
 
@@ -15,7 +16,7 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
     trace::Evidence evidence = of.Of(live.id);
     // One operator says nothing of the others.
     if (evidence.kind == EvidenceKind::kMade)
-      evidence.text = "code that really ran asked for it; nothing was computed";
+      evidence.text = i18n::Text("code that really ran asked for it; nothing was computed");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
       return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
     });

@@ -3,7 +3,7 @@
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// One table declares them (FindingRules). Of one device; pure, thread-safe. What a file does not
+// One table declares them (FindingRules); only those that tests hold say something. Of one device; pure, thread-safe. What a file does not
 // record (phases, categories, stacks) a rule takes for absent: then it says nothing.
 #pragma once
 

@@ -8,6 +8,7 @@
 
 #include "profiler/allocator/rules.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/pool_owners.h"
 #include "profiler/explain/site_groups.h"
@@ -72,27 +73,27 @@ void NameOwners(const trace::Trace& trace, Fragmentation& f) {
 
 std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
   if (trace::IsOfHostMemory(trace) && f.reserved == 0)
-    return fmt::format("{} of host memory are allocated; nothing is reserved there.",
-                       FormatBytes(f.allocated));
+    return i18n::Format("{} of host memory are allocated; nothing is reserved there.",
+                        FormatBytes(f.allocated));
   if (!f.reserved_known())
-    return fmt::format("{} are allocated; how much was reserved is not known.",
-                       FormatBytes(f.allocated));
+    return i18n::Format("{} are allocated; how much was reserved is not known.",
+                        FormatBytes(f.allocated));
   if (f.record == trace::SegmentRecord::kTotalOnly && f.reserved > 0)
-    return fmt::format(
-        "{} of {} reserved are not in use ({:.1f} %). The trace says how much is reserved, not "
-        "where: holes and wholly free segments can't be told apart.",
+    return i18n::Format(
+        "{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not "
+        "where: holes and wholly free segments cannot be told apart.",
         FormatBytes(f.unplaced), FormatBytes(f.reserved),
         100.0 * static_cast<double>(f.unplaced) / static_cast<double>(f.reserved));
-  if (f.reserved == 0) return "Nothing is reserved at this moment.";
+  if (f.reserved == 0) return i18n::Text("Nothing is reserved at this moment.");
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
-  std::string text = fmt::format(
+  std::string text = i18n::Format(
       "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
       "free.",
       FormatBytes(unused), FormatBytes(f.reserved),
       100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
       FormatBytes(f.cached));
   if (f.largest_hole > 0) {
-    text += fmt::format(" The largest piece is {}.", FormatBytes(f.largest_hole));
+    text += i18n::Format(" The largest piece is {}.", FormatBytes(f.largest_hole));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::explain {
@@ -22,7 +23,7 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
     ++held.blocks;
   }
   if (held.blocks < kFewestBlocks) return {};
-  held.headline = fmt::format(
+  held.headline = i18n::Format(
       "{} in {} were made in a forward pass and are still there when the recording ends; no "
       "backward "
       "is in it. Where none is to come, run the model under torch.no_grad() or "

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 
@@ -63,20 +64,20 @@ bool Judge(Leak& leak) {
 
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
-    return fmt::format(
+    return i18n::Format(
         "Too few steps to tell a leak from what is only there for a while: {} known, {} needed.",
         leaks.steps.size(), kFewestSteps);
   }
   if (leaks.leaks.empty()) {
-    return fmt::format("No leak: what {} steps made was freed again or replaced.",
-                       leaks.steps.size());
+    return i18n::Format("No leak: what {} steps made was freed again or replaced.",
+                        leaks.steps.size());
   }
-  std::string text = fmt::format("{} a step stay from {} call site{}.",
-                                 FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
-                                 leaks.leaks.size(), leaks.leaks.size() == 1 ? "" : "s");
+  std::string text = i18n::Format("{} a step stay from {} call site{}.",
+                                  FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
+                                  leaks.leaks.size(), leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {
-    text += fmt::format(" At this rate the device is full after {:.0f} more steps.",
-                        leaks.steps_until_full);
+    text += i18n::Format(" At this rate the device is full after {:.0f} more steps.",
+                         leaks.steps_until_full);
   }
   return text;
 }

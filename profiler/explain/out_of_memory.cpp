@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/explain/ways_out.h"
@@ -32,19 +33,19 @@ run::AllocConf ConfOf(const trace::Trace& trace) {
 }
 
 std::string Headline(const OutOfMemory& o) {
-  std::string text = fmt::format("{} were asked for, {} were free on the device",
-                                 FormatBytes(o.asked), FormatBytes(o.device_free));
+  std::string text = i18n::Format("{} were requested, {} were free on the device",
+                                  FormatBytes(o.asked), FormatBytes(o.device_free));
   if (o.device_free >= o.needed) {
-    return text + ": not the device was full, but the limit that the process has set itself.";
+    return text +
+           i18n::Text(": the limit that the process set itself, not the device, was reached.");
   }
   if (o.fragmented) {
-    return text + fmt::format(
-                      ", and {} in holes of which the largest is {}: enough in all, but in pieces.",
-                      FormatBytes(o.holes), FormatBytes(o.largest_hole));
+    return text +
+           i18n::Format(", and {} in holes, the largest of {}: enough in total, but fragmented.",
+                        FormatBytes(o.holes), FormatBytes(o.largest_hole));
   }
-  return text + fmt::format(": {} too little, with {} in use of {} reserved.",
-                            FormatBytes(o.missing), FormatBytes(o.allocated),
-                            FormatBytes(o.reserved));
+  return text + i18n::Format(": {} short, with {} in use of {} reserved.", FormatBytes(o.missing),
+                             FormatBytes(o.allocated), FormatBytes(o.reserved));
 }
 
 // `failure`: where a replay met the request, of a plan that went on beyond the limit; else the
@@ -66,9 +67,9 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   o.context = analysis::ContextAt(trace, event);
   o.site.name = StackName(trace, o.site.stack);
   if (o.site.name.empty())
-    o.site.name =
-        fmt::format("{} > {}", o.context.module.empty() ? "(no module)" : o.context.module,
-                    o.context.op.empty() ? "(no op)" : o.context.op);
+    o.site.name = fmt::format(
+        "{} > {}", o.context.module.empty() ? i18n::Text("(no module)") : o.context.module,
+        o.context.op.empty() ? i18n::Text("(no op)") : o.context.op);
   o.requested = live.requested;
   o.allocated = live.allocated;
   o.by_category = live.by_category;
@@ -152,11 +153,11 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (at.Apply()) page.peak_reserved = std::max(page.peak_reserved, at.sums().reserved);
   page.device_memory = trace.info.device.memory_bytes;
   if (page.count == 0) {
-    page.headline = "Nothing ran out of memory in this file.";
+    page.headline = i18n::Text("Nothing ran out of memory in this file.");
     if (page.device_memory > page.peak_reserved) {
       page.headline +=
-          fmt::format(" {} of {} were reserved at most.", FormatBytes(page.peak_reserved),
-                      FormatBytes(page.device_memory));
+          i18n::Format(" {} of {} were reserved at most.", FormatBytes(page.peak_reserved),
+                       FormatBytes(page.device_memory));
     }
     return page;
   }
@@ -165,7 +166,7 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
         FirstFailure(trace, page.events.front(), options);
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
-      page.headline = fmt::format(
+      page.headline = i18n::Format(
           "No request fails: what does not fit into {} at first passes once the allocator has "
           "given "
           "its cache back.",
@@ -190,8 +191,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
   }
   for (OutOfMemory& o : page.events) SortWays(o.ways);
   page.headline = page.count == 1 ? page.events.front().headline
-                                  : fmt::format("{} requests did not fit. The first: {}",
-                                                page.count, page.events.front().headline);
+                                  : i18n::Format("{} requests did not fit. The first: {}",
+                                                 page.count, page.events.front().headline);
   return page;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/site_names.h"
 
 namespace vramscope::explain {
@@ -99,23 +100,23 @@ std::string NameOf(const Sums& sums, uint32_t mempool) {
   std::string_view what;
   switch (use) {
     case Use::kCapture:
-      what = "CUDA graph capture";
+      what = i18n::Text("CUDA graph capture");
       break;
     case Use::kKvCache:
-      what = "KV cache";
+      what = i18n::Text("KV cache");
       break;
     case Use::kWeights:
-      what = "model weights";
+      what = i18n::Text("model weights");
       break;
     case Use::kCommunication:
-      what = "communication buffers";
+      what = i18n::Text("communication buffers");
       break;
     case Use::kBlas:
-      what = "cuBLAS workspaces";
+      what = i18n::Text("cuBLAS workspaces");
       break;
     case Use::kNothing:
       // Captures count their pools in the first number, pools that were made in the second.
-      what = mempool >> 16 != 0 ? "CUDA graph capture" : "private pool";
+      what = mempool >> 16 != 0 ? i18n::Text("CUDA graph capture") : i18n::Text("private pool");
       break;
   }
   return engine.empty() ? std::string(what) : fmt::format("{}: {}", engine, what);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
@@ -24,7 +25,7 @@ constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
 
-constexpr std::string_view kEmptyCache = "empty_cache() at this moment";
+constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this moment");
 constexpr std::string_view kNeedsHistory =
     "What other settings would have done needs a history of requests, which a state does not have: "
     "torch.cuda.memory._record_memory_history() before the run records one.";
@@ -55,8 +56,8 @@ CardMemory AssumedCard(const trace::Trace& trace, const replay::Card& card,
                        uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (card.inferred()) {
-    return {card.bytes, fmt::format("on a card with {} for segments, {}", FormatBytes(card.bytes),
-                                    card.evidence)};
+    return {card.bytes, i18n::Format("for a GPU with {} for segments, {}", FormatBytes(card.bytes),
+                                     card.evidence)};
   }
   uint64_t best = 0;
   for (const run::DeviceProfile& d : run::Devices()) {
@@ -64,9 +65,10 @@ CardMemory AssumedCard(const trace::Trace& trace, const replay::Card& card,
     if (best == 0 || d.memory_bytes < best) best = d.memory_bytes;
   }
   if (best == 0) return {};
-  return {best, fmt::format("on a card of {}, the smallest that holds the peak: the file does not "
-                            "state the card",
-                            FormatBytes(best))};
+  return {best,
+          i18n::Format(
+              "for a GPU of {}, the smallest that holds the peak: the file does not state the GPU",
+              FormatBytes(best))};
 }
 
 void Compare(Remedy& remedy, const Remedy& with) {
@@ -113,36 +115,37 @@ class Replays {
 std::string Headline(const Reclaim& r) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
   std::string text =
-      fmt::format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
-                  r.state ? "in this state" : "at this moment");
+      i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
+                   r.state ? i18n::Text("in this state") : i18n::Text("at this time"));
   if (r.state) {
-    return text + fmt::format(" empty_cache() would give back {}. {}",
-                              FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
-                              kNeedsHistory);
+    return text + i18n::Format(" empty_cache() would give back {}. {}",
+                               FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
+                               kNeedsHistory);
   }
   const auto best = std::max_element(
       r.remedies.begin(), r.remedies.end(),
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
   if (r.releases.card.inferred()) {
-    more += fmt::format(" The card has {} for segments, {}.", FormatBytes(r.releases.card.bytes),
-                        r.releases.card.evidence);
+    more += i18n::Format(" The GPU has {} for segments, {}.", FormatBytes(r.releases.card.bytes),
+                         r.releases.card.evidence);
   }
   for (const Remedy& remedy : r.remedies) {
     if (!remedy.note.empty() && !r.releases.card.inferred())
-      more += fmt::format(" {} is reckoned {}.", remedy.name, remedy.note);
+      more += i18n::Format(" {} is computed {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
-    return text + " No setting tried lowers the peak of what is reserved." + more;
+    return text + i18n::Text(" No setting that was tried lowers the peak of reserved memory.") +
+           more;
   }
   const bool anew = r.anew.has_value() && best->name != kEmptyCache;
   const auto lowered = static_cast<uint64_t>(best->peak_given_back);
-  text += fmt::format(" {} lowers the peak of what is reserved by {}, from {} {} to {}", best->name,
-                      FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
-                      anew ? "under the recorded settings" : "as recorded",
-                      FormatBytes(best->peak_reserved));
-  if (anew) text += ", both with the older blocks allocated anew";
-  return text + "." + more;
+  text += i18n::Format(" {} lowers the peak of reserved memory by {}, from {} {} to {}", best->name,
+                       FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
+                       anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
+                       FormatBytes(best->peak_reserved));
+  if (anew) text += i18n::Text(", both with the older blocks allocated anew");
+  return text + i18n::Text(".") + more;
 }
 
 // What empty_cache() gives back at once: private pools keep what they have.
@@ -155,7 +158,8 @@ uint64_t Releasable(const Fragmentation& f) {
 // No history: what is cached now goes back now, and nothing else can be said.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;
-  out.as_recorded = {.name = "as it is", .reserved = out.reserved, .peak_reserved = out.reserved};
+  out.as_recorded = {
+      .name = i18n::Text("as it is"), .reserved = out.reserved, .peak_reserved = out.reserved};
   const uint64_t released = Releasable(f);
   out.remedies.push_back({.name = std::string(kEmptyCache),
                           .reserved = out.reserved - released,
@@ -236,9 +240,9 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (!recorded.ok()) return recorded.status();
   const absl::StatusOr<replay::Baseline> base = replays.Baseline();
   if (!base.ok()) return base.status();
-  out.as_recorded = Filled("as recorded", base->own, at);
+  out.as_recorded = Filled(i18n::Text("as recorded"), base->own, at);
   if (base->anew.has_value()) {
-    out.anew = Filled("as recorded, older blocks allocated anew", *base->anew, at);
+    out.anew = Filled(i18n::Text("as recorded, older blocks allocated anew"), *base->anew, at);
   }
   const CardMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
 
@@ -270,7 +274,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     }
     const bool of_the_card = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
     if (of_the_card && card.bytes == 0) {
-      remedy.error = "needs the card's memory, which this file does not state";
+      remedy.error = i18n::Text("needs the GPU's memory, which this file does not state");
       out.remedies.push_back(std::move(remedy));
       continue;
     }

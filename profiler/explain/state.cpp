@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/pool_owners.h"
 #include "profiler/run/units.h"
 
@@ -15,19 +16,20 @@ using run::FormatBytes;
 
 std::string Headline(const MemoryState& s) {
   const Fragmentation& f = s.fragmentation;
-  if (f.reserved == 0 && f.allocated == 0) return "Nothing is in memory.";
-  std::string text = fmt::format("{} are in use of {} reserved", FormatBytes(f.allocated),
-                                 FormatBytes(f.reserved));
+  if (f.reserved == 0 && f.allocated == 0) return i18n::Text("Nothing is in memory.");
+  std::string text = i18n::Format("{} are in use of {} reserved", FormatBytes(f.allocated),
+                                  FormatBytes(f.reserved));
   if (!s.by_category.empty() &&
       s.by_category.front().name != trace::Name(trace::Category::kUnknown)) {
-    text += fmt::format(", most of it {} ({})", s.by_category.front().name,
-                        FormatBytes(s.by_category.front().bytes));
+    text += i18n::Format(", most of it {} ({})", s.by_category.front().name,
+                         FormatBytes(s.by_category.front().bytes));
   }
-  text += fmt::format("; {} are in holes between live blocks, {} wholly free.",
-                      FormatBytes(f.holes), FormatBytes(f.cached));
+  text += i18n::Format("; {} are in holes between live blocks, {} wholly free.",
+                       FormatBytes(f.holes), FormatBytes(f.cached));
   if (f.cached > 0) {
-    text += fmt::format(" empty_cache() would give back {}{}.", FormatBytes(s.empty_cache_gives),
-                        s.empty_cache_gives < f.cached ? ": private pools keep the rest" : "");
+    text += i18n::Format(
+        " empty_cache() would give back {}{}.", FormatBytes(s.empty_cache_gives),
+        s.empty_cache_gives < f.cached ? i18n::Text(": private pools keep the rest") : "");
   }
   return text;
 }
@@ -35,10 +37,11 @@ std::string Headline(const MemoryState& s) {
 }  // namespace
 
 std::string PoolName(const Fragmentation::PoolUse& p) {
-  std::string name =
-      fmt::format("{}, stream {}", p.pool == trace::Pool::kSmall ? "small" : "large", p.stream);
+  std::string name = i18n::Format(
+      "{}, stream {}", p.pool == trace::Pool::kSmall ? i18n::Text("small") : i18n::Text("large"),
+      p.stream);
   if (p.mempool == 0) return name;
-  return fmt::format("{} (private pool {}), {}", p.owner, PoolId(p.mempool), name);
+  return i18n::Format("{} (private pool {}), {}", p.owner, PoolId(p.mempool), name);
 }
 
 MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event) {
@@ -55,7 +58,8 @@ MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event) {
     if (p.live > 0) s.by_pool.push_back({.name = PoolName(p), .bytes = p.live, .count = p.blocks});
   }
   if (s.fragmentation.outside > 0) {
-    s.by_pool.push_back({.name = "(in no known segment)", .bytes = s.fragmentation.outside});
+    s.by_pool.push_back(
+        {.name = i18n::Text("(in no known segment)"), .bytes = s.fragmentation.outside});
   }
   std::stable_sort(s.by_pool.begin(), s.by_pool.end(),
                    [](const auto& x, const auto& y) { return x.bytes > y.bytes; });

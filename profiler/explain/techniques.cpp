@@ -11,6 +11,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/layers.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/replay/replay.h"
@@ -147,7 +148,7 @@ class Finder {
     out_.push_back(std::move(t));
   }
   std::string AndOf(bool request) const {
-    return request ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : "";
+    return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
   }
 
   // Activations, inputs and temporaries of a pass are proportional to the batch; copies of weights
@@ -164,16 +165,16 @@ class Finder {
     };
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
-        fmt::format("half of the {} of activations, inputs and temporaries alive then{}",
-                    FormatBytes(sum), AndOf(batch_bound_));
-    Add("half the batch", formula, half, request, 0);
+        i18n::Format("half of the {} of activations, inputs and temporaries alive then{}",
+                     FormatBytes(sum), AndOf(batch_bound_));
+    Add(i18n::Text("half the batch"), formula, half, request, 0);
     if (!batch_bound_ || phase_ == Phase::kEval || phase_ == Phase::kGeneration) return;
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
-    Add("two micro-batches (gradient accumulation)",
+    Add(i18n::Text("two micro-batches (gradient accumulation)"),
         formula + (extra == 0 ? ""
-                              : fmt::format(", less {} of gradients that the first one leaves",
-                                            FormatBytes(extra))),
+                              : i18n::Format(", less {} of gradients that the first one leaves",
+                                             FormatBytes(extra))),
         half, request, extra);
   }
 
@@ -195,11 +196,11 @@ class Finder {
     uint64_t inside = 0;
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
-        "gradient checkpointing",
-        fmt::format("{} layers hold {} of the {} of activations alive then; all but the largest "
-                    "({}) keep only the first block made in them",
-                    layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
-                    FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
+        i18n::Text("gradient checkpointing"),
+        i18n::Format("{} layers hold {} of the {} of activations alive then; all but the largest "
+                     "({}) keep only the first block made in them",
+                     layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
+                     FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
           return layers.recomputed.contains(id) ? 0 : allocations_.bytes[id];
         },
@@ -236,13 +237,13 @@ class Finder {
     const bool request_cast = batch_bound_ && Is16BitUnderAutocast(request_op_);
     if (sum_cast > 0 || request_cast) {
       const std::string copies = weights == 0 ? ""
-                                              : fmt::format(", less {} for copies of the weights",
-                                                            FormatBytes(weights / 2));
+                                              : i18n::Format(", less {} for copies of the weights",
+                                                             FormatBytes(weights / 2));
       Add(
-          "mixed precision (autocast to bf16)",
-          fmt::format("half of the {} of activations and temporaries alive then that autocast has "
-                      "in 16 bits, if they are fp32{}",
-                      FormatBytes(sum_cast), copies),
+          i18n::Text("mixed precision (autocast to bf16)"),
+          i18n::Format("half of the {} of activations and temporaries alive then that autocast has "
+                       "in 16 bits, if they are fp32{}",
+                       FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
           },
@@ -254,12 +255,12 @@ class Finder {
              c == Category::kOptimizerState;
     };
     Add(
-        "weights in bf16",
-        fmt::format(
+        i18n::Text("weights in bf16"),
+        i18n::Format(
             "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
             sum == 0 ? std::string()
-                     : fmt::format("{} of activations and temporaries alive then, and of the ",
-                                   FormatBytes(sum)),
+                     : i18n::Format("{} of activations and temporaries alive then, and of the ",
+                                    FormatBytes(sum)),
             FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
           return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
@@ -296,9 +297,9 @@ class Finder {
         phase_ != Phase::kLoss && (IsSoftmax(request_op_) || OfSoftmax(oom_.site.stack));
     if (sum == 0 && !request) return;
     Add(
-        "fused attention (flash or memory-efficient)",
-        fmt::format("the {} of softmax results alive then{}", FormatBytes(sum),
-                    request ? ", and what was asked for is one" : ""),
+        i18n::Text("fused attention (flash or memory-efficient)"),
+        i18n::Format("the {} of softmax results alive then{}", FormatBytes(sum),
+                     request ? i18n::Text(", and the request is one of them") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
   }
@@ -319,10 +320,10 @@ class Finder {
         (phase_ == Phase::kLoss || request_op_.find("log_softmax") != std::string::npos);
     if (sum == 0 && !request) return;
     Add(
-        fmt::format("loss in {} chunks", kLossChunks),
-        sum == 0 ? fmt::format("7/8 of the {} asked for", FormatBytes(oom_.asked))
-                 : fmt::format("7/8 of the {} alive then that the loss has made{}",
-                               FormatBytes(sum), AndOf(request)),
+        i18n::Format("loss in {} chunks", kLossChunks),
+        sum == 0 ? i18n::Format("7/8 of the {} requested", FormatBytes(oom_.asked))
+                 : i18n::Format("7/8 of the {} alive then that the loss has made{}",
+                                FormatBytes(sum), AndOf(request)),
         [&](uint32_t id, Category c) {
           return of_loss(id, c) ? allocations_.bytes[id] / kLossChunks : allocations_.bytes[id];
         },
@@ -337,19 +338,20 @@ class Finder {
   void OptimizerState() {
     const uint64_t state = Of(Category::kOptimizerState);
     if (state == 0 && !request_is_state_) return;
-    const std::string of = fmt::format("the {} of optimizer state alive then{}", FormatBytes(state),
-                                       request_is_state_ ? ", and what was asked for is such" : "");
+    const std::string of =
+        i18n::Format("the {} of optimizer state alive then{}", FormatBytes(state),
+                     request_is_state_ ? i18n::Text(", and the request is such") : "");
     Add(
-        "8-bit optimizer",
-        fmt::format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
-                    kQuantisedBlock, of),
+        i18n::Text("8-bit optimizer"),
+        i18n::Format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
+                     kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
           return c == Category::kOptimizerState ? EightBit(allocations_.bytes[id])
                                                 : allocations_.bytes[id];
         },
         request_is_state_ ? EightBit(oom_.asked) : oom_.asked, 0);
     Add(
-        "optimizer state on the CPU", of,
+        i18n::Text("optimizer state on the CPU"), of,
         [this](uint32_t id, Category c) {
           return c == Category::kOptimizerState ? 0 : allocations_.bytes[id];
         },
@@ -373,12 +375,12 @@ class Finder {
       return goes(id, c) ? 0 : allocations_.bytes[id];
     };
     const std::string of =
-        fmt::format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
-                    request ? ", and what was asked for is one" : "");
-    Add("fused optimizer (fused=True)", of, gone, request ? 0 : oom_.asked, 0);
+        i18n::Format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
+                     request ? i18n::Text(", and the request is one of them") : "");
+    Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
-    Add("optimizer one by one (foreach=False)",
-        of + fmt::format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
+    Add(i18n::Text("optimizer one by one (foreach=False)"),
+        of + i18n::Format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
         request ? 0 : oom_.asked, 2 * largest);
   }
 
@@ -398,10 +400,10 @@ class Finder {
         static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));
     Add(
-        "LoRA",
-        fmt::format("the {} of gradients and optimizer state alive then, less {} for adapters of "
-                    "rank {}",
-                    FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
+        i18n::Text("LoRA"),
+        i18n::Format("the {} of gradients and optimizer state alive then, less {} for adapters of "
+                     "rank {}",
+                     FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
         [this](uint32_t id, Category c) {
           return c == Category::kGradient || c == Category::kOptimizerState
                      ? 0
@@ -428,8 +430,8 @@ class Finder {
     }
     if (old.empty()) return;
     Add(
-        "zero_grad(set_to_none=True) before the forward",
-        fmt::format("the {} of gradients from before the step", FormatBytes(sum)),
+        i18n::Text("zero_grad(set_to_none=True) before the forward"),
+        i18n::Format("the {} of gradients from before the step", FormatBytes(sum)),
         [&](uint32_t id, Category) { return old.contains(id) ? 0 : allocations_.bytes[id]; },
         oom_.asked, 0, false);
   }

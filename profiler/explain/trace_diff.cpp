@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/run/units.h"
@@ -175,19 +176,21 @@ std::string Headline(const TraceDiff& diff) {
   const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
   size_t changed = 0;
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
-  if (delta == 0 && changed == 0) return "Both peaks hold the same, call site by call site.";
-  std::string text = fmt::format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
-                                 FormatBytes(static_cast<uint64_t>(std::abs(delta))),
-                                 delta >= 0 ? "higher" : "lower", FormatBytes(diff.b.allocated),
-                                 FormatBytes(diff.a.allocated), changed, diff.sites.size());
+  if (delta == 0 && changed == 0)
+    return i18n::Text("Both peaks hold the same, call site by call site.");
+  std::string text = i18n::Format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
+                                  FormatBytes(static_cast<uint64_t>(std::abs(delta))),
+                                  delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),
+                                  FormatBytes(diff.b.allocated), FormatBytes(diff.a.allocated),
+                                  changed, diff.sites.size());
   if (delta == 0) {
-    text = fmt::format("Both peaks are {}; {} of {} call sites differ.",
-                       FormatBytes(diff.a.allocated), changed, diff.sites.size());
+    text = i18n::Format("Both peaks are {}; {} of {} call sites differ.",
+                        FormatBytes(diff.a.allocated), changed, diff.sites.size());
   }
   if (changed > 0) {
     const TraceDiff::Site& s = diff.sites.front();
-    text += fmt::format(" Most: {} ({}{}).", s.name, s.delta() < 0 ? "-" : "+",
-                        FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
+    text += i18n::Format(" Most: {} ({}{}).", s.name, s.delta() < 0 ? "-" : "+",
+                         FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
   }
   return text;
 }
@@ -226,7 +229,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
       event = PeakEvent(t, curves, *step);
       if (event == trace::kNoEvent) {
         return absl::NotFoundError(
-            fmt::format("there is no step {} in {}", *step, side == 0 ? "A" : "B"));
+            i18n::Format("there is no step {} in {}", *step, side == 0 ? "A" : "B"));
       }
       const auto row = std::find_if(rows[side].begin(), rows[side].end(),
                                     [&](const auto& r) { return r.index == *step; });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/techniques.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
@@ -32,7 +33,7 @@ EventIndex RequestOf(const trace::Trace& trace, EventIndex oom) {
 WayOut Estimate(const Technique& t, const OutOfMemory& oom) {
   const bool passes = t.request == 0 || t.frees >= oom.missing;
   return {.name = t.name,
-          .how = "estimate: " + t.formula,
+          .how = i18n::Text("estimate: ") + t.formula,
           .passes = passes,
           .request_passes = passes,
           .bytes = t.frees};
@@ -95,15 +96,16 @@ class Replays {
   std::string Judge(const Replayed& r, const Technique* technique, WayOut& way) const {
     way.passes = way.request_passes = Passes(r);
     if (!Whole(technique)) {
-      return !way.passes ? "it does not pass"
-                         : "the request passes; what comes after it was not looked at";
+      return !way.passes ? i18n::Text("it does not pass")
+                         : i18n::Text("the request passes; what comes after it was not looked at");
     }
     way.run_passes = way.passes = r.out_of_memory == 0;
-    if (way.passes) return "the whole run passes";
+    if (way.passes) return i18n::Text("the whole run passes");
     way.over = r.peak_reserved - std::min(r.peak_reserved, r.device_memory_bytes);
-    return fmt::format("{} the run does not: {} too much at its peak",
-                       way.request_passes ? "the request passes, but" : "it does not pass, and",
-                       FormatBytes(way.over));
+    return i18n::Format("{} the run does not: {} too much at its peak",
+                        way.request_passes ? i18n::Text("the request passes, but")
+                                           : i18n::Text("it does not pass, and"),
+                        FormatBytes(way.over));
   }
 
  private:
@@ -152,12 +154,12 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
                .bytes = oom.reserved > reserved ? oom.reserved - reserved : 0};
     std::string said = replays.Judge(*r, nullptr, way);
     if (!way.request_passes && *r->first_out_of_memory < oom.event) {
-      said = "another request fails before it";
+      said = i18n::Text("another request fails before it");
     }
-    way.how = fmt::format("by replay with {} for the allocator: {}; {} reserved at that moment",
-                          FormatBytes(replays.limit()), said, FormatBytes(reserved));
+    way.how = i18n::Format("by replay with {} for the allocator: {}; {} reserved at that time",
+                           FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
-      way.how += "; but so it does in the model under the recorded settings";
+      way.how += i18n::Text("; but so it does in the model under the recorded settings");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }
@@ -169,7 +171,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
       const absl::StatusOr<Replayed> r = replays.Run(*recorded, &t);
       if (absl::IsCancelled(r.status())) return r.status();
       if (r.ok()) {
-        way.how += fmt::format("; replayed with these sizes {}", replays.Judge(*r, &t, way));
+        way.how += i18n::Format("; replayed with these sizes {}", replays.Judge(*r, &t, way));
       }
     }
     out.push_back(std::move(way));

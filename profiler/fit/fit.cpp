@@ -116,7 +116,7 @@ class Search {
       absl::StatusOr<std::vector<Planned>> planned = plan_(wanted);
       if (!planned.ok()) return planned.status();
       if (planned->size() != wanted.size())
-        return absl::InternalError("a plan was asked for and did not come");
+        return absl::InternalError("the requested plan did not arrive");
       for (size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = std::move((*planned)[i]);
       plans_ += static_cast<int>(wanted.size());
     }

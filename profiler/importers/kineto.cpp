@@ -47,7 +47,7 @@ class Assembler {
   absl::StatusOr<Recording> Run() {
     ChooseMemory();
     if (tables_.memory.empty() && part_)
-      return absl::OutOfRangeError("no [memory] event lies in the part that was asked for");
+      return absl::OutOfRangeError("the requested part has no [memory] event");
     if (tables_.memory.empty())
       return absl::InvalidArgumentError(fmt::format(
           "a Chrome trace of {} events without any [memory] event{}: record with "

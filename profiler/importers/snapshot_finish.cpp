@@ -343,7 +343,7 @@ class Finisher {
     std::erase_if(recording_.segments, other);
     if (recording_.entries.size() > 0 || !recording_.segments.empty()) return status;
     return absl::OutOfRangeError(
-        fmt::format("the file has nothing of device {}", *options_.device));
+        fmt::format("the file has no data for device {}", *options_.device));
   }
 
   absl::Status CutNow() {
@@ -414,7 +414,7 @@ class Finisher {
 
   absl::Status Nothing(uint64_t entries, int64_t last_ns) const {
     return absl::OutOfRangeError(fmt::format(
-        "no entry lies in the part that was asked for: the file has entries 0 to {}{}", entries - 1,
+        "the requested part has no entries: the file has entries 0 to {}{}", entries - 1,
         recording_.has_times ? fmt::format(", the last {:.3f} ms after the first",
                                            static_cast<double>(last_ns) / 1e6)
                              : ""));

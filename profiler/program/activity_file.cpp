@@ -202,7 +202,7 @@ std::vector<std::string> ActivityFile::Warnings() const {
   if (facts_.full)
     warnings.push_back("the file of activities reached its limit: what came later is missing");
   if (damaged_)
-    warnings.push_back("the file of activities is damaged: what comes behind is missing");
+    warnings.push_back("the activity file is damaged: records after the damage are missing");
   return warnings;
 }
 

@@ -211,7 +211,7 @@ absl::Status FolderReceiver::Take(std::string_view bytes) {
 }
 
 absl::Status FolderReceiver::TakeFrame(const trace::Frame& frame) {
-  if (outcome_) return absl::DataLossError("something comes behind the end");
+  if (outcome_) return absl::DataLossError("there is data after the end");
   if (frame.type == FrameType::kFolder) {
     const auto* at = reinterpret_cast<const unsigned char*>(frame.payload.data());
     uint64_t version = 0;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/trace/input.h"
 
@@ -246,8 +247,8 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
     for (const char* name : {".venv", "venv", "env", ".env"})
       if (fs::is_directory(beside / name, none))
         finder.Environment(beside / name,
-                           up == 0 ? fmt::format("{} beside the script", name)
-                                   : fmt::format("{} in {}", name, beside.filename().string()));
+                           up == 0 ? i18n::Format("{} beside the script", name)
+                                   : i18n::Format("{} in {}", name, beside.filename().string()));
     if (beside == beside.parent_path()) break;
     beside = beside.parent_path();
   }
@@ -269,7 +270,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
       const size_t end = rest.find(':');
       const fs::path at = fs::path(rest.substr(0, end)) / name;
       if (at.is_absolute() &&
-          finder.Add(BehindShim(at, folder, places), fmt::format("{} of PATH", name)))
+          finder.Add(BehindShim(at, folder, places), i18n::Format("{} of PATH", name)))
         break;
       rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }
@@ -292,32 +293,35 @@ std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter) {
 std::string TorchText(const Interpreter& interpreter) {
   switch (interpreter.build) {
     case TorchBuild::kNone:
-      return "no torch";
+      return i18n::Text("no torch");
     case TorchBuild::kUnknown:
-      return "torch of an unknown version";
+      return i18n::Text("torch of an unknown version");
     case TorchBuild::kProcessor:
       return interpreter.torch.ends_with("cpu")
-                 ? "torch " + interpreter.torch
-                 : fmt::format("torch {}, without CUDA", interpreter.torch);
+                 ? i18n::Text("torch ") + interpreter.torch
+                 : i18n::Format("torch {}, without CUDA", interpreter.torch);
     case TorchBuild::kRocm:
-      return fmt::format("torch {}, for ROCm", interpreter.torch);
+      return i18n::Format("torch {}, for ROCm", interpreter.torch);
     case TorchBuild::kCuda:
       break;
   }
-  return "torch " + interpreter.torch;
+  return i18n::Text("torch ") + interpreter.torch;
 }
 
 std::string WhyNot(const Interpreter& interpreter) {
   switch (interpreter.build) {
     case TorchBuild::kNone:
-      return "no torch was found in it: choose the interpreter that has it, or install it "
-             "(pip install torch); no GPU is needed";
+      return i18n::Text(
+          "no torch was found in it: choose the interpreter that has it, or install it "
+          "(pip install torch); no GPU is needed");
     case TorchBuild::kProcessor:
-      return "its torch is built for the processor alone: the build for CUDA is needed, and it "
-             "needs no GPU (pip install torch)";
+      return i18n::Text(
+          "its torch is built for the processor alone: the build for CUDA is needed, and it "
+          "needs no GPU (pip install torch)");
     case TorchBuild::kRocm:
-      return "its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU "
-             "(pip install torch)";
+      return i18n::Text(
+          "its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU "
+          "(pip install torch)");
     case TorchBuild::kUnknown:
     case TorchBuild::kCuda:
       break;
@@ -326,7 +330,7 @@ std::string WhyNot(const Interpreter& interpreter) {
   const std::string& version = interpreter.torch;
   std::from_chars(version.data(), version.data() + version.size(), major);
   if (!version.empty() && major < 2)
-    return "its torch is older than 2.0, the first that tells its memory history";
+    return i18n::Text("its torch is older than 2.0, the first that tells its memory history");
   return "";
 }
 

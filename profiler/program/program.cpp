@@ -378,7 +378,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.ended = "end";  // nobody says how
   about.virtual_clock = process.activities.facts().virtual_clock;
   about.assumptions.push_back(
-      {"memory is what the driver was asked for: nobody says what for, without Python's hooks",
+      {"memory comes from driver calls alone: without Python's hooks its purpose is not recorded",
        "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -75,7 +77,7 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
   }
   if (quote != 0)
     return absl::InvalidArgumentError(
-        fmt::format("a quote ({}) is opened in the arguments and not closed", quote));
+        i18n::Format("a quote ({}) is opened in the arguments and not closed", quote));
   return words;
 }
 
@@ -89,36 +91,38 @@ std::string JoinWords(const std::vector<std::string>& words) {
 }
 
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
-  if (request.script.empty()) return absl::InvalidArgumentError("choose the script that trains");
+  if (request.script.empty())
+    return absl::InvalidArgumentError(i18n::Text("choose the script that trains"));
   absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   if (IsModule(request) && request.script.find_first_not_of(' ', 2) == std::string::npos)
-    return absl::InvalidArgumentError("-m needs the name of a module");
+    return absl::InvalidArgumentError(i18n::Text("-m needs the name of a module"));
   if (request.where == Where::kHost) {
     if (request.host.empty())
-      return absl::InvalidArgumentError("say which computer: user@host, as ssh takes it");
+      return absl::InvalidArgumentError(
+          i18n::Text("say which computer: user@host, as ssh takes it"));
     if (request.host[0] == '-' || request.host.find_first_of(" \t") != std::string::npos)
       return absl::InvalidArgumentError(
-          fmt::format("'{}' is not a host as ssh takes it", request.host));
+          i18n::Format("'{}' is not a host as ssh takes it", request.host));
     if (!arguments.ok()) return arguments.status();
     return Words(request, *std::move(arguments));
   }
   std::error_code none;
   if (!IsModule(request)) {
     if (!fs::exists(request.script, none))
-      return absl::NotFoundError(fmt::format("there is no file '{}'", request.script));
+      return absl::NotFoundError(i18n::Format("there is no file '{}'", request.script));
     if (fs::is_directory(request.script, none))
       return absl::InvalidArgumentError(
-          fmt::format("'{}' is a folder: choose the script in it", request.script));
+          i18n::Format("'{}' is a folder: choose the script in it", request.script));
     if (access(request.script.c_str(), R_OK) != 0)
-      return absl::PermissionDeniedError(fmt::format("'{}' may not be read", request.script));
+      return absl::PermissionDeniedError(i18n::Format("'{}' may not be read", request.script));
   }
   if (request.interpreter.empty())
-    return absl::InvalidArgumentError("choose the Python interpreter that has PyTorch");
+    return absl::InvalidArgumentError(i18n::Text("choose the Python interpreter that has PyTorch"));
   if (!fs::exists(request.interpreter, none))
     return absl::NotFoundError(
-        fmt::format("the interpreter '{}' is not there any more", request.interpreter));
+        i18n::Format("the interpreter '{}' is not there any more", request.interpreter));
   if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
-    return absl::NotFoundError(fmt::format("there is no folder '{}' to start in", folder));
+    return absl::NotFoundError(i18n::Format("there is no folder '{}' to start in", folder));
   if (!arguments.ok()) return arguments.status();
   return Words(request, *std::move(arguments));
 }

@@ -275,7 +275,7 @@ std::vector<std::string> Oddities::Texts() const {
       "entries with an address or a size beyond any device, left out",
       "segments that are empty or overlap another one, left out with their blocks",
       "blocks that overlap or lie outside their segment, left out",
-      "frees of what is not allocated, left out",
+      "frees of unallocated addresses, ignored",
       "frees that were requested and, by the file, never completed; taken as completed then",
       "segment_alloc entries of segments that are not there later, left out",
       "segment_free entries of memory that is there later, left out",

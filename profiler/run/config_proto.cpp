@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "profiler/run/arena_message.h"
 #include "profiler/run/parse_message.h"
 #include "profiler/run/units.h"
 #include "proto/run.pb.h"
@@ -82,12 +83,10 @@ bool SetField(pb::Message& message, std::string_view path, const std::string& te
   return true;
 }
 
-proto::RunConfig FromSettings(const Settings& settings) {
-  proto::RunConfig message;
+void FromSettings(const Settings& settings, proto::RunConfig& message) {
   for (const auto& [key, text] : settings) {
     if (!SetField(message, key, text)) (*message.mutable_settings())[key] = text;
   }
-  return message;
 }
 
 void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<std::string>& out) {
@@ -105,25 +104,27 @@ void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<st
 }  // namespace
 
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
-  proto::RunConfig message;
-  if (bytes.size() > kMaxBytes || !ParseMessage(bytes, message)) {
+  const ArenaMessage<proto::RunConfig> message;
+  if (bytes.size() > kMaxBytes || !ParseMessage(bytes, *message)) {
     return absl::DataLossError("run configuration: the bytes are not a RunConfig message");
   }
   Settings settings;
-  Collect(message, "", settings);
-  const std::map<std::string, std::string> more(message.settings().begin(),
-                                                message.settings().end());
+  Collect(*message, "", settings);
+  const std::map<std::string, std::string> more(message->settings().begin(),
+                                                message->settings().end());
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
 }
 
 std::string BytesFromSettings(const Settings& settings) {
+  const ArenaMessage<proto::RunConfig> message;
+  FromSettings(settings, *message);
   std::string bytes;  // equal settings, equal bytes: a map has no order of its own
   {
     pb::io::StringOutputStream stream(&bytes);
     pb::io::CodedOutputStream out(&stream);
     out.SetSerializationDeterministic(true);
-    FromSettings(settings).SerializeToCodedStream(&out);
+    message->SerializeToCodedStream(&out);
   }
   return bytes;
 }

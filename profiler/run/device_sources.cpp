@@ -43,7 +43,7 @@ const std::map<std::string, KnownDocument, std::less<>>& Documents() {
   return *documents;
 }
 
-// "techpowerup/tesla-p4.c2879": a page of a document; "log/what it printed": what was read there.
+// "techpowerup/tesla-p4.c2879": a page of a document; "rule/fp32": one of several rules.
 absl::StatusOr<KnownDocument> DocumentOf(const std::string& id) {
   if (const auto whole = Documents().find(id); whole != Documents().end()) return whole->second;
   const size_t slash = std::min(id.find('/'), id.size());

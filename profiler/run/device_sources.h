@@ -26,7 +26,7 @@ std::span<const std::string_view> DeviceFigures();
 struct FigureSources {
   struct Document {
     std::string title;
-    std::string address;  // "": a public log whose address was not kept, a reading, a rule
+    std::string address;  // "": a reading, a rule
     std::vector<std::string> figures;
   };
   struct Assumption {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::run {
 namespace {
 
@@ -114,7 +116,7 @@ std::vector<const Rule*> BrokenRules(const RunConfig& config) {
 }
 
 std::string WhyOf(const Rule& rule, const RunConfig& config) {
-  std::string why = rule.why;
+  std::string why = i18n::Text(rule.why);
   const std::pair<std::string_view, std::string> words[] = {
       {"{model}", config.model}, {"{batch}", fmt::format("{}", config.batch)}};
   for (const auto& [word, text] : words) {

@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDownloads = "downloads";
 constexpr const char* kPartial = "partial.";  // folders that are being unpacked into
 constexpr const char* kTorch = "torch-";
+constexpr const char* kLock = "setup.lock";
+constexpr int kLockTurns = 10;
 
 absl::Status SystemError(int error, const std::string& path) {
   if (error == ENOSPC || error == EDQUOT) {
@@ -86,6 +88,13 @@ absl::Status Unpack(const ZipReader& zip, const fs::path& folder,
   return absl::OkStatus();
 }
 
+bool IsFileAt(int fd, const std::string& path) {
+  using Stat = struct stat;
+  Stat ours{}, there{};
+  return fstat(fd, &ours) == 0 && lstat(path.c_str(), &there) == 0 && ours.st_dev == there.st_dev &&
+         ours.st_ino == there.st_ino;
+}
+
 struct RemovedOnExit {
   fs::path path;
   ~RemovedOnExit() {
@@ -124,20 +133,28 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         "neither $XDG_DATA_HOME nor $HOME names a folder to download LibTorch into");
-  std::error_code error;
-  fs::create_directories(fs::path(data_folder) / kDownloads, error);
-  if (error) return SystemError(error.value(), data_folder);
-  const std::string path = fs::path(data_folder) / "setup.lock";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (fd < 0) return SystemError(errno, path);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    const int why = errno;
-    close(fd);
-    if (why != EWOULDBLOCK) return SystemError(why, path);
-    return absl::UnavailableError(
-        fmt::format("another vramscope is setting up LibTorch in {}", data_folder));
+  // Again where another process removed the folder (Remove()) between two of these calls.
+  for (int turn = 1;; ++turn) {
+    std::error_code error;
+    fs::create_directories(fs::path(data_folder) / kDownloads, error);
+    if (error) return SystemError(error.value(), data_folder);
+    const std::string path = fs::path(data_folder) / kLock;
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0 && errno == ENOENT && turn < kLockTurns) continue;
+    if (fd < 0) return SystemError(errno, path);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      const int why = errno;
+      close(fd);
+      if (why != EWOULDBLOCK) return SystemError(why, path);
+      return absl::UnavailableError(
+          fmt::format("another vramscope is setting up LibTorch in {}", data_folder));
+    }
+    if (IsFileAt(fd, path)) return InstallFolder(data_folder, fd);
+    close(fd);  // a removed file locks nobody out
+    if (turn == kLockTurns)
+      return absl::UnavailableError(
+          fmt::format("another vramscope is removing LibTorch from {}", data_folder));
   }
-  return InstallFolder(data_folder, fd);
 }
 
 InstallFolder::InstallFolder(InstallFolder&& other) noexcept
@@ -240,6 +257,11 @@ absl::StatusOr<uint64_t> InstallFolder::Remove() const {
     if (error) return SystemError(error.value(), path.string());
     bytes += of_it;
   }
+  // Last: until then nobody else is at it. The folder goes where nothing else is in it.
+  std::error_code error;
+  fs::remove(fs::path(path_) / kLock, error);
+  if (error) return SystemError(error.value(), path_);
+  fs::remove(path_, error);
   return bytes;
 }
 

@@ -44,7 +44,8 @@ class InstallFolder {
   // used (CheckTorch), and moves them there in one go. Then the parts are deleted. kCancelled.
   absl::Status Install(const std::vector<Wheel>& wheels, const Progress& progress,
                        const std::atomic<bool>* cancel) const;
-  // Everything that was downloaded or unpacked; how many bytes it had.
+  // Everything that was downloaded or unpacked, and the lock: nothing can be done with this folder
+  // after it. How many bytes it had.
   absl::StatusOr<uint64_t> Remove() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/run/arena_message.h"
 #include "profiler/run/parse_message.h"
 #include "proto/trace.pb.h"
 
@@ -85,7 +86,8 @@ absl::Status Malformed(std::string_view what) {
 }  // namespace
 
 std::string EncodeHeader(const TraceInfo& info) {
-  proto::TraceHeader header;
+  const run::ArenaMessage<proto::TraceHeader> message;
+  proto::TraceHeader& header = *message;
   header.set_version(kFormatVersion);
   header.set_producer(Utf8(info.producer));
   header.set_backend(static_cast<uint32_t>(info.backend));
@@ -113,7 +115,8 @@ std::string EncodeHeader(const TraceInfo& info) {
 }
 
 absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
-  proto::TraceHeader header;
+  const run::ArenaMessage<proto::TraceHeader> message;
+  proto::TraceHeader& header = *message;
   if (!run::ParseMessage(payload, header) || header.version() == 0)
     return Malformed("trace header");
   if (header.version() > kFormatVersion)

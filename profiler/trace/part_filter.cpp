@@ -158,7 +158,7 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
 
 absl::Status PartFilter::Finish() const {
   if (passed_ > 0) return absl::OkStatus();
-  return absl::OutOfRangeError("nothing lies in the part that was asked for");
+  return absl::OutOfRangeError("the requested part is empty");
 }
 
 }  // namespace vramscope::trace

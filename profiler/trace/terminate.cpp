@@ -27,7 +27,7 @@ void Say(const char* text) {
   const bool memory = type != nullptr && (*type == typeid(std::bad_alloc) ||
                                           *type == typeid(std::bad_array_new_length));
   Say(g_name);
-  Say(memory ? ": error: more memory is needed than this computer gives" : ": internal failure: ");
+  Say(memory ? ": error: not enough memory" : ": internal failure: ");
   if (!memory) Say(type != nullptr ? type->name() : "terminated");
   if (const char* file = OutputFile::Unfinished(); file != nullptr) {
     unlink(file);

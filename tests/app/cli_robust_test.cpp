@@ -44,7 +44,7 @@ TEST_F(CliRecording, AnOutputThatIsTheInputIsRefused) {
       arguments.insert(arguments.end(), {"-o", out});
       const Outcome outcome = RunVramscope(arguments);
       EXPECT_EQ(outcome.status, 2) << arguments[0] << " -o " << out << outcome.err;
-      EXPECT_THAT(outcome.err, AllOf(HasSubstr("is what is read"), HasSubstr("another file")));
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr("is also an input"), HasSubstr("another file")));
       EXPECT_EQ(ReadFile(file), content) << arguments[0];
     }
     for (const char* option : {"--screenshot", "--dump-state"})

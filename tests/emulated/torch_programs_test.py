@@ -578,6 +578,23 @@ class Programs(Program):
         self.plan("checkpointed_dropout.py", options=("--steps", "0"))
         self.assertIn("both steps done", self.stderr)
 
+    def test_the_workspace_of_a_linear_layer(self):
+        """Measured on Ampere in pytorch#104604."""
+        for device, peak in (("a100-80gb", 16.125), ("rtx-3090", 16.125), ("h100-sxm", 40.0)):
+            answer = self.plan("public_threads.py", "linear", options=("--steps", "0", "--device", device))
+            self.assertEqual(answer["peak"]["allocated"], peak * 2**20, device)
+
+    def test_checkpoints_over_a_stack(self):
+        """pytorch#147449: over the whole stack they save nothing; reentrant ones, whose input needs no gradient, train nothing."""
+        peaks = {}
+        for kind, where, gradients in (("none", "model", 146), ("late", "model", 146), ("reentrant", "model", 2), ("late", "layer", 146)):
+            answer = self.plan("public_threads.py", "stack", kind, where, options=("--steps", "0", "--device", "a100-80gb"))
+            self.assertIn("gradients: %d of 146" % gradients, self.stderr)
+            peaks[kind, where] = answer["peak"]["allocated"] / 2**30
+        planned = {("none", "model"): 23.727, ("late", "model"): 23.727, ("reentrant", "model"): 1.954, ("late", "layer"): 5.846}
+        for which, gib in planned.items():  # by torch 2.6: another workspace
+            self.assertAlmostEqual(peaks[which] / gib, 1, delta=0.001, msg=which)
+
     def test_cuda_graphs(self):
         self.runs("cuda_graphs.py", steps=4, options=("--steps", "0"))
         self.runs("cuda_graphs.py", "--callables")

@@ -13,14 +13,27 @@
 // VRAMSCOPE_FAULT_COUNT=FILE: how many such calls the process made is written there when it ends.
 // VRAMSCOPE_FAULT_SITES=FILE: the number of each request of memory that is the first with its
 // stack, a line each: who fails those has failed at every place that asks.
+// VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, where
+// others are started before it) stops before its main() and reads KIND:N lines from the pipe
+// FOLDER/in. Of each a copy of it goes on, in which N counts from there; its input is FOLDER/stdin,
+// its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for each: the state of
+// waitpid, requests of memory, calls, faults. It ends with the pipe. (Loading its libraries takes
+// longer than most commands do.) There is one KIND more:
+//   each             at every request from the N-th on a copy of the copy fails it and goes on; for
+//                    as long as there is one thread and no file is open for writing, which both
+//                    would write to. FOLDER/each has a line for each: the number, the state of
+//                    waitpid, the bytes that it wrote to standard error.
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -37,33 +50,41 @@ void* __libc_memalign(size_t alignment, size_t bytes);
 
 namespace {
 
-enum class Kind { kUnknown, kNone, kAllocation, kCall, kCallOnce };
+enum class Kind { kUnknown, kNone, kAllocation, kEach, kCall, kCallOnce };
 
 std::atomic<Kind> g_kind{Kind::kUnknown};
 std::atomic<uint64_t> g_at{0}, g_allocations{0}, g_calls{0};
 std::atomic<int> g_error{0};
 
-// Called before any constructor: nothing but plain reads of the environment.
+// What a copy of a server's tells it.
+struct Told {
+  std::atomic<uint64_t> allocations, calls, faults;
+};
+Told* g_told = nullptr;
+
+// KIND:N. Called before any constructor: it needs nothing.
+Kind Parse(const char* text) {
+  const char* colon = text == nullptr ? nullptr : strchr(text, ':');
+  if (colon == nullptr) return Kind::kNone;
+  const auto is = [&](const char* name) {
+    return strlen(name) == static_cast<size_t>(colon - text) &&
+           strncmp(text, name, strlen(name)) == 0;
+  };
+  g_error = is("EIO") ? EIO : is("ENOSPC") ? ENOSPC : EINTR;
+  uint64_t at = 0;
+  for (const char* digit = colon + 1; *digit >= '0' && *digit <= '9'; ++digit)
+    at = at * 10 + static_cast<uint64_t>(*digit - '0');
+  g_at = at;
+  if (is("allocation")) return Kind::kAllocation;
+  if (is("each")) return Kind::kEach;
+  if (is("EIO") || is("ENOSPC") || is("EINTR-always")) return Kind::kCall;
+  return is("EINTR") ? Kind::kCallOnce : Kind::kNone;
+}
+
 Kind KindOfFault() {
   Kind kind = g_kind.load();
   if (kind != Kind::kUnknown || environ == nullptr) return kind;
-  kind = Kind::kNone;
-  const char* text = getenv("VRAMSCOPE_FAULT");
-  const char* colon = text == nullptr ? nullptr : strchr(text, ':');
-  if (colon != nullptr) {
-    const auto is = [&](const char* name) {
-      return strlen(name) == static_cast<size_t>(colon - text) &&
-             strncmp(text, name, strlen(name)) == 0;
-    };
-    if (is("allocation")) kind = Kind::kAllocation;
-    if (is("EIO") || is("ENOSPC") || is("EINTR-always")) kind = Kind::kCall;
-    if (is("EINTR")) kind = Kind::kCallOnce;
-    g_error = is("EIO") ? EIO : is("ENOSPC") ? ENOSPC : EINTR;
-    uint64_t at = 0;
-    for (const char* digit = colon + 1; *digit >= '0' && *digit <= '9'; ++digit)
-      at = at * 10 + static_cast<uint64_t>(*digit - '0');
-    g_at = at;
-  }
+  kind = Parse(getenv("VRAMSCOPE_FAULT"));
   g_kind = kind;
   return kind;
 }
@@ -72,7 +93,8 @@ Kind KindOfFault() {
 constexpr size_t kMostSites = size_t{1} << 20;
 std::atomic<uint64_t> g_known[kMostSites];
 std::atomic<int> g_sites_fd{-2};  // -2: not looked at yet, -1: not wanted
-__thread bool t_looking = false;
+// Where a library is made way for later (LD_AUDIT), asking for its place would ask for memory.
+__attribute__((tls_model("initial-exec"))) __thread bool t_looking = false;
 
 struct Walk {
   uint64_t hash = 0;
@@ -113,18 +135,121 @@ void NoteSite(uint64_t number) {
   t_looking = false;
 }
 
+int OpenIn(const char* folder, const char* name, int flags) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return open(path, flags, 0600);
+}
+
+void OpenAs(int fd, const char* folder, const char* name, int flags) {
+  const int opened = OpenIn(folder, name, flags);
+  if (opened < 0) _exit(126);
+  dup2(opened, fd);
+  close(opened);
+}
+
+// In a copy, for all that it writes and for as long as it may take.
+void BeginCopy(const char* folder) {
+  OpenAs(STDOUT_FILENO, folder, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
+  OpenAs(STDERR_FILENO, folder, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
+  constexpr unsigned kLongest = 60;  // seconds
+  alarm(kLongest);
+}
+
+int WaitFor(pid_t pid) {
+  int state = 0;
+  while (waitpid(pid, &state, 0) < 0 && errno == EINTR) continue;
+  return state;
+}
+
+char g_folder[400];  // the server's
+int g_each_fd = -1;
+
+bool OneThread() {
+  const int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  char entries[512];
+  const long size = syscall(SYS_getdents64, fd, entries, sizeof entries);
+  close(fd);
+  int threads = -2;  // "." and ".."
+  for (long at = 0; at < size; ++threads) {
+    unsigned short length = 0;
+    memcpy(&length, entries + at + 16, sizeof length);
+    at += length;
+  }
+  return threads == 1;
+}
+
+// Where a program reads, for all that it has open; a copy reads on from the same place.
+constexpr int kMostFiles = 64;
+struct Places {
+  off_t at[kMostFiles];
+};
+bool Remember(Places* places) {
+  for (int fd = STDERR_FILENO + 1; fd < kMostFiles; ++fd) {
+    struct stat info {};
+    places->at[fd] = -1;
+    if (fd == g_each_fd || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return false;
+    places->at[fd] = lseek(fd, 0, SEEK_CUR);
+  }
+  return true;
+}
+void Restore(const Places& places) {
+  for (int fd = STDERR_FILENO + 1; fd < kMostFiles; ++fd)
+    if (places.at[fd] >= 0) lseek(fd, places.at[fd], SEEK_SET);
+}
+
+// True in a copy, in which this request is to fail.
+bool CopyHere(uint64_t number) {
+  Places places{};
+  if (!OneThread() || !Remember(&places)) {
+    g_kind = Kind::kNone;
+    return false;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) {
+    g_kind = Kind::kNone;
+    close(g_each_fd);
+    BeginCopy(g_folder);
+    return true;
+  }
+  const int state = WaitFor(pid);
+  Restore(places);
+  char path[512], line[96];
+  struct stat info {};
+  snprintf(path, sizeof path, "%s/stderr", g_folder);
+  stat(path, &info);
+  const int size =
+      snprintf(line, sizeof line, "%llu %d %lld\n", static_cast<unsigned long long>(number), state,
+               static_cast<long long>(info.st_size));
+  syscall(SYS_write, g_each_fd, line, static_cast<size_t>(size));
+  return false;
+}
+
 bool AllocationFails() {
   const uint64_t number = ++g_allocations;
   NoteSite(number);
-  if (KindOfFault() != Kind::kAllocation || number != g_at) return false;
+  if (g_told != nullptr) g_told->allocations = number;
+  const Kind kind = KindOfFault();
+  if (kind == Kind::kEach) {
+    const int before = errno;
+    const bool fails = number >= g_at && CopyHere(number);
+    errno = before;
+    if (!fails) return false;
+  } else if (kind != Kind::kAllocation || number != g_at) {
+    return false;
+  }
+  if (g_told != nullptr) ++g_told->faults;
   errno = ENOMEM;
   return true;
 }
 
 bool CallFails() {
   const uint64_t number = ++g_calls;
+  if (g_told != nullptr) g_told->calls = number;
   const Kind kind = KindOfFault();
   if (kind == Kind::kCall ? number < g_at : kind != Kind::kCallOnce || number != g_at) return false;
+  if (g_told != nullptr) ++g_told->faults;
   errno = g_error;
   return true;
 }
@@ -153,9 +278,93 @@ void WriteCount() {
 
 __attribute__((destructor)) void AtEnd() { WriteCount(); }
 
+// A line without its end; false: there are no more.
+bool ReadLine(int fd, char* line, size_t size) {
+  for (size_t i = 0; i + 1 < size; ++i) {
+    if (syscall(SYS_read, fd, line + i, 1) != 1) return false;
+    if (line[i] != '\n') continue;
+    line[i] = '\0';
+    return true;
+  }
+  return false;
+}
+
+// In the copy: what is counted begins here. Programs that it starts are left alone.
+void Become(const char* fault) {
+  OpenAs(STDIN_FILENO, g_folder, "stdin", O_RDONLY);
+  BeginCopy(g_folder);
+  unsetenv("VRAMSCOPE_FAULT_SERVER");
+  unsetenv("LD_PRELOAD");
+  g_kind = Kind::kNone;
+  const Kind kind = Parse(fault);
+  if (kind == Kind::kEach) {
+    alarm(0);
+    g_each_fd = OpenIn(g_folder, "each", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  }
+  g_allocations = 0;
+  g_calls = 0;
+  g_kind = kind;
+}
+
+// Returns in the copies.
+void Serve(const char* folder) {
+  char line[64];
+  snprintf(g_folder, sizeof g_folder, "%s", folder);
+  g_told = static_cast<Told*>(
+      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const int in = OpenIn(folder, "in", O_RDONLY | O_CLOEXEC),
+            out = OpenIn(folder, "out", O_WRONLY | O_CLOEXEC);
+  if (g_told == MAP_FAILED || in < 0 || out < 0) _exit(126);
+  while (ReadLine(in, line, sizeof line)) {
+    g_told->allocations = g_told->calls = g_told->faults = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+      close(in);
+      close(out);
+      return Become(line);
+    }
+    char reply[128];
+    const int state = WaitFor(pid);
+    const int size = snprintf(reply, sizeof reply, "%d %llu %llu %llu\n", state,
+                              static_cast<unsigned long long>(g_told->allocations.load()),
+                              static_cast<unsigned long long>(g_told->calls.load()),
+                              static_cast<unsigned long long>(g_told->faults.load()));
+    syscall(SYS_write, out, reply, static_cast<size_t>(size));
+  }
+  _exit(0);
+}
+
+bool IsServed() {
+  const char* wanted = getenv("VRAMSCOPE_FAULT_PROGRAM");
+  if (wanted == nullptr || *wanted == '\0') return true;
+  char path[512];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (size <= 0) return false;
+  path[size] = '\0';
+  const char* slash = strrchr(path, '/');
+  return slash != nullptr && strcmp(slash + 1, wanted) == 0;
+}
+
+using Main = int (*)(int, char**, char**);
+Main g_main = nullptr;
+
+int ServedMain(int argc, char** argv, char** environment) {
+  if (const char* folder = getenv("VRAMSCOPE_FAULT_SERVER"); folder != nullptr && IsServed())
+    Serve(folder);
+  return g_main(argc, argv, environment);
+}
+
 }  // namespace
 
 extern "C" {
+
+int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*rtld_fini)(), void* stack_end) {
+  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  g_main = main;
+  const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  return start(&ServedMain, argc, argv, init, fini, rtld_fini, stack_end);
+}
 
 void* malloc(size_t bytes) { return AllocationFails() ? nullptr : __libc_malloc(bytes); }
 void* calloc(size_t count, size_t bytes) {

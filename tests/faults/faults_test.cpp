@@ -1,8 +1,8 @@
 // Commands whose n-th request of memory, or n-th call that brings a file to the disk, fails
 // (fault_shim.cpp): no signal, the exit status that app/README.md has, no half-written file, the
-// input and an older output as they were. n is sampled. VRAMSCOPE_ALL_FAULTS=1 takes every place
-// that asks for memory (the first n with each stack) and every call, VRAMSCOPE_ALL_FAULTS=n every n
-// (hours).
+// input and an older output as they were. n is sampled; VRAMSCOPE_ALL_FAULTS=1 takes every n
+// (minutes). What a command does before its own part (libraries' constructors, what all commands
+// set up) is Version's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,66 +13,38 @@
 #include <sstream>
 
 #include "tests/app/sample_snapshot.h"
+#include "tests/faults/fault_server.h"
 
 namespace vramscope::test {
 namespace {
 
-constexpr uint64_t kSamples = 12;
-constexpr uint64_t kEnd = 1000;  // requests of --version that may be behind main()'s beginning
+constexpr uint64_t kSamples = 150;
+constexpr uint64_t kShared = 200;  // requests of what all commands set up that are a command's, too
 constexpr char kOlder[] = "what was there before";
 
-struct Counts {
-  uint64_t allocations = 0, calls = 0;
-};
+// All of them, or as many as kSamples, the first and the last among them.
+std::vector<uint64_t> Numbers(uint64_t first, uint64_t last, bool every) {
+  const uint64_t apart = every ? 1 : std::max<uint64_t>(1, (last - first + 1) / kSamples);
+  std::vector<uint64_t> numbers;
+  for (uint64_t n = first; n <= last; n += apart) numbers.push_back(n);
+  if (!numbers.empty() && numbers.back() != last) numbers.push_back(last);
+  return numbers;
+}
+
+bool AllFaults() { return std::getenv("VRAMSCOPE_ALL_FAULTS") != nullptr; }
 
 class Faults : public CliRecording {
  protected:
   Faults() : file_(Write("input.json", {.leak = true})), input_(ReadFile(file_)) {}
 
-  static std::vector<std::string> Environment(const std::string& name, const std::string& value) {
-    return {std::string("LD_PRELOAD=") + VRAMSCOPE_FAULT_SHIM, name + "=" + value};
+  static std::vector<std::string> Faulty(const std::string& name, const std::string& value) {
+    return {std::string("LD_PRELOAD=") + VRAMSCOPE_FAULT_SHIM,
+            "VRAMSCOPE_FAULT" + (name.empty() ? "" : "_" + name) + "=" + value};
   }
 
   // What a command ends with where nothing fails: two files differ.
   static int Status(const std::vector<std::string>& arguments) {
     return arguments[0] == "diff" ? 1 : 0;
-  }
-
-  Counts CountsOf(const std::vector<std::string>& arguments) {
-    const std::string counts = folder_ / "counts";
-    const Outcome outcome =
-        RunVramscope(arguments, {.environment = Environment("VRAMSCOPE_FAULT_COUNT", counts)});
-    EXPECT_EQ(outcome.status, Status(arguments)) << outcome.err;
-    Counts result;
-    std::istringstream(ReadFile(counts)) >> result.allocations >> result.calls;
-    std::filesystem::remove(counts);
-    return result;
-  }
-
-  // One for each place that asks for memory.
-  std::set<uint64_t> Sites(const std::vector<std::string>& arguments) {
-    const std::string sites = folder_ / "sites";
-    const Outcome outcome =
-        RunVramscope(arguments, {.environment = Environment("VRAMSCOPE_FAULT_SITES", sites)});
-    EXPECT_EQ(outcome.status, Status(arguments)) << outcome.err;
-    std::set<uint64_t> numbers;
-    std::istringstream in(ReadFile(sites));
-    for (uint64_t number = 0; in >> number;) numbers.insert(number);
-    std::filesystem::remove(sites);
-    return numbers;
-  }
-
-  static std::string AllFaults() {
-    const char* all = std::getenv("VRAMSCOPE_ALL_FAULTS");
-    return all == nullptr ? "" : all;
-  }
-
-  // From 1 on: all of them, or as many as kSamples, those at the beginning and the end among them.
-  static std::set<uint64_t> Numbers(uint64_t count, bool every) {
-    std::set<uint64_t> numbers;
-    for (uint64_t i = 1; i <= count; ++i)
-      if (every || count <= kSamples || i % (count / kSamples) == 0 || i == 1) numbers.insert(i);
-    return numbers;
   }
 
   // What is in the folder of the test, in which the commands run: whatever they leave behind.
@@ -83,27 +55,31 @@ class Faults : public CliRecording {
     return names;
   }
 
+  // Requests of memory of what all commands do first.
+  uint64_t Common() {
+    FaultServer server({.arguments = {"--version"}, .folder = folder_.path()});
+    return server.Run("none:0").allocations;
+  }
+
   // Runs with the fault, over an older file in the output's place and without one.
-  void Run(const std::vector<std::string>& arguments, const std::string& output,
-           const std::string& fault, const std::string& whole, std::vector<int> expected) {
+  void Run(FaultServer& server, const std::string& output, const std::string& fault,
+           const std::string& whole, const std::vector<int>& expected) {
     for (const bool older : {false, true}) {
       if (older && output.empty()) continue;
-      SCOPED_TRACE(arguments[0] + " with " + fault + (older ? ", over an older file" : ""));
+      SCOPED_TRACE(fault + (older ? ", over an older file" : ""));
       if (!output.empty()) std::filesystem::remove(output);
       if (older) WriteFile(output, kOlder);
       const std::set<std::string> before = Names();
-      const Outcome outcome = RunVramscope(
-          arguments,
-          {.folder = folder_.path(), .environment = Environment("VRAMSCOPE_FAULT", fault)});
+      const FaultServer::Result run = server.Run(fault);
+      const Outcome& outcome = run.outcome;
       ++runs_;
-      if (outcome.status != Status(arguments)) ++refused_;
-      // OpenGL's dispatcher ends a process by itself, in a constructor of its own.
-      if (outcome.err.find("dispatch index array") != std::string::npos) continue;
+      if (run.faults > 0) ++faults_;
+      if (outcome.status == 3 || outcome.status == 4) ++refused_;
       EXPECT_NE(std::ranges::find(expected, outcome.status), expected.end())
           << "status " << outcome.status << "\n"
           << outcome.err;
       if (outcome.status != 0) {
-        EXPECT_NE(outcome.err, "");
+        EXPECT_NE(outcome.err + outcome.out, "");
       }
       EXPECT_EQ(ReadFile(file_), input_);
       std::set<std::string> after = Names();
@@ -113,11 +89,9 @@ class Faults : public CliRecording {
       }
       // All of it, or what was there before.
       const std::string content = ReadFile(output);
-      if (outcome.status == 0) {
-        EXPECT_EQ(content, whole);
-      } else if (content != whole) {
-        EXPECT_EQ(content, older ? kOlder : "");
-      }
+      const bool all = IsWhole(content, whole);
+      EXPECT_TRUE(all || (outcome.status != 0 && content == (older ? kOlder : "")))
+          << "status " << outcome.status << ", " << content.size() << " bytes of " << whole.size();
       after.erase(std::filesystem::path(output).filename());
       std::set<std::string> others = before;
       others.erase(std::filesystem::path(output).filename());
@@ -125,48 +99,68 @@ class Faults : public CliRecording {
     }
   }
 
-  void ExpectSweeps(const std::vector<std::string>& arguments, const std::string& output) {
-    const Counts counts = CountsOf(arguments);
+  virtual bool IsWhole(const std::string& content, const std::string& whole) const {
+    return content == whole;
+  }
+
+  // As long as it reads alone, at every request: the next one that is to be tried.
+  uint64_t RunEach(FaultServer& server, uint64_t first, const std::string& output,
+                   const std::vector<int>& expected) {
+    if (!output.empty()) std::filesystem::remove(output);
+    const std::set<std::string> before = Names();
+    const std::vector<FaultServer::Each> all = server.RunEach(first);
+    for (const FaultServer::Each& each : all) {
+      EXPECT_NE(std::ranges::find(expected, each.status), expected.end())
+          << "status " << each.status << " at request " << each.number;
+      if (each.status == 3 || each.status == 4) {
+        ++refused_;
+        EXPECT_GT(each.said, 0u) << each.number;
+      }
+    }
+    runs_ += all.size();
+    faults_ += all.size();
+    EXPECT_EQ(ReadFile(file_), input_);
+    std::set<std::string> after = Names();
+    if (!output.empty()) after.erase(std::filesystem::path(output).filename());
+    EXPECT_EQ(after, before);
+    return all.empty() ? first : all.back().number + 1;
+  }
+
+  void SweepAll(const FaultServer::Options& options, const std::string& output,
+                uint64_t first = 0) {
+    const std::vector<std::string>& arguments = options.arguments;
+    if (first == 0) first = std::max(Common(), kShared) - kShared + 1;
+    FaultServer server(options);
+    const FaultServer::Result plain = server.Run("none:0");
+    ASSERT_EQ(plain.outcome.status, Status(arguments)) << plain.outcome.err;
+    ASSERT_GT(plain.allocations, first);
     const std::string whole = output.empty() ? "" : ReadFile(output);
-    // 127: the loader's own, before any of the program's code runs. Where a request of a library's
-    // fails that does without, the command succeeds.
-    // Nine of ten requests are those of libraries' constructors, alike for all commands: Version
-    // has them.
-    uint64_t start = 0;
-    if (arguments[0] != "--version") {
-      const uint64_t before = CountsOf({"--version"}).allocations;
-      ASSERT_LT(before, counts.allocations);
-      start = before - std::min(before, kEnd);
-    }
-    std::set<uint64_t> requests;
-    if (AllFaults() == "1") {
-      requests = Sites(arguments);
-      requests.erase(requests.begin(), requests.upper_bound(start));
-    } else {
-      for (const uint64_t n : Numbers(counts.allocations - start, AllFaults() == "n"))
-        requests.insert(start + n);
-    }
-    for (const uint64_t n : requests)
-      Run(arguments, output, "allocation:" + std::to_string(n), whole,
-          {Status(arguments), 3, 4, 127});
-    const size_t failing = refused_;
+    const std::vector<int> expected = {Status(arguments), 3, 4};
+    const uint64_t from = AllFaults() ? RunEach(server, first, output, expected) : first;
+    for (const uint64_t n : Numbers(from, plain.allocations, AllFaults()))
+      Run(server, output, "allocation:" + std::to_string(n), whole, expected);
+    const size_t of_memory = runs_;
     if (!output.empty()) {
-      ASSERT_GT(counts.calls, 0u);
+      ASSERT_GT(plain.calls, 0u);
     }
-    for (const uint64_t n : Numbers(output.empty() ? 0 : counts.calls, !AllFaults().empty())) {
+    for (const uint64_t n : Numbers(1, output.empty() ? 0 : plain.calls, true)) {
       for (const char* kind : {"EIO:", "ENOSPC:", "EINTR-always:"})
-        Run(arguments, output, kind + std::to_string(n), whole, {4});
-      Run(arguments, output, "EINTR:" + std::to_string(n), whole, {0, 4});
+        Run(server, output, kind + std::to_string(n), whole, {4});
+      Run(server, output, "EINTR:" + std::to_string(n), whole, {0, 4});
     }
     std::printf(
-        "%s: %llu requests of memory, %zu of them failed, %zu runs refused; %llu calls; "
-        "%zu runs\n",
-        arguments[0].c_str(), static_cast<unsigned long long>(counts.allocations), requests.size(),
-        failing, static_cast<unsigned long long>(counts.calls), runs_);
+        "%s: requests %llu to %llu, %zu runs; %llu calls, %zu runs; %zu faults, %zu refused\n",
+        arguments[0].c_str(), static_cast<unsigned long long>(first),
+        static_cast<unsigned long long>(plain.allocations), of_memory,
+        static_cast<unsigned long long>(plain.calls), runs_ - of_memory, faults_, refused_);
+  }
+  void ExpectSweeps(const std::vector<std::string>& arguments, const std::string& output) {
+    SweepAll({.arguments = arguments, .folder = folder_.path()}, output,
+             arguments[0] == "--version" ? 1 : 0);
   }
 
   const std::string file_, input_;
-  size_t runs_ = 0, refused_ = 0;
+  size_t runs_ = 0, faults_ = 0, refused_ = 0;
 };
 
 TEST_F(Faults, Version) { ExpectSweeps({"--version"}, ""); }
@@ -198,32 +192,89 @@ TEST_F(Faults, Requests) {
   ExpectSweeps({"requests", file_, "-o", out}, out);
 }
 
-// The worker fails likewise; of a plan few are tried, as each starts one.
-TEST_F(Faults, Plan) {
-  const std::string out = folder_ / "out.trace", model = folder_ / "config.json";
-  WriteFile(model, R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32,
-      "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2,
-      "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
-  const std::vector<std::string> plan = {"plan",  "--model", model, "--set", "seq=16",
-                                         "--set", "steps=1", "-o",  out};
-  const Outcome outcome = RunVramscope(plan);
-  if (outcome.err.find("worker") != std::string::npos) GTEST_SKIP() << "needs vramscope-worker";
+// Libraries and their constructors, before any of the program's code: 127 is the loader's own, and
+// OpenGL's dispatcher ends a process by itself.
+TEST_F(Faults, Loading) {
+  const std::string counts = folder_ / "counts";
+  ASSERT_EQ(RunVramscope({"--version"}, {.environment = Faulty("COUNT", counts)}).status, 0);
+  uint64_t all = 0;
+  std::istringstream(ReadFile(counts)) >> all;
+  const uint64_t own = Common();
+  ASSERT_GT(all, own);
+  size_t runs = 0;
+  const uint64_t apart = AllFaults() ? 1 : std::max<uint64_t>(1, (all - own) / 12);
+  for (uint64_t n = 1; n <= all - own; n += apart, ++runs) {
+    const Outcome outcome =
+        RunVramscope({"--version"}, {.environment = Faulty("", "allocation:" + std::to_string(n))});
+    if (outcome.err.find("dispatch index array") != std::string::npos) continue;
+    EXPECT_TRUE(std::set<int>({0, 3, 4, 127}).contains(outcome.status))
+        << n << ": status " << outcome.status << "\n"
+        << outcome.err;
+  }
+  std::printf("loading: requests 1 to %llu, %zu runs\n", static_cast<unsigned long long>(all - own),
+              runs);
+}
+
+class FaultsOfPlans : public Faults {
+ protected:
+  void SetUp() override {
+    const std::string model = folder_ / "config.json";
+    WriteFile(model, R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32,
+        "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
+    plan_ = {"plan", "--model", model, "--set", "seq=16", "--set", "steps=1", "-o", out_};
+  }
+  // It has the time of its making.
+  bool IsWhole(const std::string& content, const std::string& whole) const override {
+    constexpr size_t kApart = 64;
+    return content.starts_with(whole.substr(0, 4)) && content.size() + kApart > whole.size() &&
+           content.size() < whole.size() + kApart;
+  }
+
+  const std::string out_ = folder_ / "out.trace";
+  std::vector<std::string> plan_;
+};
+
+// What `vramscope plan` asks for itself. What the worker said once is said again in its place, so
+// that a run takes no LibTorch.
+TEST_F(FaultsOfPlans, Program) {
+  const std::string said = folder_ / "said", worker = folder_ / "worker";
+  const std::string real =
+      std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path() / "vramscope-worker";
+  if (!std::filesystem::exists(real)) GTEST_SKIP() << "needs vramscope-worker";
+  WriteFile(worker, "'" + real + "' \"$@\" | tee '" + said + "'\n");
+  const Outcome outcome = RunVramscope(plan_, {.environment = {"VRAMSCOPE_WORKER=sh " + worker}});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* fault : {"EIO:1", "ENOSPC:3", "EINTR-always:2", "allocation:66000"})
-    Run(plan, out, fault, "", {3, 4});
-  if (AllFaults().empty()) return;
-  // Places of this process and of the worker's, which fails at its own n-th and is said to be gone.
-  const std::string whole = ReadFile(out);
-  std::set<uint64_t> requests = Sites(plan);
-  requests.erase(requests.begin(),
-                 requests.upper_bound(CountsOf({"--version"}).allocations - kEnd));
-  for (const uint64_t n : requests)
-    Run(plan, out, "allocation:" + std::to_string(n), whole, {0, 3, 4, 127});
-  for (uint64_t n = 1; n <= 64; ++n)
-    for (const char* kind : {"EIO:", "ENOSPC:", "EINTR-always:", "EINTR:"})
-      Run(plan, out, kind + std::to_string(n), whole, {0, 3, 4});
-  std::printf("plan: %zu requests of memory failed; %zu runs, %zu refused\n", requests.size(),
-              runs_, refused_);
+  WriteFile(worker, "cat '" + said + "'\nexec cat > /dev/null\n");
+  SweepAll({.arguments = plan_,
+            .folder = folder_.path(),
+            .environment = {"VRAMSCOPE_WORKER=sh " + worker}},
+           out_);
+}
+
+// The worker fails at its own n-th, too, and is said to be gone; few are tried, as each run loads
+// LibTorch.
+TEST_F(FaultsOfPlans, ProgramAndWorker) {
+  const Outcome outcome = RunVramscope(plan_, {.environment = Faulty("COUNT", "/dev/null")});
+  if (outcome.err.find("vramscope-worker was not found") != std::string::npos)
+    GTEST_SKIP() << "needs vramscope-worker";
+  ASSERT_EQ(outcome.status, 0) << outcome.err;  // whole where nothing fails
+  std::vector<std::string> faults = {"EIO:1", "ENOSPC:3", "EINTR-always:2"};
+  const uint64_t apart = AllFaults() ? 1'000 : 20'000;
+  for (uint64_t n = 1'000; n <= 140'000; n += apart)
+    faults.push_back("allocation:" + std::to_string(n));
+  size_t refused = 0;
+  for (const std::string& fault : faults) {
+    std::filesystem::remove(out_);
+    const Outcome ended = RunVramscope(plan_, {.environment = Faulty("", fault)});
+    refused += ended.status != 0;
+    EXPECT_TRUE(std::set<int>({0, 3, 4, 127}).contains(ended.status))
+        << fault << ": status " << ended.status << "\n"
+        << ended.err;
+    EXPECT_EQ(std::filesystem::exists(out_), ended.status == 0) << fault;
+  }
+  EXPECT_GT(refused, 3u);
+  std::printf("plan with its worker: %zu runs, %zu refused\n", faults.size(), refused);
 }
 
 }  // namespace

@@ -101,6 +101,19 @@ class Forms(unittest.TestCase):
         self.assertEqual(bytes_of_it[:len(RUNTIME)], RUNTIME)
         self.assertEqual(bytes_of_it[len(RUNTIME):][:4], b"hsqs")
 
+    def test_no_certificate_of_this_computers_owner_is_shipped(self):
+        if not shutil.which("dpkg-query") or not pathlib.Path("/usr/share/ca-certificates").exists():
+            self.skipTest("ca-certificates is not installed")
+        tree = self.folder / "tree"
+        (tree / "share/vramscope").mkdir(parents=True)
+        packages = package.bundle.Packages()
+        package.bundle.add_certificates(tree, packages)
+        shipped = (tree / "share/vramscope/ca-certificates.crt").read_text()
+        listed = [line for line in package.bundle.run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt")]
+        self.assertEqual(shipped.count("BEGIN CERTIFICATE"), len(listed))
+        for path in pathlib.Path("/usr/local/share/ca-certificates").rglob("*.crt"):
+            self.assertNotIn(path.read_text().strip().splitlines()[1], shipped, path)
+
     def start(self, **replaced):
         """The wheel's script where a pip would lay it, with other words in it."""
         text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")

@@ -1,10 +1,12 @@
-"""The wheel, the archive and the Debian package in bare systems: Debian's base with python3-venv, a user without root, no compiler,
-no desktop. Run by hand, as root:
+"""The wheel, the archive, the AppImage and the Debian package in bare systems: the base of Debian or Ubuntu with python3-venv, a
+user without root, no compiler, no desktop, no FUSE. Run by hand, as root:
 
-    python3 install_test.py DIST [--suites bookworm,trixie] [--roots FOLDER] [--torch FOLDER]
+    python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--network setup|torch]
 
---roots keeps the systems for the next time; --torch: a folder with torch for the suite's Python, put on PYTHONPATH.
-Prints PASS and FAIL lines with seconds and megabytes; exit status 1 on a FAIL, 77 where it cannot be tried here.
+--roots keeps the systems for the next time; --torch: a folder with torch for bookworm's Python, put on PYTHONPATH; --network
+setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is planned; torch: `pip install torch`, too (3 GB).
+Of a system that is too old (bullseye) it tests that this is said. Prints PASS and FAIL lines with seconds and megabytes; exit
+status 1 on a FAIL, 77 where it cannot be tried here.
 """
 import argparse
 import hashlib
@@ -22,6 +24,8 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # else its own default
+UBUNTU = ("jammy", "noble")
+TOO_OLD = ("bullseye", "focal")
 PACKAGES = "python3-venv,ca-certificates"
 USER = 1000
 
@@ -50,8 +54,10 @@ class Root:
 
     def make(self):
         if not (self.path / "usr/bin/python3").exists():
-            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, self.suite, str(self.path), *MIRROR],
-                                  capture_output=True, text=True)
+            ubuntu = ["--components=main,universe"] if self.suite in UBUNTU else []
+            mirror = (MIRROR or ["http://archive.ubuntu.com/ubuntu"]) + ["gutsy"] if ubuntu else MIRROR  # the script of all Ubuntus
+            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, *ubuntu, self.suite, str(self.path),
+                                   *mirror], capture_output=True, text=True)
             if done.returncode != 0:
                 skip("debootstrap of %s: %s" % (self.suite, done.stdout[-300:] + done.stderr[-300:]))
         home = self.path / "home/u"
@@ -168,6 +174,58 @@ def with_wheel(root, report, torch):
     report.check(suite, "pip install --target", status == 0, out[-200:] if status else "")
 
 
+CERTIFICATES = "/data/certificates.crt"
+
+
+def with_network(root, report, how):
+    """What a user does who has nothing: LibTorch by `vramscope setup`, PyTorch by pip."""
+    suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
+    root.run("v/bin/pip install --no-index /dist/%s" % wheel)
+    status, out, seconds = root.run("v/bin/vramscope setup --yes", SSL_CERT_FILE=CERTIFICATES)
+    report.check(suite, "vramscope setup", status == 0, "%.0f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, seconds = root.run("v/bin/vramscope plan --preset gpt2 --json")
+    report.check(suite, "plan --preset gpt2", status == 0 and '"peak"' in out, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, _ = root.run("v/bin/vramscope setup --remove && ! ls .local/share/vramscope")
+    report.check(suite, "setup --remove leaves nothing", status == 0, out[-300:] if status else "")
+    if how != "torch":
+        return
+    status, out, seconds = root.run("v/bin/pip install -q --no-cache-dir torch==2.11.0", PIP_CERT=CERTIFICATES)
+    if report.check(suite, "pip install torch", status == 0, "%.0f s %s" % (seconds, out[-300:] if status else "")):
+        status, out, seconds = root.run("v/bin/vramscope plan --json -- v/bin/python /data/train.py")
+        report.check(suite, "plan of a program with that torch", status == 0 and '"peak"' in out, "%.1f s %s" % (
+            seconds, out[-400:] if status else ""))
+        status, out, seconds = root.run("v/bin/vramscope plan --preset gpt2 --json")
+        report.check(suite, "plan --preset gpt2 with that torch", status == 0 and '"peak"' in out, "%.1f s %s" % (
+            seconds, out[-300:] if status else ""))
+
+
+def too_old(root, report):
+    """A sentence, not what the loader says."""
+    archive = next((root.path / "dist").glob("*.tar"), None)
+    starts = [archive and "tar xf /dist/%s && %s/bin/vramscope --version" % (archive.name, archive.name.removesuffix(".tar"))]
+    starts += ["/dist/%s --version" % image.name for image in (root.path / "dist").glob("*.AppImage")]
+    starts.append("python3 -m venv v && v/bin/python -m zipfile -e /dist/*.whl x && chmod +x x/vramscope/_bundle/bin/vramscope && "
+                  "x/vramscope/_bundle/bin/vramscope --version")
+    for command in filter(None, starts):
+        status, out, _ = root.run(command)
+        report.check(root.suite, "what is missing is said: " + command.split("/")[-1][:26], status == 4 and
+                     "or newer is needed" in out and out.count("\n") == 1, out.strip()[-200:])
+
+
+def with_appimage(root, report):
+    image = next((root.path / "dist").glob("*.AppImage"), None)
+    if image is None:
+        return
+    status, out, first = root.run("/dist/%s --version" % image.name)
+    report.check(root.suite, "the AppImage, first start (unpacks itself)", status == 0, "%.1f s %s" % (first, out[-300:] if status else ""))
+    status, out, second = root.run("/dist/%s --version" % image.name)
+    report.check(root.suite, "the AppImage, second start", status == 0, "%.2f s %s" % (second, out[-300:] if status else ""))
+    status, out, seconds = root.run("/dist/%s /data/sample.trace --screenshot i.png" % image.name)
+    report.check(root.suite, "the AppImage, a picture", status == 0, "%.2f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, _ = root.run("env -u HOME /dist/%s --version" % image.name)
+    report.check(root.suite, "the AppImage without a home says so", status == 4 and "XDG_CACHE_HOME" in out, out.strip()[-200:])
+
+
 def list_of_files(wheel, report):
     """The SPDX document knows every file of the wheel's tree, and nothing in it refers to what is not there."""
     with zipfile.ZipFile(wheel) as archive:
@@ -220,6 +278,7 @@ def main():
     parser.add_argument("--roots", type=pathlib.Path)
     parser.add_argument("--torch", type=pathlib.Path)
     parser.add_argument("--torch-packages", type=pathlib.Path)
+    parser.add_argument("--network", choices=["setup", "torch"])
     options = parser.parse_args()
     if os.geteuid() != 0:
         skip("chroot and debootstrap need root")
@@ -235,7 +294,7 @@ def main():
             shutil.rmtree(root.path / name, ignore_errors=True)
             (root.path / name).mkdir()
         for path in options.dist.iterdir():
-            if path.suffix in (".whl", ".deb"):
+            if path.suffix in (".whl", ".deb", ".AppImage"):
                 shutil.copy(path, root.path / "dist")
             elif path.name.endswith(".tar.zst"):  # bare systems have no zstd
                 subprocess.run(["zstd", "-qdf", str(path), "-o", str(root.path / "dist" / path.name.removesuffix(".zst"))], check=True)
@@ -255,9 +314,17 @@ def main():
             if torch:
                 root.mount(torch, "torch", "--bind")
                 root.mount(options.torch_packages, "torch-packages", "--bind")
+            if suite in TOO_OLD:
+                too_old(root, report)
+                continue
             with_wheel(root, report, torch)
             with_archive(root, report)
+            with_appimage(root, report)
             with_package(root, report)
+            if options.network:
+                shutil.copy("/etc/resolv.conf", root.path / "etc/resolv.conf")
+                shutil.copy("/etc/ssl/certs/ca-certificates.crt", str(root.path) + CERTIFICATES)
+                with_network(root, report, options.network)
         finally:
             root.unmount()
     scratch.cleanup()

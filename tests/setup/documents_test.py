@@ -136,6 +136,19 @@ class Results(Repository):
             (self.root / "docs/results/oracle.md").read_text(),
         )
 
+    def test_a_recording_whose_figures_differ_is_named(self):
+        files = {
+            "a.trace": {"comparisons": 1500, "failed": [], "skipped": []},
+            "b.trace": {"comparisons": 500, "failed": ["info"], "skipped": []},
+            "c.prof": {"refused": "c.prof is no trace"},
+        }
+        data = self.root / "docs/results/data/selfcheck.json"
+        data.write_text(json.dumps({"golden": {"commit": "abc", "files": files}}))
+        self.run_results("--write")
+        page = (self.root / "docs/results/selfcheck.md").read_text()
+        self.assertIn("| golden | 2 | 2,000 | b.trace |", page)
+        self.assertIn("- c.prof: c.prof is no trace", page)
+
     def test_rows_that_did_not_run_and_errors(self):
         rows = json.loads((self.root / "tests/accuracy/rows.json").read_text())
         first, second, third = rows[0]["rows"][:3]

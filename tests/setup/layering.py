@@ -51,6 +51,12 @@ TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
 IMGUI = re.compile(r"imgui")
 ABSL_TABLES = re.compile(r"absl/container/(flat|node)_hash_|absl/container/internal/")
+# ui/ works beside its UI thread by ui/jobs alone. A frame's parts are shared by Crew, the frames of a
+# run are put together by Assembly.
+THREADS = re.compile(r"\b(QThreadPool|QtConcurrent|QFuture\w*|std::j?thread|std::async)\b")
+THREADS_IN = re.compile(r"ui/(jobs/|timeline/model/crew\.|worker/assembly\.)")
+# Templates over messages, for .cpp files that include those.
+PROTOBUF_HEADERS = {"profiler/run/arena_message.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -125,16 +131,26 @@ class Checker:
             if name.endswith(".pb.h") or name.startswith("google/protobuf/"):
                 if name.startswith("google/protobuf/stubs/") and path.name != "parse_message.cpp":
                     report(number, f"not part of protobuf's interface since version 22 ({name})")
-                if path.suffix == ".h":
+                if path.suffix == ".h" and path.relative_to(self.root).as_posix() not in PROTOBUF_HEADERS:
                     report(number, f"protobuf only in .cpp files ({name})")
                 elif self.uses_torch(path):
                     report(number, f"protobuf and LibTorch cannot meet in one unit ({name})")
+
+    def check_threads(self, path):
+        name = path.relative_to(self.root).as_posix()
+        if THREADS_IN.match(name):
+            return
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if match := THREADS.search(line.split("//")[0]):
+                self.violations.append(f"{name}:{number}: ask ui/jobs in place of {match.group(1)}")
 
     def run(self):
         count = 0
         for folder, path in self.files():
             count += 1
             self.check_file(folder, path)
+            if folder == "ui":
+                self.check_threads(path)
         return count
 
 

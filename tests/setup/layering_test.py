@@ -69,6 +69,14 @@ class LayeringTest(unittest.TestCase):
         self.expect_one("since version 22",
                         {"profiler/a.cpp": '#include <google/protobuf/stubs/logging.h>\n'})
 
+    def test_threads_of_the_window(self):
+        self.expect_one("ask ui/jobs in place of QThreadPool",
+                        {"ui/panels/a.cpp": "QThreadPool::globalInstance()->start(job);\n"})
+        self.expect_one("in place of std::thread", {"ui/shell/a.h": "std::thread thread_;\n"})
+        self.assertEqual(violations({"ui/jobs/a.cpp": "QThreadPool pool;\n",
+                                     "profiler/a.cpp": "std::thread t;\n",
+                                     "ui/a.cpp": "// no std::thread\n"}), [])
+
     def test_protobuf_meets_torch_through_a_header(self):
         self.expect_one("cannot meet", {
             "trainer/taps.h": "#include <ATen/record_function.h>\n",

@@ -167,8 +167,6 @@ class Document {
   DocumentId opener = 0;     // that was shown when this was asked for
   DocumentId redo_into = 0;  // undo led here from there
   bool unseen = false;       // its result came while another document was shown
-  // What is being digested is counted: an older one comes too late.
-  uint64_t generation = 0;
 
   // Of a run that goes on, or ended behind another document: its newest, not digested yet.
   std::shared_ptr<const trace::Trace> latest;

@@ -26,10 +26,9 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     return button;
   };
   swap_ =
-      action(tr("Swap"), tr("Shows the baseline, and compares what is shown with it"), "run.swap");
-  pin_ = action(tr("Pin as baseline"), tr("As the baseline of what is shown later (Ctrl+B)"),
-                "run.pin");
-  action(tr("Compare with a file …"), tr("Opens a second recording or trace (Ctrl+D)"),
+      action(tr("Swap"), tr("Show the baseline, and compare it with the current run"), "run.swap");
+  pin_ = action(tr("Pin as baseline"), tr("Use as the baseline of later runs (Ctrl+B)"), "run.pin");
+  action(tr("Compare with a file …"), tr("Open a second recording or trace (Ctrl+D)"),
          "file.compare");
 
   controls_ = new QWidget;
@@ -44,8 +43,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       {},
       tr("Every allocation and free of a step in both, aligned: where they first differ"),
-      tr("How often and how long each kernel ran in a step of both: modelled against measured, "
-         "say")};
+      tr("Count and duration of each kernel in a step of both, for example modelled against "
+         "measured")};
   for (int i = 0; i < kCompareBys; ++i) {
     by_buttons_[i] = QuietButton(names[i], tips[i]);
     by_buttons_[i]->setCheckable(true);
@@ -59,14 +58,14 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   steps_ = MakeComboBox();
   steps_->setObjectName(QStringLiteral("compareStep"));
   steps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  steps_->setToolTip(tr("Which moments are compared: the peaks of both, or those within a step"));
+  steps_->setToolTip(tr("Compare at the overall peaks, or at the peaks within a step"));
   connect(steps_, &QComboBox::activated, this, [this](int row) {
     const QVariant step = steps_->itemData(row);
     step_ = step.isValid() ? std::optional<int32_t>(step.toInt()) : std::nullopt;
     Compute();
   });
   line->addWidget(steps_);
-  changes_ = QuietButton(tr("Changes only"), tr("Leaves out what is the same in both"));
+  changes_ = QuietButton(tr("Changes only"), tr("Hide what is the same in both"));
   changes_->setObjectName(QStringLiteral("compareChanges"));
   changes_->setCheckable(true);
   changes_->setChecked(true);
@@ -96,10 +95,10 @@ void ComparePage::Refresh(int changes) {
   swap_->setVisible(any && context_.against_pinned);
   pin_->setVisible(!itself && !context_.against_pinned);
   if (!any) {
-    background_.cancel();
+    jobs_.cancel();
     Clear();
-    Head(itself ? tr("This is the baseline itself. Change a technique, or open another file: it is "
-                     "then compared with this one.")
+    Head(itself ? tr("This is the baseline itself, or a plan with the same settings. Change a "
+                     "technique, or open another file, to compare with it.")
                 : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
                      "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
                      "open or plan another."));
@@ -110,8 +109,8 @@ void ComparePage::Refresh(int changes) {
 
 void ComparePage::Compute() {
   if (!found_) Head(tr("Comparing …"));
-  background_.run([this, digest = context_.digest, against = context_.against, step = step_,
-                   align = NeedsAlignment(by_)](BackgroundToken&) -> std::function<void()> {
+  Ask([this, digest = context_.digest, against = context_.against, step = step_,
+       align = NeedsAlignment(by_)](const JobToken&) -> std::function<void()> {
     auto found =
         std::make_shared<absl::StatusOr<Comparison>>(Compare(*against, *digest, step, align));
     return [this, found, against] {
@@ -136,7 +135,7 @@ void ComparePage::ShowHead() {
                             : by_ == CompareBy::kKernel ? found_->kernels_headline
                                                         : found_->headline;
   Head(tr("Against %1 %2. %3")
-           .arg(context_.against_pinned ? tr("the baseline") : tr("the run before,"),
+           .arg(context_.against_pinned ? tr("the baseline") : tr("the previous run,"),
                 QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }
 

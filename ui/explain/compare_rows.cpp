@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/prediction.h"
 #include "profiler/query/kernel_names.h"
 #include "ui/panels/cells.h"
@@ -43,19 +44,20 @@ std::string Lines(const trace::Trace& trace, trace::StackId stack) {
 
 Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff) {
   Table table;
-  table.columns = {{"Call site", false, 360}, {"Category", false, 142}, {"Change", false, 80},
-                   {"Baseline", true, 110},   {"Shown", true, 110},     {"Difference", true, 110},
-                   {"Blocks", true, 110}};
+  table.columns = {{i18n::Text("Call site"), false, 360}, {i18n::Text("Category"), false, 142},
+                   {i18n::Text("Change"), false, 80},     {i18n::Text("Baseline"), true, 110},
+                   {i18n::Text("Shown"), true, 110},      {i18n::Text("Difference"), true, 110},
+                   {i18n::Text("Blocks"), true, 110}};
   for (const TraceDiff::Site& s : diff.sites) {
     Row row;
     const std::string stack =
         s.b_stack.value != 0 ? Lines(*shown.trace, s.b_stack) : Lines(*baseline.trace, s.a_stack);
     Cell change{
-        .text = std::string(explain::Name(s.change)),
+        .text = i18n::Text(explain::Name(s.change)),
         .sort = static_cast<double>(s.change),
         .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
     if (s.change == TraceDiff::Change::kRemoved)
-      change.exact = "its blocks are in the baseline alone: swap the two to see them";
+      change.exact = i18n::Text("its blocks are in the baseline alone: swap the two to see them");
     Cell blocks = CountCell(s.b_count);
     if (s.a_count != s.b_count)
       blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
@@ -75,10 +77,10 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
 
 Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   Table table;
-  table.columns = {{"Category", false, 180},
-                   {"Baseline", true, 120},
-                   {"Shown", true, 120},
-                   {"Difference", true, 120}};
+  table.columns = {{i18n::Text("Category"), false, 180},
+                   {i18n::Text("Baseline"), true, 120},
+                   {i18n::Text("Shown"), true, 120},
+                   {i18n::Text("Difference"), true, 120}};
   std::vector<std::shared_ptr<std::vector<AllocationId>>> blocks(trace::kCategoryCount);
   for (auto& ids : blocks) ids = std::make_shared<std::vector<AllocationId>>();
   const bool at_peak = diff.b.context.event == shown.at_peak.context.event;
@@ -141,19 +143,20 @@ Cell StepCell(int32_t step) {
 Table PhasesOf(const Digest& baseline, const Digest& shown, const PeakTimes& times,
                std::optional<int32_t> step) {
   Table table;
-  table.columns = {{"Step", true, 60},      {"Phase", false, 110}, {"Category", false, 150},
-                   {"Baseline", true, 120}, {"Shown", true, 120},  {"Difference", true, 120}};
+  table.columns = {{i18n::Text("Step"), true, 60},       {i18n::Text("Phase"), false, 110},
+                   {i18n::Text("Category"), false, 150}, {i18n::Text("Baseline"), true, 120},
+                   {i18n::Text("Shown"), true, 120},     {i18n::Text("Difference"), true, 120}};
   for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *shown.trace)) {
     if ((d.a == 0 && d.b == 0) || (step && d.step != *step)) continue;
     Row row;
-    row.cells = {
-        StepCell(d.step),
-        {.text = d.phase == trace::Phase::kNone ? "outside" : std::string(trace::Name(d.phase)),
-         .sort = static_cast<double>(d.phase)},
-        CategoryCell(d.category),
-        BytesCell(d.a),
-        BytesCell(d.b),
-        More(d.a, d.b)};
+    row.cells = {StepCell(d.step),
+                 {.text = d.phase == trace::Phase::kNone ? i18n::Text("outside")
+                                                         : i18n::Text(trace::Name(d.phase)),
+                  .sort = static_cast<double>(d.phase)},
+                 CategoryCell(d.category),
+                 BytesCell(d.a),
+                 BytesCell(d.b),
+                 More(d.a, d.b)};
     row.time_ns = TimeIn(times, d.step, d.phase);
     table.rows.push_back(std::move(row));
   }
@@ -162,10 +165,13 @@ Table PhasesOf(const Digest& baseline, const Digest& shown, const PeakTimes& tim
 
 Table StepsOf(const TraceDiff& diff, const PeakTimes& times) {
   Table table;
-  table.columns = {
-      {"Step", true, 60},        {"Peak, baseline", true, 130},     {"Peak, shown", true, 130},
-      {"Difference", true, 120}, {"Reserved, baseline", true, 150}, {"Reserved, shown", true, 140},
-      {"Difference", true, 120}};
+  table.columns = {{i18n::Text("Step"), true, 60},
+                   {i18n::Text("Peak, baseline"), true, 130},
+                   {i18n::Text("Peak, shown"), true, 130},
+                   {i18n::Text("Difference"), true, 120},
+                   {i18n::Text("Reserved, baseline"), true, 150},
+                   {i18n::Text("Reserved, shown"), true, 140},
+                   {i18n::Text("Difference"), true, 120}};
   for (const TraceDiff::Step& s : diff.steps) {
     const auto side = [](bool there, uint64_t bytes) {
       return there ? BytesCell(bytes) : Cell{.text = "–", .tone = Cell::Tone::kDim};
@@ -198,30 +204,33 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone
                ? std::string()
-               : fmt::format(" in {}", trace::Name(peak.context.phase));
+               : i18n::Format(" in {}", i18n::Text(trace::Name(peak.context.phase)));
   };
-  std::string text = step ? fmt::format("In step {} the peak", *step) : std::string("The peak");
-  text += fmt::format(" is {}{}", timeline::FormatBytes(diff.b.allocated), place(diff.b));
+  std::string text =
+      step ? i18n::Format("In step {} the peak", *step) : std::string(i18n::Text("The peak"));
+  text += i18n::Format(" is {}{}", timeline::FormatBytes(diff.b.allocated), place(diff.b));
   if (delta == 0 && same_phase) {
-    text += " in both; ";
+    text += i18n::Text(" in both; ");
   } else {
-    text += fmt::format(": {} {} than the baseline's {}{}; ",
-                        timeline::FormatBytes(static_cast<uint64_t>(std::abs(delta))),
-                        delta >= 0 ? "more" : "less", timeline::FormatBytes(diff.a.allocated),
-                        place(diff.a));
+    text += i18n::Format(": {} {} than the baseline's {}{}; ",
+                         timeline::FormatBytes(static_cast<uint64_t>(std::abs(delta))),
+                         delta >= 0 ? i18n::Text("more") : i18n::Text("less"),
+                         timeline::FormatBytes(diff.a.allocated), place(diff.a));
   }
-  if (changed == 0) return text + "every call site holds the same.";
-  text += fmt::format("{} of {} call sites differ, matched by {}", timeline::FormatCount(changed),
-                      timeline::FormatCount(diff.sites.size()),
-                      diff.by_stack ? "stack" : "module and op");
+  if (changed == 0) return text + i18n::Text("every call site holds the same.");
+  text += i18n::Format("{} of {} call sites differ, matched by {}", timeline::FormatCount(changed),
+                       timeline::FormatCount(diff.sites.size()),
+                       diff.by_stack ? i18n::Text("stack") : i18n::Text("module and op"));
   return text + ".";
 }
 
 // Where the streams differ, the first ones; the blocks are the shown trace's.
 Table RequestsOf(const explain::Prediction& p) {
   Table table;
-  table.columns = {
-      {"Baseline", true, 80}, {"asked", false, 330}, {"Shown", true, 80}, {"asks", false, 330}};
+  table.columns = {{i18n::Text("Baseline"), true, 80},
+                   {i18n::Text("requested"), false, 330},
+                   {i18n::Text("Shown"), true, 80},
+                   {i18n::Text("requests"), false, 330}};
   for (const auto& d : p.requests.first_differences) {
     const auto number = [](const std::string& text, uint64_t index) {
       return text.empty() ? Cell{.text = "–", .sort = 0.5, .tone = Cell::Tone::kDim}
@@ -244,13 +253,13 @@ Table RequestsOf(const explain::Prediction& p) {
 }
 
 std::string RequestsHeadline(const explain::Prediction& p) {
-  const std::string where = p.step ? fmt::format("In step {} ", *p.step) : std::string();
+  const std::string where = p.step ? i18n::Format("In step {} ", *p.step) : std::string();
   if (p.requests.identical())
-    return fmt::format("{}all {} requests are the same, in the same order.", where,
-                       timeline::FormatCount(p.requests.total));
-  return fmt::format("{}{} of {} requests are the same; where they first differ:", where,
-                     timeline::FormatCount(p.requests.equal),
-                     timeline::FormatCount(p.requests.total));
+    return i18n::Format("{}all {} requests are the same, in the same order.", where,
+                        timeline::FormatCount(p.requests.total));
+  return i18n::Format("{}{} of {} requests are the same; where they first differ:", where,
+                      timeline::FormatCount(p.requests.equal),
+                      timeline::FormatCount(p.requests.total));
 }
 
 Cell TimeCell(uint64_t count, int64_t ns) {
@@ -259,13 +268,14 @@ Cell TimeCell(uint64_t count, int64_t ns) {
 
 Table KernelsOf(const explain::Prediction& p) {
   Table table;
-  table.columns = {{"Kernel", false, 360},
-                   {"Baseline", true, 80},
-                   {"Shown", true, 80},
-                   {"Baseline", true, 110},
-                   {"Shown", true, 110},
-                   {"Difference", true, 110},
-                   {"Ratio", true, 80, false, "time of the baseline by that of what is shown"}};
+  table.columns = {{i18n::Text("Kernel"), false, 360},
+                   {i18n::Text("Baseline"), true, 80},
+                   {i18n::Text("Shown"), true, 80},
+                   {i18n::Text("Baseline"), true, 110},
+                   {i18n::Text("Shown"), true, 110},
+                   {i18n::Text("Difference"), true, 110},
+                   {i18n::Text("Ratio"), true, 80, false,
+                    i18n::Text("time of the baseline by that of what is shown")}};
   for (const explain::Prediction::Kernel& k : p.kernels) {
     const int64_t more = k.measured_ns - k.planned_ns;
     Cell difference = DurationCell(std::abs(more), true);
@@ -278,11 +288,13 @@ Table KernelsOf(const explain::Prediction& p) {
       ratio.tone = Cell::Tone::kPlain;
     }
     Row row;
-    Cell name = TextCell(k.is_class ? "other " + k.name : query::ReadableKernel(k.name));
+    Cell name =
+        TextCell(k.is_class ? i18n::Text("other ") + k.name : query::ReadableKernel(k.name));
     name.exact = k.name;
     if (!k.measured_name.empty()) {
-      name.text += " (shown: " + query::ReadableKernel(k.measured_name) + ")";
-      name.exact += ", in what is shown " + k.measured_name + ": matched by op and order";
+      name.text += i18n::Text(" (shown: ") + query::ReadableKernel(k.measured_name) + ")";
+      name.exact += i18n::Text(", in the current run ") + k.measured_name +
+                    i18n::Text(": matched by op and order");
     }
     row.cells = {std::move(name),
                  CountCell(k.planned_count),
@@ -297,11 +309,10 @@ Table KernelsOf(const explain::Prediction& p) {
 }
 
 std::string KernelsHeadline(const explain::Prediction& p) {
-  if (p.kernels.empty()) return "Neither has kernels.";
+  if (p.kernels.empty()) return i18n::Text("Neither has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
-  return fmt::format(
-      "{} kernels of {} in the baseline, {} of {} in what is shown; of the names that both have {} "
-      "and {}.",
+  return i18n::Format(
+      "{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.",
       timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
       timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
       ms(p.both.measured_ns));
@@ -342,7 +353,7 @@ absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
   out.aligned = true;
   if (!aligned.ok()) {
     out.requests_headline = out.kernels_headline =
-        fmt::format("Cannot be aligned: {}.", std::string(aligned.status().message()));
+        i18n::Format("Cannot be aligned: {}.", std::string(aligned.status().message()));
     return out;
   }
   out.tables[static_cast<int>(CompareBy::kRequest)] = RequestsOf(*aligned);

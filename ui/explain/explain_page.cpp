@@ -81,10 +81,17 @@ ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
   connect(cancel_, &QToolButton::clicked, this, &ExplainPage::cancel);
   head_line_->addWidget(cancel_);
   column_->addLayout(head_row_);
-  connect(&background_, &Background::changed, this, &ExplainPage::ShowBusy);
-  connect(&background_, &Background::failed, this, [this](const QString& why) {
-    Clear();
-    Head(tr("Could not be computed: %1.").arg(why));
+  connect(&jobs_, &Jobs::changed, this, &ExplainPage::ShowBusy);
+}
+
+void ExplainPage::Ask(std::function<Answer(const JobToken&)> question) {
+  jobs_.Ask(std::move(question), [this](const absl::StatusOr<Answer>& show) {
+    if (!show.ok()) {
+      Clear();
+      Head(tr("Could not be computed: %1.").arg(ToQString(std::string(show.status().message()))));
+    } else if (*show) {
+      (*show)();
+    }
   });
 }
 
@@ -104,7 +111,7 @@ void ExplainPage::ShowHead() {
   const bool of_all = context_.has_range() && context_.digest != nullptr && !said_.isEmpty() &&
                       (cares() & (kRange | kMoment)) == 0;
   head_->setText(
-      of_all ? tr("%1 Of the whole recording: the selected range does not narrow this page.")
+      of_all ? tr("%1 For the whole recording: the selected range does not apply to this page.")
                    .arg(said_)
              : said_);
 }
@@ -115,13 +122,13 @@ void ExplainPage::changed(int changes) {
   stale_ |= changes;
   if (changes & kRange) ShowHead();
   // What is being computed is of no use any more; what is not in sight waits.
-  if (changes & kDocument) background_.cancel();
+  if (changes & kDocument) jobs_.cancel();
   if (isVisible()) Look();
 }
 
 void ExplainPage::cancel() {
-  if (!background_.busy()) return;
-  background_.cancel();
+  if (!jobs_.busy()) return;
+  jobs_.cancel();
   Cancelled();
 }
 
@@ -149,10 +156,9 @@ void ExplainPage::Look() {
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
     stale_ = changes & kTheme;  // nobody says it again with the document
-    background_.cancel();
-    Head(context_.opening
-             ? tr("Still opening: what this page says is of the whole, and comes with it.")
-             : tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording (Ctrl+O)."));
+    jobs_.cancel();
+    Head(context_.opening ? tr("Still loading: this page needs the whole file.")
+                          : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;
   }
@@ -160,8 +166,8 @@ void ExplainPage::Look() {
 }
 
 void ExplainPage::ShowBusy() {
-  const bool busy = background_.busy() && show_progress_;
-  const double fraction = background_.fraction();
+  const bool busy = jobs_.busy() && show_progress_;
+  const double fraction = jobs_.fraction();
   progress_->setVisible(busy);
   cancel_->setVisible(busy);
   FitHead();
@@ -171,7 +177,7 @@ void ExplainPage::ShowBusy() {
 }
 
 QJsonObject ExplainPage::dumpState() const {
-  return {{"head", head_->text()}, {"busy", background_.busy()}};
+  return {{"head", head_->text()}, {"busy", jobs_.busy()}};
 }
 
 }  // namespace vramscope::ui

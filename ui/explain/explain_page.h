@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/explain/background.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
@@ -58,7 +58,7 @@ class ExplainPage : public QWidget {
   ExplainPage(const ExplainContext* context, QWidget* parent = nullptr);
   // Of the context. Remembered until the page is looked at.
   void changed(int changes);
-  bool busy() const { return background_.busy(); }
+  bool busy() const { return jobs_.busy(); }
   void cancel();
   virtual QJsonObject dumpState() const;
 
@@ -85,8 +85,13 @@ class ExplainPage : public QWidget {
   void Head(const QString& text);
   QString head() const;
 
+  // What the page shows, computed beside the UI thread: the newest alone. The question returns the
+  // call that shows its answer; empty: nothing is shown. Where memory runs out the page says so.
+  using Answer = std::function<void()>;
+  void Ask(std::function<Answer(const JobToken&)> question);
+
   const ExplainContext& context_;
-  Background background_;
+  Jobs jobs_;
   QVBoxLayout* column_ = nullptr;
   QHBoxLayout* head_line_ = nullptr;  // pages put their own controls at its end
   bool show_progress_ = true;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
@@ -28,11 +29,13 @@ Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
                                          : fmt::format("{:.3g}", gib);
-  return {.text = figure + (times ? " GiB·s" : " GiB·entries"),
-          .sort = byte_seconds,
-          .exact = times
-                       ? "bytes times the time that they were held"
-                       : "bytes times the entries that they were held for: the file has no times"};
+  return {
+      .text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
+      .sort = byte_seconds,
+      .exact = times
+                   ? i18n::Text("bytes times the time that they were held")
+                   : i18n::Text(
+                         "bytes times the entries that they were held for: the file has no times")};
 }
 
 // Which allocations belong to each site.
@@ -51,37 +54,45 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
   // What the file does not record is left out: a figure of 0 would be one.
   if (f.reserved_known())
-    facts.push_back(
-        {"reserved", f.reserved, "held by the caching allocator: the sum of its segments"});
-  facts.push_back({"allocated", f.allocated, "of that, in blocks that tensors use"});
+    facts.push_back({i18n::Text("reserved"), f.reserved,
+                     i18n::Text("held by the caching allocator: the sum of its segments")});
+  facts.push_back(
+      {i18n::Text("allocated"), f.allocated, i18n::Text("of that, in blocks that tensors use")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
-    facts.push_back({"not in use", f.unplaced,
-                     "reserved and free: the trace says how much is reserved, not where"});
+    facts.push_back(
+        {i18n::Text("not in use"), f.unplaced,
+         i18n::Text("reserved and free: the trace says how much is reserved, not where")});
   if (f.record == trace::SegmentRecord::kEach) {
     facts.push_back(
-        {"holes", f.holes, "free, but between live blocks of the same segment: can't go back"});
+        {i18n::Text("holes"), f.holes,
+         i18n::Text("free, but between live blocks of the same segment: can't go back")});
+    facts.push_back({i18n::Text("cached"), f.cached,
+                     i18n::Text("in segments that are wholly free: empty_cache() gives it back")});
     facts.push_back(
-        {"cached", f.cached, "in segments that are wholly free: empty_cache() gives it back"});
-    facts.push_back({"largest piece", f.largest_hole,
-                     "free, a hole or a whole segment: the largest request that needs no new one"});
+        {i18n::Text("largest piece"), f.largest_hole,
+         i18n::Text("free, a hole or a whole segment: the largest request that needs no new one")});
   }
   if (!f.sizes_are_of_blocks) {
-    facts.push_back({"rounding", f.rounding,
-                     "of allocated: up to a multiple of 512 bytes, or as the settings say"});
     facts.push_back(
-        {"unsplit tails", f.tails, "of allocated: rests of blocks too small to be split off"});
+        {i18n::Text("rounding"), f.rounding,
+         i18n::Text("of allocated: up to a multiple of 512 bytes, or as the settings say")});
+    facts.push_back({i18n::Text("unsplit tails"), f.tails,
+                     i18n::Text("of allocated: rests of blocks too small to be split off")});
   }
   if (f.pending > 0)
-    facts.push_back({"pending frees", f.pending,
-                     "freed by the program; another stream is not done with it yet"});
+    facts.push_back({i18n::Text("pending frees"), f.pending,
+                     i18n::Text("freed by the program; another stream is not done with it yet")});
   if (f.outside > 0 && f.reserved_known())
-    facts.push_back({"outside", f.outside, "in no segment that the file knows"});
+    facts.push_back(
+        {i18n::Text("outside"), f.outside, i18n::Text("in no segment that the file knows")});
   return facts;
 }
 
 Table PinnedByTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 96}, {"Blocks", true, 64}};
+  table.columns = {{i18n::Text("Who pins free memory"), false, 300},
+                   {i18n::Text("Free"), true, 96},
+                   {i18n::Text("Blocks"), true, 64}};
   for (const analysis::Group& g : f.pinned_by) {
     Row row;
     row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};
@@ -92,11 +103,11 @@ Table PinnedByTable(const Fragmentation& f) {
 
 Table PinnedTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{"Segment", true, 110},
-                   {"Free", true, 110},
-                   {"Largest hole", true, 110},
-                   {"Pinned by", false, 300},
-                   {"Blocks", true, 60}};
+  table.columns = {{i18n::Text("Segment"), true, 110},
+                   {i18n::Text("Free"), true, 110},
+                   {i18n::Text("Largest hole"), true, 110},
+                   {i18n::Text("Pinned by"), false, 300},
+                   {i18n::Text("Blocks"), true, 60}};
   for (const Fragmentation::Pinned& p : f.pinned) {
     Row row;
     const std::string who = p.pins.empty() ? std::string() : p.pins.front().site.name;
@@ -112,25 +123,28 @@ Table PinnedTable(const Fragmentation& f) {
 
 Table RemedyTable(const explain::Reclaim& reclaim) {
   Table table;
-  table.columns = {
-      {"What", false, 280},
-      {"Reserved then", true, 110},
-      {"Difference", true, 110, false, "at that moment, to the model as recorded"},
-      {"Peak reserved", true, 110},
-      {"At the peak", true, 110, false, "difference of the most that was reserved over the trace"},
-      {"cudaMalloc", true, 104},
-      {"cudaFree", true, 80},
-      {"Retries", true, 70},
-      {"Out of memory", true, 110}};
+  table.columns = {{i18n::Text("What"), false, 280},
+                   {i18n::Text("Reserved then"), true, 110},
+                   {i18n::Text("Difference"), true, 110, false,
+                    i18n::Text("at that time, relative to the model as recorded")},
+                   {i18n::Text("Peak reserved"), true, 110},
+                   {i18n::Text("At the peak"), true, 110, false,
+                    i18n::Text("difference of the most that was reserved over the trace")},
+                   {"cudaMalloc", true, 104},
+                   {"cudaFree", true, 80},
+                   {i18n::Text("Retries"), true, 70},
+                   {i18n::Text("Out of memory"), true, 110}};
   const auto add = [&](const explain::Remedy& r, bool reference) {
     Row row;
     row.marked = reference;
     if (!r.error.empty()) {
       row.cells.assign(table.columns.size(), Cell{});
-      row.cells[0] = {.text = r.name, .exact = r.error};
-      row.cells[1] = {.text = "not computed", .exact = r.error, .tone = Cell::Tone::kDim};
+      row.cells[0] = {.text = i18n::Text(r.name), .exact = r.error};
+      row.cells[1] = {
+          .text = i18n::Text("not computed"), .exact = r.error, .tone = Cell::Tone::kDim};
     } else {
-      row.cells = {TextCell(r.note.empty() ? r.name : fmt::format("{} · {}", r.name, r.note)),
+      row.cells = {TextCell(r.note.empty() ? i18n::Text(r.name)
+                                           : fmt::format("{} · {}", i18n::Text(r.name), r.note)),
                    BytesCell(r.reserved),
                    reference ? Cell{} : DifferenceCell(-r.given_back),
                    BytesCell(r.peak_reserved),
@@ -151,21 +165,21 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
 Table WhatIfTable(const WhatIf& w) {
   Table table;
   table.columns = {{"", false, 210},
-                   {"Peak reserved", true, 110},
-                   {"Difference", true, 110},
-                   {"cudaMalloc, map", true, 130},
-                   {"cudaFree, unmap", true, 130},
-                   {"Retries", true, 70},
-                   {"Out of memory", true, 110},
-                   {"Largest hole", true, 110},
-                   {"Stranded", true, 110}};
+                   {i18n::Text("Peak reserved"), true, 110},
+                   {i18n::Text("Difference"), true, 110},
+                   {i18n::Text("cudaMalloc, map"), true, 130},
+                   {i18n::Text("cudaFree, unmap"), true, 130},
+                   {i18n::Text("Retries"), true, 70},
+                   {i18n::Text("Out of memory"), true, 110},
+                   {i18n::Text("Largest hole"), true, 110},
+                   {i18n::Text("Stranded"), true, 110}};
   Row recorded;
   recorded.cells.resize(table.columns.size());
-  recorded.cells[0] = {.text = "recorded"};
+  recorded.cells[0] = {.text = i18n::Text("recorded")};
   recorded.cells[1] = BytesCell(w.recorded_peak_reserved);
   recorded.cells[6] = BadCount(w.recorded_out_of_memory);
   table.rows.push_back(recorded);
-  const auto add = [&](const char* name, const replay::Replayed& r, uint64_t against) {
+  const auto add = [&](const std::string& name, const replay::Replayed& r, uint64_t against) {
     Row row;
     row.cells = {{.text = name},
                  BytesCell(r.peak_reserved),
@@ -176,16 +190,17 @@ Table WhatIfTable(const WhatIf& w) {
                  BadCount(r.out_of_memory),
                  BytesCell(r.largest_hole),
                  BytesCell(r.stranded_bytes)};
-    row.cells[8].exact = "free bytes in partly used segments, when most is reserved";
+    row.cells[8].exact = i18n::Text("free bytes in partly used segments, when most is reserved");
     table.rows.push_back(std::move(row));
   };
   if (w.base != nullptr) {
-    add("model, recorded settings", w.base->own, w.recorded_peak_reserved);
+    add(i18n::Text("model, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add("the same, older blocks allocated anew", *w.base->anew, w.recorded_peak_reserved);
+      add(i18n::Text("the same, older blocks allocated anew"), *w.base->anew,
+          w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
-    add("model, these settings", *w.under,
+    add(i18n::Text("model, these settings"), *w.under,
         w.against() != nullptr ? w.against()->peak_reserved : w.recorded_peak_reserved);
     table.rows.back().marked = true;
   }
@@ -196,19 +211,24 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by) {
   Table table;
   std::string title(Name(by));
-  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  // Capitals are those of ASCII: a translation begins as it is.
+  if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
   table.columns = {
       {std::move(title), false, 380, false,
-       by == SiteBy::kCallSite ? "who asked: the program's frame, and the operator" : ""},
-      {"Category", false, 142, false, "of most of its bytes"},
-      {"Held", true, 120, false, "bytes times the time that they were held"},
-      {"Count", true, 80, false, "allocations"},
-      {"Bytes in all", true, 110, false, "of all its allocations together, however short"},
-      {"Most at once", true, 110, false, "most bytes that were live together"},
-      {"Largest", true, 100, false, "block"},
-      {"Mean life", true, 90},
-      {"Longest", true, 90, false, "life of a block"},
-      {"Alive at the end", true, 120, false, "of the trace or of the selected range"}};
+       by == SiteBy::kCallSite ? i18n::Text("the program's frame, and the operator") : ""},
+      {i18n::Text("Category"), false, 142, false, i18n::Text("of most of its bytes")},
+      {i18n::Text("Held"), true, 120, false,
+       i18n::Text("bytes times the time that they were held")},
+      {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
+      {i18n::Text("Total bytes"), true, 110, false,
+       i18n::Text("of all its allocations together, however short")},
+      {i18n::Text("Most at once"), true, 110, false,
+       i18n::Text("most bytes that were live together")},
+      {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
+      {i18n::Text("Mean lifetime"), true, 90},
+      {i18n::Text("Longest"), true, 90, false, i18n::Text("life of a block")},
+      {i18n::Text("Alive at the end"), true, 120, false,
+       i18n::Text("of the trace or of the selected range")}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
   for (uint32_t i = 0; i < sites.site_of.size(); ++i) {
@@ -228,7 +248,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
     row.allocation = {example[u.site]};
     row.blocks = blocks[u.site];
     Cell alive = BytesCell(u.alive_bytes);
-    if (u.alive_count > 0) alive.exact += fmt::format(" in {} blocks", FormatCount(u.alive_count));
+    if (u.alive_count > 0) alive.exact += i18n::Format(" in {} blocks", FormatCount(u.alive_count));
     row.cells = {{.text = site.name, .exact = stack.empty() ? site.name : std::move(stack)},
                  CategoryCell(u.category),
                  HeldCell(u.byte_seconds, trace.info.has_times),
@@ -263,13 +283,17 @@ std::string Sparkline(const std::vector<uint64_t>& values, size_t most) {
 
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   Table table;
-  table.columns = {{"Call site", false, 380},
-                   {"Category", false, 142},
-                   {"A step", true, 100, false, "bytes that every step leaves behind"},
-                   {"Stays at the end", true, 120, false, "bytes alive when the last step ends"},
-                   {"Blocks", true, 80, false, "alive when the last step ends"},
-                   {"Sure", true, 60, false, "by the share of steps that left something"},
-                   {"By step", false, 180, false, "born in each step and alive at the end"}};
+  table.columns = {
+      {i18n::Text("Call site"), false, 380},
+      {i18n::Text("Category"), false, 142},
+      {i18n::Text("A step"), true, 100, false, i18n::Text("bytes that every step leaves behind")},
+      {i18n::Text("Stays at the end"), true, 120, false,
+       i18n::Text("bytes alive when the last step ends")},
+      {i18n::Text("Blocks"), true, 80, false, i18n::Text("alive when the last step ends")},
+      {i18n::Text("Sure"), true, 60, false,
+       i18n::Text("by the share of steps that left something")},
+      {i18n::Text("By step"), false, 180, false,
+       i18n::Text("born in each step and alive at the end")}};
   const auto blocks = BlocksOf(sites);
   for (const explain::Leak& l : leaks.leaks) {
     Row row;
@@ -287,7 +311,7 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
                  CountCell(l.count),
                  {.text = fmt::format("{:.0f} %", 100 * l.confidence), .sort = l.confidence},
                  {.text = Sparkline(l.stayed, 24),
-                  .exact = "bytes born in each step that are alive at the end",
+                  .exact = i18n::Text("bytes born in each step that are alive at the end"),
                   .tone = Cell::Tone::kDim}};
     table.rows.push_back(std::move(row));
   }
@@ -296,38 +320,40 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
 
 std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   std::vector<Fact> facts;
-  const auto add = [&](const char* label, uint64_t bytes) {
+  const auto add = [&](const std::string& label, uint64_t bytes) {
     facts.push_back({label, bytes == 0 ? "0" : FormatBytes(bytes)});
   };
-  facts.push_back({"who asked", o.site.name.empty() ? "not known" : o.site.name});
-  add("asked for", o.asked);
-  add("segment that needs", o.needed);
-  add("free on the device", o.device_free);
-  add("reserved", o.reserved);
-  add("allocated", o.allocated);
-  add("cached, wholly free", o.cached);
-  add("in holes", o.holes);
-  add("largest hole", o.largest_hole);
-  add("missing", o.missing);
-  facts.push_back({"fragmentation's fault",
-                   o.fragmented ? "yes: in one piece, what is free would have sufficed" : "no"});
+  facts.push_back(
+      {i18n::Text("call site"), o.site.name.empty() ? i18n::Text("not known") : o.site.name});
+  add(i18n::Text("requested"), o.asked);
+  add(i18n::Text("segment that needs"), o.needed);
+  add(i18n::Text("free on the device"), o.device_free);
+  add(i18n::Text("reserved"), o.reserved);
+  add(i18n::Text("allocated"), o.allocated);
+  add(i18n::Text("cached, wholly free"), o.cached);
+  add(i18n::Text("in holes"), o.holes);
+  add(i18n::Text("largest hole"), o.largest_hole);
+  add(i18n::Text("missing"), o.missing);
+  facts.push_back({i18n::Text("caused by fragmentation"),
+                   o.fragmented ? i18n::Text("yes: in one piece, what is free would have sufficed")
+                                : i18n::Text("no")});
   return facts;
 }
 
 Table WaysOutTable(const explain::OutOfMemory& o) {
   Table table;
-  table.columns = {{"Way out", false, 220},
-                   {"Passes", false, 110},
-                   {"Frees then", true, 110},
-                   {"How it is known", false, 460}};
+  table.columns = {{i18n::Text("Way out"), false, 220},
+                   {i18n::Text("Passes"), false, 110},
+                   {i18n::Text("Frees then"), true, 110},
+                   {i18n::Text("How it is known"), false, 460}};
   for (const explain::WayOut& w : o.ways) {
     Row row;
     row.marked = w.passes;
     row.cells = {TextCell(w.name),
-                 {.text = !w.request_passes           ? "no"
-                          : !w.run_passes.has_value() ? "that request"
-                          : *w.run_passes             ? "the whole run"
-                                                      : "not the run",
+                 {.text = !w.request_passes           ? i18n::Text("no")
+                          : !w.run_passes.has_value() ? i18n::Text("that request")
+                          : *w.run_passes             ? i18n::Text("the whole run")
+                                                      : i18n::Text("not the run"),
                   .sort = w.passes ? 1.0 : 0.0,
                   .tone = w.passes ? Cell::Tone::kGood : Cell::Tone::kDim},
                  BytesCell(w.bytes),
@@ -339,7 +365,8 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
 
 Table GroupTable(const std::string& title, const std::vector<analysis::Group>& groups) {
   Table table;
-  table.columns = {{title, false, 420}, {"Bytes", true, 110}, {"Blocks", true, 80}};
+  table.columns = {
+      {title, false, 420}, {i18n::Text("Bytes"), true, 110}, {i18n::Text("Blocks"), true, 80}};
   for (const analysis::Group& g : groups) {
     Row row;
     row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};
@@ -359,20 +386,21 @@ std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::Even
 
 std::string MomentText(const trace::Trace& trace, const analysis::Context& at) {
   std::string text;
-  if (at.step >= 0) text = fmt::format("step {} · ", at.step);
-  if (at.phase != trace::Phase::kNone) text += fmt::format("{} · ", trace::Name(at.phase));
+  if (at.step >= 0) text = i18n::Format("step {} · ", at.step);
+  if (at.phase != trace::Phase::kNone)
+    text += fmt::format("{} · ", i18n::Text(trace::Name(at.phase)));
   return text + timeline::MomentOf(trace, at.time_ns);
 }
 
 const std::vector<ConfKey>& ConfKeys() {
   static const std::vector<ConfKey> keys = {
-      {"expandable_segments:True", "segments that grow: fewer holes"},
-      {"max_split_size_mb:128", "larger blocks are never split"},
-      {"garbage_collection_threshold:0.8", "free old cached segments from there on"},
-      {"roundup_power2_divisions:8", "round requests up, so that blocks are used again"},
-      {"large_segment_size_mb:64", "size of the segments that large blocks share"},
-      {"max_non_split_rounding_mb:64", "how much larger an unsplit block may be"},
-      {"per_process_memory_fraction:0.8", "as if the device were smaller"},
+      {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
+      {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
+      {"garbage_collection_threshold:0.8", TEXT_MARK("free old cached segments from there on")},
+      {"roundup_power2_divisions:8", TEXT_MARK("round requests up, so that blocks are used again")},
+      {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
+      {"max_non_split_rounding_mb:64", TEXT_MARK("how much larger an unsplit block may be")},
+      {"per_process_memory_fraction:0.8", TEXT_MARK("as if the device were smaller")},
   };
   return keys;
 }

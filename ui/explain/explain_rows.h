@@ -74,7 +74,7 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& at);
 // Keys of PYTORCH_CUDA_ALLOC_CONF that change decisions, each with a value to begin with.
 struct ConfKey {
   const char* text;     // "max_split_size_mb:128"
-  const char* meaning;  // in a few words
+  const char* meaning;  // in a few words, in English
 };
 const std::vector<ConfKey>& ConfKeys();
 

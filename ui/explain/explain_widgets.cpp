@@ -67,7 +67,7 @@ void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QS
     return false;
   };
   view->setEmptyText(all.rows.empty()   ? QString()
-                     : needle.isEmpty() ? QObject::tr("Nothing differs.")
+                     : needle.isEmpty() ? QObject::tr("No differences.")
                                         : QObject::tr("No row matches the filter."));
   Table shown;
   shown.columns = all.columns;

@@ -36,15 +36,15 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("fragmentationPage"));
   show_progress_ = false;  // milliseconds; a bar would flicker while scrubbing
-  QToolButton* unused = QuietButton(tr("Most unused"),
-                                    tr("To the moment when most is reserved and least of it used"));
+  QToolButton* unused =
+      QuietButton(tr("Most unused"), tr("Go to the time with the most reserved and unused memory"));
   unused->setObjectName(QStringLiteral("gotoUnused"));
   connect(unused, &QToolButton::clicked, this, [this] {
     if (context_.trace() == nullptr) return;
     const trace::EventIndex event = explain::MostUnused(*context_.trace());
     Q_EMIT cursorRequested(context_.trace()->events.time_ns[event]);
   });
-  QToolButton* peak = QuietButton(tr("Peak"), tr("To the peak of allocated memory"));
+  QToolButton* peak = QuietButton(tr("Peak"), tr("Go to the peak of allocated memory"));
   connect(peak, &QToolButton::clicked, this, [this] { Q_EMIT cursorRequested(-1); });
   moments_ = {unused, peak};
   for (QToolButton* to : moments_) head_line_->addWidget(to);
@@ -68,6 +68,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);  // no line over another
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
@@ -75,7 +76,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   tabs->setObjectName(QStringLiteral("pinnedTabs"));
   pinned_by_ = new TableModel(this);
   pinned_by_view_ = MakeTable(pinned_by_, "pinnedByTable");
-  tabs->addTab(pinned_by_view_, tr("Who pins it"));
+  tabs->addTab(pinned_by_view_, tr("Pinned by call site"));
   pinned_ = new TableModel(this);
   pinned_view_ = MakeTable(pinned_, "pinnedTable");
   PointsAtTimeline(pinned_view_, pinned_, this);
@@ -95,8 +96,8 @@ void FragmentationPage::Refresh(int changes) {
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
   if (!(changes & (kDocument | kMoment | kRange))) return;
-  background_.run([this, digest = context_.digest,
-                   event = context_.moment()](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest,
+       event = context_.moment()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     const trace::Trace& trace = *digest->trace;
     found->digest = digest;
@@ -140,7 +141,8 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    QLabel* label = MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim);
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    label->setFullText(QString::fromStdString(fact.label));
     QLabel* value =
         MakeLabel(fact.bytes == 0 ? QStringLiteral("0")
                                   : QString::fromStdString(timeline::FormatBytes(fact.bytes)),

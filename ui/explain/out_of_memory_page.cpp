@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "profiler/base/i18n.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
 #include "ui/panels/form_widgets.h"
@@ -33,7 +34,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   which_->setMinimumContentsLength(22);
   connect(which_, &QComboBox::activated, this, &OutOfMemoryPageView::ShowEvent);
   head_line_->addWidget(which_);
-  go_ = QuietButton(tr("Go there"), tr("Places the cursor where it ran out"));
+  go_ = QuietButton(tr("Go there"), tr("Place the cursor where memory ran out"));
   connect(go_, &QToolButton::clicked, this, [this] {
     const int i = which_->currentIndex();
     if (i < 0 || i >= static_cast<int>(shown_.events.size()) || !shown_of_) return;
@@ -70,7 +71,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
     const std::string& name = ways_->table().rows[static_cast<size_t>(index.row())].cells[0].text;
     if (name.find(':') != std::string::npos) Q_EMIT confRequested(QString::fromStdString(name));
   });
-  tabs->addTab(ways_view_, tr("What would have let it pass"));
+  tabs->addTab(ways_view_, tr("What would avoid it"));
   sites_ = new TableModel(this);
   sites_view_ = MakeTable(sites_, "oomSitesTable");
   tabs->addTab(sites_view_, tr("What held the memory"));
@@ -91,10 +92,9 @@ void OutOfMemoryPageView::Refresh(int changes) {
 
 void OutOfMemoryPageView::Compute(bool replay) {
   Clear();
-  Head(replay && context_.digest->out_of_memory > 0 ? tr("Replaying what would have let it pass …")
-                                                    : tr("Looking …"));
-  background_.run([this, digest = context_.digest,
-                   replay](BackgroundToken& token) -> std::function<void()> {
+  Head(replay && context_.digest->out_of_memory > 0 ? tr("Replaying what would avoid it …")
+                                                    : tr("Searching …"));
+  Ask([this, digest = context_.digest, replay](const JobToken& token) -> std::function<void()> {
     explain::OutOfMemoryOptions options;
     options.replay = replay;
     options.progress = token.progress();
@@ -119,7 +119,7 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
   which_->clear();
   for (size_t i = 0; i < shown_.events.size(); ++i)
     which_->addItem(
-        tr("%1: asked for %2")
+        tr("%1: requested %2")
             .arg(i + 1)
             .arg(QString::fromStdString(timeline::FormatBytes(shown_.events[i].asked, true))));
   which_->setVisible(shown_.events.size() > 1);
@@ -127,7 +127,7 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
     QString text = QString::fromStdString(shown_.headline);
     // The headline says it where the file knows the device's memory.
     if (shown_.device_memory == 0)
-      text += tr(" %1 were reserved at most; how much the device has the file does not say.")
+      text += tr(" At most %1 were reserved; the file does not state the device's memory.")
                   .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));
     Head(text);
     return;
@@ -145,11 +145,11 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));
-  sites_->setTable(GroupTable("Who", oom.sites));
+  sites_->setTable(GroupTable(i18n::Text("Call site"), oom.sites));
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: without what was to be replayed."));
+  Head(tr("Cancelled: without the replayed results."));
   Compute(false);
 }
 

@@ -16,15 +16,13 @@ namespace vramscope::ui {
 ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("reclaimPage"));
-  at_cursor_ = QuietButton(
-      tr("At the cursor"),
-      tr("Computes it for the moment under the cursor (else the peak) in place of the moment when "
-         "most is reserved and least of it used"));
+  at_cursor_ = QuietButton(tr("At the cursor"),
+                           tr("Compute for the time under the cursor (or the peak), not for the "
+                              "time with the most reserved and unused memory"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.moment()); });
-  QToolButton* most =
-      QuietButton(tr("Most unused"),
-                  tr("Computes it for the moment when most is reserved and least of it used"));
+  QToolButton* most = QuietButton(
+      tr("Most unused"), tr("Compute for the time with the most reserved and unused memory"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);
@@ -65,16 +63,15 @@ void ReclaimPage::Compute(std::optional<trace::EventIndex> at) {
   if (context_.digest == nullptr) return;
   table_->setTable({});
   Head(tr("Replaying the trace under other settings, and with empty_cache() …"));
-  background_.run(
-      [this, digest = context_.digest, at](BackgroundToken& token) -> std::function<void()> {
-        explain::ReclaimOptions options;
-        options.at = at;
-        options.progress = token.progress();
-        options.cancel = token.cancel();
-        auto found = std::make_shared<absl::StatusOr<explain::Reclaim>>(
-            explain::ComputeReclaim(*digest->trace, options));
-        return [this, digest, found] { Show(digest, *found); };
-      });
+  Ask([this, digest = context_.digest, at](const JobToken& token) -> std::function<void()> {
+    explain::ReclaimOptions options;
+    options.at = at;
+    options.progress = token.progress();
+    options.cancel = token.cancel();
+    auto found = std::make_shared<absl::StatusOr<explain::Reclaim>>(
+        explain::ComputeReclaim(*digest->trace, options));
+    return [this, digest, found] { Show(digest, *found); };
+  });
 }
 
 void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,
@@ -86,12 +83,12 @@ void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,
     return;
   }
   table_->setTable(RemedyTable(*found));
-  Head(tr("%1: %2 Double click on settings opens them as a what-if.")
+  Head(tr("%1: %2 Double-click settings to open them as a what-if.")
            .arg(QString::fromStdString(MomentText(*digest->trace, found->context)),
                 QString::fromStdString(found->headline)));
 }
 
-void ReclaimPage::Cancelled() { Head(tr("Cancelled. One of the buttons begins it again.")); }
+void ReclaimPage::Cancelled() { Head(tr("Cancelled. Click a button to start again.")); }
 
 void ReclaimPage::Clear() { table_->setTable({}); }
 

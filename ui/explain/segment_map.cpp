@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/explain/state.h"
 #include "ui/timeline/model/format.h"
 
@@ -78,14 +79,14 @@ std::string SegmentMap::TitleOf(std::span<const SegmentView> group) const {
   pool.mempool = s.mempool;
   for (const explain::PoolOwner& owner : owners_)
     if (owner.mempool == s.mempool && owner.device == s.device) pool.owner = owner.name;
-  if (s.mempool != 0 && pool.owner.empty()) pool.owner = "private pool";
+  if (s.mempool != 0 && pool.owner.empty()) pool.owner = i18n::Text("private pool");
   uint64_t bytes = 0, free = 0;
   for (const SegmentView& segment : group) bytes += segment.bytes, free += segment.free_bytes();
   std::string text = explain::PoolName(pool);
-  if (s.device != 0) text += fmt::format(" · device {}", s.device);
-  text += fmt::format(" · {} segment{} · {}", group.size(), group.size() == 1 ? "" : "s",
-                      timeline::FormatBytes(bytes, true));
-  if (free > 0) text += fmt::format(", {} free", timeline::FormatBytes(free, true));
+  if (s.device != 0) text += i18n::Format(" · device {}", s.device);
+  text += i18n::Format(" · {} segment{} · {}", group.size(), group.size() == 1 ? "" : "s",
+                       timeline::FormatBytes(bytes, true));
+  if (free > 0) text += i18n::Format(", {} free", timeline::FormatBytes(free, true));
   return text;
 }
 

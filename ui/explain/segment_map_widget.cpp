@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/format.h"
@@ -151,7 +152,7 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   if (map_.segments().empty()) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(viewport()->rect(), Qt::AlignCenter,
-                     trace_ ? tr("No segment is held here") : QString());
+                     trace_ ? tr("No segment is reserved here") : QString());
   }
 }
 
@@ -180,7 +181,7 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
       lines << QString::fromStdString(ShortName(*trace_, piece.allocation));
       const trace::Category category =
           id < category_.size() ? category_[id] : trace::Category::kUnknown;
-      lines << tr("%1, %2").arg(ToQString(trace::Name(category)), Bytes(piece.bytes));
+      lines << tr("%1, %2").arg(ToQString(i18n::Text(trace::Name(category))), Bytes(piece.bytes));
       if (piece.use == Use::kPending)
         lines << tr("freed by the program; another stream is not done with it yet");
       const int64_t age = trace_->allocations.end_ns[id] - trace_->allocations.begin_ns[id];

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "ui/explain/explain_rows.h"
 
 namespace vramscope::ui {
@@ -33,7 +34,7 @@ std::vector<StringId> AnnotationsOf(const Trace& trace) {
 }
 
 template <class Names>
-explain::CallSites ByName(const Trace& trace, const Names& names, const char* without) {
+explain::CallSites ByName(const Trace& trace, const Names& names, std::string_view without) {
   explain::CallSites out;
   out.site_of.resize(names.size());
   std::map<StringId, uint32_t> known;
@@ -65,8 +66,9 @@ bool Any(const Names& names) {
 
 std::string_view Name(SiteBy by) {
   static constexpr std::array<std::string_view, 6> kNames = {
-      "call site", "module", "op", "annotation", "user metadata", "compile context"};
-  return kNames[static_cast<size_t>(by)];
+      TEXT_MARK("call site"),  TEXT_MARK("module"),        TEXT_MARK("op"),
+      TEXT_MARK("annotation"), TEXT_MARK("user metadata"), TEXT_MARK("compile context")};
+  return i18n::Text(kNames[static_cast<size_t>(by)]);
 }
 
 std::vector<SiteBy> SiteGroupings(const Trace& trace) {
@@ -86,17 +88,17 @@ explain::CallSites GroupSites(const Trace& trace, SiteBy by) {
     case SiteBy::kCallSite:
       break;
     case SiteBy::kModule:
-      return ByName(trace, trace.allocations.module, "(no module)");
+      return ByName(trace, trace.allocations.module, i18n::Text("(no module)"));
     case SiteBy::kOp:
-      return ByName(trace, trace.allocations.op, "(no op)");
+      return ByName(trace, trace.allocations.op, i18n::Text("(no op)"));
     case SiteBy::kAnnotation:
-      return ByName(trace, AnnotationsOf(trace), "(in no annotation)");
+      return ByName(trace, AnnotationsOf(trace), i18n::Text("(in no annotation)"));
     case SiteBy::kUserMetadata:
       return ByName(trace, Births(trace, [&](auto e) { return trace.events.UserMetadataOf(e); }),
-                    "(no user metadata)");
+                    i18n::Text("(no user metadata)"));
     case SiteBy::kCompileContext:
       return ByName(trace, Births(trace, [&](auto e) { return trace.events.CompileContextOf(e); }),
-                    "(not compiled)");
+                    i18n::Text("(not compiled)"));
   }
   return explain::FindCallSites(trace);
 }

@@ -86,8 +86,8 @@ void StatePage::Refresh(int changes) {
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
   if (!(changes & (kDocument | kMoment | kRange))) return;
-  background_.run([this, digest = context_.digest,
-                   event = context_.moment()](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest,
+       event = context_.moment()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     const trace::Trace& trace = *digest->trace;
     found->digest = digest;
@@ -120,14 +120,15 @@ void StatePage::Show(const Found& found) {
   }
   ClearLayout(facts_);
   if (figures) {
-    Head(tr("Figures of the allocator alone: %1 of them, and no blocks or segments.")
+    Head(tr("Allocator statistics only: %1 of them, no blocks or segments.")
              .arg(trace.info.statistics.size()));
     return;
   }
   int at = 0;
   for (const Fact& fact : StateFacts(found.state)) {
-    facts_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), at / 2,
-                      at % 2 * 2);
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    label->setFullText(QString::fromStdString(fact.label));
+    facts_->addWidget(label, at / 2, at % 2 * 2);
     facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,
                       at % 2 * 2 + 1, Qt::AlignRight);
     ++at;

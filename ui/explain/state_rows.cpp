@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
@@ -17,7 +18,9 @@ using timeline::FormatBytes;
 
 Table Groups(std::string title, const std::vector<analysis::Group>& groups) {
   Table table;
-  table.columns = {{std::move(title), false, 300}, {"Bytes", true, 100}, {"Blocks", true, 70}};
+  table.columns = {{std::move(title), false, 300},
+                   {i18n::Text("Bytes"), true, 100},
+                   {i18n::Text("Blocks"), true, 70}};
   for (const analysis::Group& g : groups) {
     Row row;
     row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};
@@ -36,23 +39,29 @@ std::vector<Fact> StateFacts(const MemoryState& state) {
   const auto bytes = [](uint64_t b) { return b == 0 ? std::string("0") : FormatBytes(b); };
   // Of a file that is cut before its segments a 0 would be a figure that nobody measured.
   if (!f.reserved_known())
-    return {{"allocated", bytes(f.allocated)}, {"reserved", "unknown"}, {"segments", "unknown"}};
-  std::vector<Fact> facts = {{"allocated", bytes(f.allocated)},
-                             {"reserved", bytes(f.reserved)},
-                             {"segments", timeline::FormatCount(f.segments)},
-                             {"in holes", bytes(f.holes)},
-                             {"cached", bytes(f.cached)},
-                             {"empty_cache() gives", bytes(state.empty_cache_gives)}};
-  if (f.pending > 0) facts.push_back({"waits for a stream", bytes(f.pending)});
-  if (f.outside > 0) facts.push_back({"in no segment", bytes(f.outside)});
+    return {{i18n::Text("allocated"), bytes(f.allocated)},
+            {i18n::Text("reserved"), i18n::Text("unknown")},
+            {i18n::Text("segments"), i18n::Text("unknown")}};
+  std::vector<Fact> facts = {{i18n::Text("allocated"), bytes(f.allocated)},
+                             {i18n::Text("reserved"), bytes(f.reserved)},
+                             {i18n::Text("segments"), timeline::FormatCount(f.segments)},
+                             {i18n::Text("in holes"), bytes(f.holes)},
+                             {i18n::Text("cached"), bytes(f.cached)},
+                             {i18n::Text("empty_cache() gives"), bytes(state.empty_cache_gives)}};
+  if (f.pending > 0) facts.push_back({i18n::Text("waits for a stream"), bytes(f.pending)});
+  if (f.outside > 0) facts.push_back({i18n::Text("in no segment"), bytes(f.outside)});
   return facts;
 }
 
-Table StateSitesTable(const MemoryState& state) { return Groups("Call site", state.by_site); }
+Table StateSitesTable(const MemoryState& state) {
+  return Groups(i18n::Text("Call site"), state.by_site);
+}
 
 Table StateCategoriesTable(const analysis::LiveSet& live) {
   Table table;
-  table.columns = {{"Category", false, 220}, {"Bytes", true, 100}, {"Share", true, 70}};
+  table.columns = {{i18n::Text("Category"), false, 220},
+                   {i18n::Text("Bytes"), true, 100},
+                   {i18n::Text("Share"), true, 70}};
   for (const Part& part : PartsOf(live.by_category, live.allocated)) {
     Row row;
     row.cells = {CategoryCell(part.category),
@@ -65,19 +74,21 @@ Table StateCategoriesTable(const analysis::LiveSet& live) {
 
 Table StatePoolsTable(const MemoryState& state) {
   Table table;
-  table.columns = {{"Pool", false, 300},
-                   {"Reserved", true, 100},
-                   {"Live", true, 100},
-                   {"Holes", true, 90, false, "free, between live blocks of the same segment"},
-                   {"Cached", true, 90, false, "in segments that are wholly free"},
-                   {"Segments", true, 80}};
+  table.columns = {
+      {i18n::Text("Pool"), false, 300},
+      {i18n::Text("Reserved"), true, 100},
+      {i18n::Text("Live"), true, 100},
+      {i18n::Text("Holes"), true, 90, false,
+       i18n::Text("free, between live blocks of the same segment")},
+      {i18n::Text("Cached"), true, 90, false, i18n::Text("in segments that are wholly free")},
+      {i18n::Text("Segments"), true, 80}};
   for (const Fragmentation::PoolUse& p : state.fragmentation.pools) {
     Row row;
     Cell name = TextCell(explain::PoolName(p));
     for (const explain::PoolOwner& owner : state.fragmentation.owners)
       if (p.mempool != 0 && owner.mempool == p.mempool && owner.device == p.device &&
           !owner.site.name.empty())
-        name.exact += fmt::format("\nmost of it asked for by {}", owner.site.name);
+        name.exact += i18n::Format("\nmost of it asked for by {}", owner.site.name);
     row.cells = {std::move(name),    BytesCell(p.reserved), BytesCell(p.live),
                  BytesCell(p.holes), BytesCell(p.cached),   CountCell(p.segments)};
     table.rows.push_back(std::move(row));
@@ -89,10 +100,10 @@ Table StatePoolsTable(const MemoryState& state) {
 
 Table StateBlocksTable(const trace::Trace& trace, const MemoryState& state, size_t most) {
   Table table;
-  table.columns = {{"Block", false, 300},
-                   {"Category", false, 142},
-                   {"Bytes", true, 100},
-                   {"Address", true, 130}};
+  table.columns = {{i18n::Text("Block"), false, 300},
+                   {i18n::Text("Category"), false, 142},
+                   {i18n::Text("Bytes"), true, 100},
+                   {i18n::Text("Address"), true, 130}};
   struct Live {
     trace::AllocationId id;
     uint64_t bytes, address;
@@ -120,7 +131,7 @@ Table StateBlocksTable(const trace::Trace& trace, const MemoryState& state, size
 
 Table StatisticsTable(const trace::TraceInfo& info) {
   Table table;
-  table.columns = {{"torch.cuda.memory_stats()", false, 360}, {"Value", true, 140}};
+  table.columns = {{"torch.cuda.memory_stats()", false, 360}, {i18n::Text("Value"), true, 140}};
   for (const trace::Statistic& s : info.statistics) {
     Row row;
     const bool bytes = CountsBytes(s.name) && s.value >= 0;

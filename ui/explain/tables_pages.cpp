@@ -25,7 +25,7 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
   head_line_->addWidget(filter_);
   by_box_ = MakeComboBox();
   by_box_->setObjectName(QStringLiteral("siteGrouping"));
-  by_box_->setToolTip(tr("What allocations are added up by"));
+  by_box_->setToolTip(tr("Group allocations by"));
   connect(by_box_, &QComboBox::activated, this, [this](int at) {
     by_ = static_cast<SiteBy>(by_box_->itemData(at).toInt());
     if (context_.digest != nullptr) Refresh(kRange);
@@ -39,9 +39,9 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
     });
     head_line_->addWidget(button);
   };
-  order(tr("Held longest"), tr("By bytes times the time held"), 2);
-  order(tr("Most churned"), tr("By the number of allocations"), 3);
-  order(tr("Most at once"), tr("By the most bytes that were live together"), 5);
+  order(tr("Held longest"), tr("By bytes × lifetime"), 2);
+  order(tr("Most churned"), tr("By number of allocations"), 3);
+  order(tr("Most at once"), tr("By the most bytes live at once"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
   view_->setTextElideMode(Qt::ElideMiddle);  // the operator is at the end
@@ -62,10 +62,10 @@ void CallSitesPage::Refresh(int changes) {
               .arg(QString::fromStdString(timeline::LengthOf(*context_.trace(), end - begin)));
   } else {
     options.older = true;
-    of_ = tr("of the whole trace; a selected range counts alone");
+    of_ = tr("of the whole trace; select a range to count only that");
   }
-  background_.run([this, digest = context_.digest, options,
-                   by = by_](BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, options,
+       by = by_](const JobToken& token) -> std::function<void()> {
     const explain::CallSites sites = GroupSites(*digest->trace, by);
     if (token.cancelled()) return {};
     std::vector<explain::SiteUse> uses = explain::UseOfSites(*digest->trace, sites, options);
@@ -125,24 +125,23 @@ LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
 void LeaksPage::Refresh(int changes) {
   if (changes & kTheme) table_->setTheme(context_.theme);
   if (!(changes & kDocument)) return;
-  background_.run(
-      [this, digest = context_.digest](BackgroundToken& token) -> std::function<void()> {
-        const explain::CallSites sites = explain::FindCallSites(*digest->trace);
-        if (token.cancelled()) return {};
-        const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
-        auto table = std::make_shared<Table>(LeakTable(leaks, sites));
-        QString head = QString::fromStdString(leaks.headline);
-        if (leaks.steps_until_full > 0)
-          head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
-        if (leaks.allocated.size() > 1)
-          head += tr(" Allocated at the end of the first step %1, of the last %2.")
-                      .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
-                           QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
-        return [this, table, head] {
-          table_->setTable(table->rows.empty() ? Table() : *table);
-          Head(head);
-        };
-      });
+  Ask([this, digest = context_.digest](const JobToken& token) -> std::function<void()> {
+    const explain::CallSites sites = explain::FindCallSites(*digest->trace);
+    if (token.cancelled()) return {};
+    const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
+    auto table = std::make_shared<Table>(LeakTable(leaks, sites));
+    QString head = QString::fromStdString(leaks.headline);
+    if (leaks.steps_until_full > 0)
+      head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
+    if (leaks.allocated.size() > 1)
+      head += tr(" Allocated at the end of the first step %1, of the last %2.")
+                  .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
+                       QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
+    return [this, table, head] {
+      table_->setTable(table->rows.empty() ? Table() : *table);
+      Head(head);
+    };
+  });
 }
 
 void LeaksPage::Clear() { table_->setTable({}); }

@@ -13,6 +13,7 @@
 #include "ui/explain/curve_plot.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/language/language.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
@@ -30,7 +31,7 @@ class ConfCompleter : public QCompleter {
     auto* model = new QStandardItemModel(this);
     for (const ConfKey& key : ConfKeys()) {
       auto* item = new QStandardItem(QString::fromUtf8(key.text));
-      item->setToolTip(QString::fromUtf8(key.meaning));
+      item->setToolTip(Translated(key.meaning));
       model->appendRow(item);
     }
     setModel(model);
@@ -114,7 +115,7 @@ WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
   for (int i = 0; i < kOffered; ++i) {
     const ConfKey& key = ConfKeys()[static_cast<size_t>(i)];
     const QString text = QString::fromUtf8(key.text);
-    QToolButton* button = QuietButton(text, QString::fromUtf8(key.meaning));
+    QToolButton* button = QuietButton(text, Translated(key.meaning));
     connect(button, &QToolButton::clicked, this, [this, text] { AddSetting(text); });
     offered->add(button);
   }
@@ -159,8 +160,7 @@ void WhatIfPage::Check() {
   } else if (!conf->ignored.empty()) {
     QStringList names;
     for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
-    text = tr("Known, but without effect on where memory goes: %1")
-               .arg(names.join(QStringLiteral(", ")));
+    text = tr("Known, but without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
   }
   problem_->setText(text);
   problem_->setVisible(!text.isEmpty());
@@ -181,8 +181,8 @@ void WhatIfPage::Refresh(int changes) {
     table_->setTable(WhatIfTable(only));
     const std::string& recorded = context_.trace()->info.alloc_conf;
     Head(
-        tr("What would have been reserved under other settings? Recorded with %1. Write "
-           "settings and press Enter: the same requests are replayed under them.")
+        tr("What would have been reserved under other settings? Recorded with %1. Type settings "
+           "and press Enter to replay the same requests under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
     // Another run under the same question: asked again.
     if (!conf_->text().isEmpty()) wanted_ = true;
@@ -199,9 +199,8 @@ void WhatIfPage::Replay() {
   Head(tr("Replaying under %1 …")
            .arg(conf_->text().isEmpty() ? tr("the default settings") : conf_->text()));
   const bool have_base = base_ && base_of_.lock() == context_.digest;
-  background_.run([this, digest = context_.digest, conf = *std::move(conf),
-                   base = have_base ? base_ : std::nullopt](
-                      BackgroundToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, conf = *std::move(conf),
+       base = have_base ? base_ : std::nullopt](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     found->digest = digest;
     const auto progress = token.progress();
@@ -257,7 +256,7 @@ void WhatIfPage::Show(const Found& found) {
   QString text = after == before
                      ? tr("Under %1 the same %2 would be reserved at the peak.")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)))
-                     : tr("Under %1 the peak of reserved memory would be %2 in place of %3 (%4).")
+                     : tr("Under %1 the peak of reserved memory would be %2 instead of %3 (%4).")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)),
                                 QString::fromStdString(timeline::FormatBytes(before)),
                                 QString::fromStdString(timeline::FormatSignedBytes(
@@ -279,7 +278,7 @@ void WhatIfPage::Show(const Found& found) {
   Head(text);
 }
 
-void WhatIfPage::Cancelled() { Head(tr("Cancelled. Enter begins it again.")); }
+void WhatIfPage::Cancelled() { Head(tr("Cancelled. Press Enter to start again.")); }
 
 void WhatIfPage::Clear() {
   base_.reset();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "profiler/analysis/site_names.h"
+#include "profiler/base/i18n.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
@@ -103,15 +104,16 @@ std::vector<uint64_t> KeysOf(const Trace& trace, int column) {
 }  // namespace
 
 std::vector<Column> AllocationColumns(const Trace* trace) {
-  std::vector<Column> columns = {{"Id", true, 84},         {"Module", false, 260},
-                                 {"Op", false, 170},       {"Category", false, 142},
-                                 {"Requested", true, 110}, {"Block", true, 110},
-                                 {"Step", true, 58},       {"Phase", false, 80},
-                                 {"Born", true, 124},      {"Lives", true, 110}};
+  std::vector<Column> columns = {
+      {i18n::Text("Id"), true, 84},         {i18n::Text("Module"), false, 260},
+      {i18n::Text("Op"), false, 170},       {i18n::Text("Category"), false, 142},
+      {i18n::Text("Requested"), true, 110}, {i18n::Text("Block"), true, 110},
+      {i18n::Text("Step"), true, 58},       {i18n::Text("Phase"), false, 80},
+      {i18n::Text("Born"), true, 124},      {i18n::Text("Lifetime"), true, 110}};
   if (trace != nullptr && !trace->events.user_metadata.empty())
-    columns.push_back({"User metadata", false, 150});
+    columns.push_back({i18n::Text("User metadata"), false, 150});
   if (trace != nullptr && !trace->events.compile_context.empty())
-    columns.push_back({"Compile context", false, 130});
+    columns.push_back({i18n::Text("Compile context"), false, 130});
   return columns;
 }
 
@@ -129,19 +131,21 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   row.cells[kOp].text = Text(trace.String(a.op[i]));
   row.cells[kCategory] = CategoryCell(a.main_category[i]);
   if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
-    row.cells[kCategory].exact = fmt::format(
-        "{} for most of its life; {} at birth, {} at the end", trace::Name(a.main_category[i]),
-        trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
+    row.cells[kCategory].exact = i18n::Format("{} for most of its life; {} at birth, {} at the end",
+                                              i18n::Text(trace::Name(a.main_category[i])),
+                                              i18n::Text(trace::Name(a.birth_category[i])),
+                                              i18n::Text(trace::Name(a.category[i])));
   row.cells[kRequested] = BytesCell(a.bytes[i]);
   row.cells[kBlock] = BytesCell(a.bytes_rounded[i]);
   row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
-  row.cells[kPhase].text = a.phase[i] == Phase::kNone ? "\u2013" : Text(trace::Name(a.phase[i]));
+  row.cells[kPhase].text =
+      a.phase[i] == Phase::kNone ? "\u2013" : i18n::Text(trace::Name(a.phase[i]));
   row.cells[kBorn].text =
       trace.info.has_times
           ? fmt::format("{:.3f} ms", static_cast<double>(a.begin_ns[i] - trace.begin_ns()) / 1e6)
           : timeline::FormatEntry(a.begin_ns[i]);
   row.cells[kLife] = DurationCell(a.end_ns[i] - a.begin_ns[i], trace.info.has_times);
-  if (a.free_event[i] == trace::kNoEvent) row.cells[kLife].text = "to the end";
+  if (a.free_event[i] == trace::kNoEvent) row.cells[kLife].text = i18n::Text("to the end");
   (trace.info.has_times ? row.cells[kBorn].ns : row.cells[kBorn].count) =
       a.begin_ns[i] - (trace.info.has_times ? trace.begin_ns() : 0);
   if (a.step[i] >= 0) row.cells[kStep].count = a.step[i];

@@ -51,9 +51,9 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
     line->addWidget(made);
     return made;
   };
-  previous_ = button("findPrevious", QStringLiteral("↑"),
-                     tr("The one before that was found (Shift+F3, Shift+Enter)"), -1);
-  next_ = button("findNext", QStringLiteral("↓"), tr("The next that was found (F3, Enter)"), 1);
+  previous_ =
+      button("findPrevious", QStringLiteral("↑"), tr("Previous match (Shift+F3, Shift+Enter)"), -1);
+  next_ = button("findNext", QStringLiteral("↓"), tr("Next match (F3, Enter)"), 1);
   count_ = MakeLabel({}, LabelRole::kDim);
   count_->setObjectName(QStringLiteral("allocationCount"));
   line->addWidget(count_);
@@ -61,7 +61,7 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
   leave_->setObjectName(QStringLiteral("leaveAllocationsRange"));
   leave_->setProperty("role", "chip");
   leave_->setFont(PanelFont(timeline::Font::kSmall));
-  leave_->setToolTip(tr("Leaves the range: all allocations of the trace again (Esc)"));
+  leave_->setToolTip(tr("Leave the range: show all allocations again (Esc)"));
   leave_->hide();
   connect(leave_, &QToolButton::clicked, this, &AllocationsPanel::rangeLeft);
   line->addWidget(leave_);
@@ -203,8 +203,8 @@ void AllocationsPanel::Count() {
   const bool searching = !model_->search().empty();
   view_->setEmptyText(digest_ == nullptr   ? nothing_
                       : searching          ? tr("No allocation matches the search.")
-                      : model_->narrowed() ? tr("Nothing is in memory in this range.")
-                                           : tr("There are no allocations in this trace."));
+                      : model_->narrowed() ? tr("No allocation is live in this range.")
+                                           : tr("This trace has no allocations."));
   previous_->setEnabled(searching && shown > 0);
   next_->setEnabled(searching && shown > 0);
   if (!model_->searchError().empty())
@@ -215,9 +215,9 @@ void AllocationsPanel::Count() {
   }
   const int row = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   count_->setText(row >= 0
-                      ? tr("%1 of %2 found, of %3 allocations")
+                      ? tr("match %1 of %2, of %3 allocations")
                             .arg(Number(static_cast<size_t>(row) + 1), Number(shown), Number(total))
-                      : tr("%1 found, of %2 allocations").arg(Number(shown), Number(total)));
+                      : tr("%1 match, of %2 allocations").arg(Number(shown), Number(total)));
 }
 
 bool AllocationsPanel::eventFilter(QObject* watched, QEvent* event) {

@@ -26,6 +26,7 @@ class TableView;
 
 class AllocationsPanel : public QWidget {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit AllocationsPanel(QWidget* parent = nullptr);
 

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/breakdown_parts.h"
 #include "ui/panels/card_bar.h"
 #include "ui/panels/form_widgets.h"
@@ -26,6 +27,7 @@ constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
 // Below this many events the live set is computed at once, above on a pool thread.
 constexpr uint32_t kInline = 200'000;
+constexpr uint64_t kDeviceMemory = 1;  // key of the job beside the live set's
 
 // A style sheet of its own would cost more than all the rest of its line.
 class Swatch : public QWidget {
@@ -70,7 +72,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   leave_->setProperty("role", "chip");
   leave_->setText(tr("✕ Esc"));
   leave_->setFont(PanelFont(timeline::Font::kSmall));
-  leave_->setToolTip(tr("Leaves the range: panels and tables speak of the whole trace again"));
+  leave_->setToolTip(tr("Leave the range: panels and tables show the whole trace again"));
   leave_->hide();
   connect(leave_, &QToolButton::clicked, this, &BreakdownPanel::rangeLeft);
   head->addWidget(leave_);
@@ -89,7 +91,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addWidget(moment_);
   phases_ = new Legend;
   phases_->setObjectName(QStringLiteral("phaseLegend"));
-  phases_->setToolTip(tr("Phases, in the colours of their lane"));
+  phases_->setToolTip(tr("Phases, in the colors of their track"));
   column->addWidget(phases_);
   card_ = new CardBar;
   column->addWidget(card_);
@@ -111,7 +113,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
     return made;
   };
   range_facts_ = grid({}, nullptr);
-  range_categories_ = grid(tr("allocated in it, by category"), &range_categories_title_);
+  range_categories_ = grid(tr("allocated in the range, by category"), &range_categories_title_);
   range_sites_ = grid(tr("its largest call sites"), &range_sites_title_);
   range_box_->hide();
   column->addWidget(range_box_);
@@ -146,9 +148,7 @@ void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
 }
 
 void BreakdownPanel::UpdateMoment() {
-  at_cursor_.forget();
-  of_range_.forget();
-  of_card_.forget();
+  jobs_.cancel();
   const bool range = digest_ != nullptr && range_.first < range_.second && !digest_->state();
   leave_->setVisible(range);
   if (!range) {
@@ -158,7 +158,7 @@ void BreakdownPanel::UpdateMoment() {
   std::vector<Legend::Entry> phases;
   if (digest_ != nullptr)
     for (const trace::Phase p : digest_->phases)
-      phases.emplace_back(theme_.phase(p), ToQString(trace::Name(p)));
+      phases.emplace_back(theme_.phase(p), ToQString(i18n::Text(trace::Name(p))));
   phases_->set(std::move(phases), theme_);
   if (digest_ == nullptr) {
     ShowLive({}, Of::kPeak);
@@ -172,7 +172,9 @@ void BreakdownPanel::UpdateMoment() {
     if (small)
       ShowRange(compute());
     else
-      of_range_.ask(compute, [this](const RangeFigures& figures) { ShowRange(figures); });
+      jobs_.Ask(compute, [this](const absl::StatusOr<RangeFigures>& figures) {
+        if (figures.ok()) ShowRange(*figures);
+      });
     return;
   }
   if (digest_->state()) {
@@ -189,7 +191,9 @@ void BreakdownPanel::UpdateMoment() {
   if (small)
     ShowLive(compute(), Of::kCursor);
   else
-    at_cursor_.ask(compute, [this](const analysis::LiveSet& live) { ShowLive(live, Of::kCursor); });
+    jobs_.Ask(compute, [this](const absl::StatusOr<analysis::LiveSet>& live) {
+      if (live.ok()) ShowLive(*live, Of::kCursor);
+    });
 }
 
 void BreakdownPanel::ShowRange(const RangeFigures& range) {
@@ -209,7 +213,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   std::vector<analysis::LiveAllocation> largest;
   for (const trace::AllocationId id : range.largest)
     largest.push_back({id, trace.allocations.main_category[id.value]});
-  largest_title_->setText(tr("largest allocations born in it"));
+  largest_title_->setText(tr("largest allocations made in the range"));
   ShowLargest(std::move(largest));
   Refit();
 }
@@ -232,7 +236,11 @@ void BreakdownPanel::ShowCard(trace::EventIndex event) {
   if (digest_->trace->events.size() < kInline)
     show(compute());
   else
-    of_card_.ask(compute, show);
+    jobs_.Ask(compute,
+              [show](const absl::StatusOr<explain::DeviceMemory>& memory) {
+                if (memory.ok()) show(*memory);
+              },
+              {.key = kDeviceMemory});
 }
 
 // A run that goes on and a cursor that moves change figures, hardly ever the lines: labels that are
@@ -251,7 +259,7 @@ void BreakdownPanel::ShowParts() {
     const Part& part = shown_parts_[i];
     line.bytes->setText(line.any ? QString::fromStdString(timeline::FormatBytes(part.bytes))
                                  : tr("0"));
-    line.bytes->setToolTip(tr("%1\n%2 % of what is shown")
+    line.bytes->setToolTip(tr("%1\n%2 % of the total shown")
                                .arg(QString::fromStdString(timeline::FormatBytesExact(part.bytes)))
                                .arg(part.share * 100, 0, 'f', 1));
     line.share->setText(line.any ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1)
@@ -276,14 +284,13 @@ void BreakdownPanel::MakeLines() {
     parts_->addWidget(swatch, row, 0);
     auto* name = new ElidedLabel(line.any ? LabelRole::kBody : LabelRole::kDim);
     name->setObjectName(QStringLiteral("category"));
-    name->setFullText(ToQString(trace::Name(part.category)));
+    name->setFullText(ToQString(i18n::Text(trace::Name(part.category))));
     line.name = name;
     for (QWidget* half : {static_cast<QWidget*>(swatch), static_cast<QWidget*>(name)}) {
       half->setProperty("category", static_cast<int>(part.category));
       half->setCursor(Qt::PointingHandCursor);
       half->setToolTip(
-          tr("Click hides it in the timeline, double click shows it alone, right "
-             "click has more"));
+          tr("Click: hide in the timeline. Double-click: show alone. Right-click: more."));
       half->installEventFilter(this);
     }
     parts_->addWidget(name, row, 1);
@@ -316,7 +323,7 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   if (digest_ != nullptr && live.allocated > 0) {
     const analysis::Context& at = live.context;
     if (at.step >= 0) where << tr("step %1").arg(at.step);
-    if (at.phase != trace::Phase::kNone) where << ToQString(trace::Name(at.phase));
+    if (at.phase != trace::Phase::kNone) where << ToQString(i18n::Text(trace::Name(at.phase)));
     if (!at.module.empty()) where << QString::fromStdString(at.module);
     if (!at.op.empty()) where << QString::fromStdString(at.op);
   }
@@ -376,7 +383,7 @@ void BreakdownPanel::CategoryMenu(trace::Category category, const QPoint& at) {
   const bool on = !hidden_[static_cast<size_t>(category)];
   menu.addAction(on ? tr("Hide") : tr("Show"), this,
                  [this, category] { SwitchCategory(category, false); });
-  menu.addAction(tr("Show it alone"), this, [this, category] {
+  menu.addAction(tr("Show alone"), this, [this, category] {
     hidden_.reset();
     SwitchCategory(category, true);
   });

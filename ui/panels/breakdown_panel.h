@@ -13,7 +13,7 @@
 
 #include "profiler/explain/device_memory.h"
 #include "profiler/trace/trace.h"
-#include "ui/panels/newest.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/range_rows.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
@@ -37,7 +37,7 @@ class BreakdownPanel : public QWidget {
   void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
   void setCursorTime(qint64 time_ns);                    // < 0: the peak
   void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
-  bool busy() const { return at_cursor_.busy() || of_range_.busy() || of_card_.busy(); }
+  bool busy() const { return jobs_.busy(); }
   void setSelection(trace::AllocationId id);  // marked where it is listed
   void setTheme(const timeline::Theme& theme);
   QJsonObject dumpState() const;
@@ -89,9 +89,7 @@ class BreakdownPanel : public QWidget {
   trace::AllocationId selection_;
   std::pair<qint64, qint64> range_{0, 0};
   std::optional<RangeFigures> shown_range_;
-  Newest<analysis::LiveSet> at_cursor_;
-  Newest<RangeFigures> of_range_;
-  Newest<explain::DeviceMemory> of_card_;
+  Jobs jobs_;
 
   QLabel* heading_ = nullptr;
   QToolButton* leave_ = nullptr;

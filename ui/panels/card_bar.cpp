@@ -74,8 +74,8 @@ class CardBar::Bar : public QWidget {
     });
   }
   void mouseMoveEvent(QMouseEvent* event) override {
-    QString text =
-        tr("free: %1").arg(Bytes(static_cast<int64_t>(of_->memory_.total) - of_->memory_.used));
+    QString text = CardBar::tr("free: %1")
+                       .arg(Bytes(static_cast<int64_t>(of_->memory_.total) - of_->memory_.used));
     if (of_->memory_.total == 0) text.clear();
     Each([&](const DeviceMemory::Part& part, double left, double right) {
       const double x = event->position().x();

@@ -16,6 +16,7 @@ class ElidedLabel;
 class Legend;
 
 class CardBar : public QWidget {
+  Q_OBJECT
  public:
   explicit CardBar(QWidget* parent = nullptr);
   void set(const explain::DeviceMemory& memory, const timeline::Theme& theme);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -32,12 +34,18 @@ Cell DurationCell(int64_t ns, bool times) {
 }
 
 Cell CategoryCell(trace::Category category) {
-  return {.text = std::string(trace::Name(category)),
+  return {.text = i18n::Text(trace::Name(category)),
           .sort = static_cast<double>(category),
           .category = category};
 }
 
 Cell TextCell(std::string text) {
+  // What profiler/ calls what has no name; other texts are the program's own.
+  static constexpr std::string_view kUnnamed[] = {
+      TEXT_MARK("(before the recording)"), TEXT_MARK("(unattributed)"), TEXT_MARK("(no module)"),
+      TEXT_MARK("(no op)"), TEXT_MARK("(no stack)")};
+  if (std::ranges::find(kUnnamed, std::string_view(text)) != std::end(kUnnamed))
+    text = i18n::Text(text);
   Cell cell;
   cell.exact = text;
   cell.text = std::move(text);

@@ -108,7 +108,7 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
   button->setToolTip(
-      QObject::tr("Search the GPUs, take a MIG slice or other memory, a device file, figures …"));
+      QObject::tr("Search GPUs; a MIG slice, other memory, a device file, figures …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -144,7 +144,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   ok_ = buttons->button(QDialogButtonBox::Ok);
-  ok_->setText(tr("Plan for it"));
+  ok_->setText(tr("Use this GPU"));
   connect(buttons, &QDialogButtonBox::accepted, this, &DeviceDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   column->addWidget(buttons);
@@ -171,9 +171,9 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->setObjectName(QStringLiteral("deviceTable"));
   table_->setHorizontalHeaderLabels(titles);
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
-  table_->horizontalHeaderItem(5)->setToolTip(tr("Dense TFLOP/s of 16 bits"));
+  table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Figures that were read nowhere for this GPU: they are as of one like it"));
+      tr("Values without a source for this GPU, taken from a similar one"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -219,7 +219,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   line->addWidget(slice_, 1);
   line->addSpacing(12);
   line->addWidget(RowLabel(tr("Memory")));
-  memory_ = MakeEdit(QStringLiteral("deviceMemory"), tr("its own, or as 8GiB"));
+  memory_ = MakeEdit(QStringLiteral("deviceMemory"), tr("default, or e.g. 8GiB"));
   connect(memory_, &QLineEdit::textChanged, this, &DeviceDialog::Check);
   line->addWidget(memory_, 1);
   column->addLayout(line);
@@ -234,9 +234,8 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are needed; what is left empty is taken "
-         "from the GPU of the table that is most like it. Or name a GPU of which these figures are "
-         "changed."));
+      tr("Memory, compute capability and multiprocessors are required; empty fields are taken from "
+         "the most similar GPU of the table. Or name a GPU to start from."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
@@ -259,8 +258,8 @@ QWidget* DeviceDialog::MakeFiguresPage() {
     const char* figure;
     QString title, hint;
   };
-  const Row rows[] = {{"name", tr("Name"), tr("as CUDA calls it")},
-                      {"like", tr("Changes of"), tr("none, or a name: rtx-4090")},
+  const Row rows[] = {{"name", tr("Name"), tr("as CUDA reports it")},
+                      {"like", tr("Based on"), tr("none, or a name: rtx-4090")},
                       {"memory", tr("Memory"), QStringLiteral("24GiB")},
                       {"context", tr("CUDA context"), QStringLiteral("300MiB")},
                       {"compute_capability", tr("Compute capability"), QStringLiteral("8.6")},
@@ -411,8 +410,9 @@ void DeviceDialog::Check() {
   absl::StatusOr<run::Device> device = run::ReadDevice(written);
   QString problem;
   if (written.empty()) {
-    problem = pages_->currentIndex() == kTablePage ? tr("No GPU of the table has these words.")
-                                                   : tr("Give its figures, or open a device file.");
+    problem = pages_->currentIndex() == kTablePage
+                  ? tr("No GPU of the table matches.")
+                  : tr("Enter its figures, or open a device file.");
   } else if (!device.ok()) {
     problem = Text(std::string(device.status().message()));
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);
@@ -433,7 +433,7 @@ void DeviceDialog::Check() {
   if (const std::vector<std::string> assumed = device->sources.Assumed(); !assumed.empty())
     about += tr(" Assumed: %1.").arg(Joined(assumed));
   if (!run::RunsOnLibTorch(device->compute_capability))
-    about += tr(" LibTorch has no kernels for it: programs alone can be planned.");
+    about += tr(" LibTorch has no kernels for it: only programs can be planned.");
   about_->setWrappedText(about);
 }
 

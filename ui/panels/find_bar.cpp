@@ -15,10 +15,9 @@ constexpr int kWidestEdit = 460, kNarrowestEdit = 180;
 
 QString FilterHelp() {
   return QObject::tr(
-      "A text, or a filter: size > 10 MiB and module ~ attn and phase = backward\n"
-      "Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, "
-      "kind\n"
-      "Compared by = != < <= > >= ~ (contains) !~, joined by and, or, not, brackets");
+      "A text, or a filter: size > 10 MiB and module ~ attn and phase = backward\nFields: size, "
+      "module, op, stack, file, phase, category, age, stream, step, name, duration, "
+      "kind\nComparisons: = != < <= > >= ~ (contains) !~; combine with and, or, not, parentheses");
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ QDoubleSpinBox* MakeNumberBox(double low, double high);
 // it; this keeps the height of all of them at the width that it has.
 class WrappedLabel : public QLabel {
   Q_OBJECT
+  Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
  public:
   explicit WrappedLabel(LabelRole role);
   void setWrappedText(const QString& text);
@@ -61,6 +62,7 @@ class WrappedLabel : public QLabel {
 // Cuts its text with an ellipsis in place of widening its parent; the tool tip has the whole.
 class ElidedLabel : public QLabel {
   Q_OBJECT
+  Q_PROPERTY(QString fullText READ fullText WRITE setFullText)
  public:
   explicit ElidedLabel(LabelRole role, Qt::TextElideMode mode = Qt::ElideRight);
   void setFullText(const QString& text);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/query/kernel_names.h"
 #include "ui/panels/cells.h"
 
@@ -18,25 +19,25 @@ using query::KernelsBy;
 std::string_view Title(KernelsBy by) {
   switch (by) {
     case KernelsBy::kName:
-      return "Kernel, copy or fill";
+      return i18n::Text("Kernel, memcpy or memset");
     case KernelsBy::kOp:
-      return "Op";
+      return i18n::Text("Op");
     case KernelsBy::kModule:
-      return "Module";
+      return i18n::Text("Module");
     case KernelsBy::kPhase:
-      return "Phase";
+      return i18n::Text("Phase");
     case KernelsBy::kStep:
-      return "Step";
+      return i18n::Text("Step");
     case KernelsBy::kStream:
-      return "Stream";
+      return i18n::Text("Stream");
     case KernelsBy::kKind:
-      return "Kind";
+      return i18n::Text("Kind");
   }
   return "";
 }
 
 Cell NameCell(const std::string& name, KernelsBy by) {
-  if (name.empty()) return {.text = "(none)", .tone = Cell::Tone::kDim};
+  if (name.empty()) return {.text = i18n::Text("(none)"), .tone = Cell::Tone::kDim};
   if (by != KernelsBy::kName) return TextCell(name);
   Cell cell = TextCell(query::ReadableKernel(name));
   cell.exact = name;
@@ -58,13 +59,14 @@ Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trac
   Table table;
   table.columns = {
       {std::string(Title(by)), false, 320},
-      {"Takes", true, 100, false, "What they took, added up; at the same time counts twice"},
-      {"Share", true, 76, false, "Of what all in this table took"},
-      {"Count", true, 80},
-      {"Mean", true, 96},
-      {"Longest", true, 96},
-      {"Moved", true, 96, false,
-       "By copies, fills and collectives; of kernels it is not recorded"}};
+      {i18n::Text("Duration"), true, 100, false,
+       i18n::Text("Sum of durations; concurrent work counts twice")},
+      {i18n::Text("Share"), true, 76, false, i18n::Text("Share of the time of this table")},
+      {i18n::Text("Count"), true, 80},
+      {i18n::Text("Mean"), true, 96},
+      {i18n::Text("Longest"), true, 96},
+      {i18n::Text("Moved"), true, 96, false,
+       i18n::Text("By memcpys, memsets and collectives; not recorded for kernels")}};
   table.rows.reserve(sums.sums.size());
   for (const query::KernelSum& sum : sums.sums) {
     Row row;
@@ -84,18 +86,20 @@ Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trac
 
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
   Table table;
-  table.columns = {{"Kind", false, 110},
-                   {"Name", false, 320},
-                   {"Count", true, 80},
-                   {"Takes", true, 100, false, "Lives of blocks and lengths of the rest, added up"},
-                   {"Size", true, 100, false, "Of blocks, copies and fills, added up"}};
+  table.columns = {
+      {i18n::Text("Kind"), false, 110},
+      {i18n::Text("Name"), false, 320},
+      {i18n::Text("Count"), true, 80},
+      {i18n::Text("Duration"), true, 100, false,
+       i18n::Text("Sum of the lifetimes of blocks and the durations of the rest")},
+      {i18n::Text("Size"), true, 100, false, i18n::Text("Sum over blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);
   for (size_t i = 0; i < shown; ++i) {
     const query::FoundGroup& group = found.groups[i];
     Row row;
     row.cells = {
-        {.text = std::string(query::Name(group.kind)), .sort = static_cast<double>(group.kind)},
-        group.name.empty() ? Cell{.text = "(none)", .tone = Cell::Tone::kDim}
+        {.text = i18n::Text(query::Name(group.kind)), .sort = static_cast<double>(group.kind)},
+        group.name.empty() ? Cell{.text = i18n::Text("(none)"), .tone = Cell::Tone::kDim}
                            : TextCell(group.name),
         CountCell(group.count),
         DurationCell(group.takes_ns, trace.info.has_times),

@@ -18,6 +18,8 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr uint64_t kMarking = 1;  // key of the job beside the sums'
+
 QString TitleOf(query::KernelsBy by) {
   switch (by) {
     case query::KernelsBy::kName:
@@ -60,9 +62,8 @@ KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   by_->setObjectName(QStringLiteral("kernelsBy"));
   for (const query::KernelsBy by : query::kKernelsBy) by_->addItem(TitleOf(by));
   bar_->line()->insertWidget(0, by_);
-  bar_->line()->addWidget(
-      MakeRangeButton(QStringLiteral("leaveKernelsRange"),
-                      tr("Leaves the range: all kernels of the trace again (Esc)")));
+  bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveKernelsRange"),
+                                          tr("Leave the range: show all kernels again (Esc)")));
   column->addWidget(bar_);
 
   model_ = new TableModel(this);
@@ -102,8 +103,7 @@ void KernelsPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> inde
   if (indexes == indexes_) return;
   indexes_ = std::move(indexes);
   activity_ = UINT32_MAX;
-  sums_.forget();
-  marking_.forget();
+  jobs_.cancel();
   Stale();
 }
 
@@ -111,15 +111,13 @@ void KernelsPanel::Ask() {
   ShowRange();
   if (indexes_ == nullptr || indexes_->activities() == nullptr) return Show(nullptr);
   const auto by = query::kKernelsBy[static_cast<size_t>(by_->currentIndex())];
-  sums_.ask(
+  jobs_.Ask(
       [of = indexes_, by, filter = filter_, range = range_] {
         return std::make_shared<const query::KernelSums>(
             query::SumKernels(*of->activities(), by, range.first, range.second, filter));
       },
-      [this, of = indexes_, by](const Sums& sums) {
-        // The columns are named as is asked now.
-        if (of == indexes_ && by == query::kKernelsBy[static_cast<size_t>(by_->currentIndex())])
-          Show(sums);
+      [this](const absl::StatusOr<Sums>& sums) {
+        if (sums.ok()) Show(*sums);
       });
 }
 
@@ -177,11 +175,12 @@ void KernelsPanel::RowChosen(int row) {
   const int sum = SumOfRow(row);
   if (sum < 0 || shown_ == nullptr || shown_of_ != indexes_) return;
   activity_ = shown_->sums[static_cast<size_t>(sum)].longest;
-  marking_.ask(
-      [trace = indexes_->shared_trace(), sums = shown_, sum] {
-        return MarkSum(trace, sums, static_cast<uint32_t>(sum));
-      },
-      [this](const std::shared_ptr<const timeline::Marking>& marking) { Q_EMIT marked(marking); });
+  jobs_.Ask([trace = indexes_->shared_trace(), sums = shown_,
+             sum] { return MarkSum(trace, sums, static_cast<uint32_t>(sum)); },
+            [this](const absl::StatusOr<std::shared_ptr<const timeline::Marking>>& marking) {
+              if (marking.ok()) Q_EMIT marked(*marking);
+            },
+            {.key = kMarking});
   Q_EMIT activityClicked(activity_);
   Count();
 }
@@ -204,12 +203,11 @@ bool KernelsPanel::step(int direction) {
 
 void KernelsPanel::Count() {
   const bool any = indexes_ != nullptr && indexes_->activities() != nullptr;
-  view_->setEmptyText(
-      indexes_ == nullptr ? nothing_
-      : !any             ? tr("No kernels are in this trace: a plan of a built-in model, a program "
-                                          "that was recorded or planned and a trace of torch.profiler have some.")
-      : !filter_.empty() ? tr("No kernel matches the filter.")
-                         : tr("No kernel begins in this range."));
+  view_->setEmptyText(indexes_ == nullptr ? nothing_
+                      : !any ? tr("This trace has no kernels: plans of built-in models, recorded "
+                                  "or planned programs and torch.profiler traces have them.")
+                      : !filter_.empty() ? tr("No kernel matches the filter.")
+                                         : tr("No kernel begins in this range."));
   if (shown_ == nullptr) return bar_->setCount({}, false);
   const QString modelled = shown_of_->trace().info.measured ? QString() : tr(", times modelled");
   bar_->setCount(

@@ -11,7 +11,7 @@
 
 #include "profiler/query/filter.h"
 #include "profiler/query/kernel_sums.h"
-#include "ui/panels/newest.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/ranged_page.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/marking.h"
@@ -28,6 +28,7 @@ class TableView;
 
 class KernelsPanel : public RangedPage {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
@@ -38,7 +39,7 @@ class KernelsPanel : public RangedPage {
   void setEmptyText(const QString& text);
   void setBy(query::KernelsBy by);
   bool step(int direction);  // to the next kernel of the current row
-  bool busy() const { return sums_.busy() || marking_.busy(); }
+  bool busy() const { return jobs_.busy(); }
   FindBar* bar() const { return bar_; }
   TableView* view() const { return view_; }
   QJsonObject dumpState() const;
@@ -63,8 +64,7 @@ class KernelsPanel : public RangedPage {
   uint32_t activity_ = UINT32_MAX;
   bool selecting_ = false;
   QString nothing_;
-  Newest<Sums> sums_;
-  Newest<std::shared_ptr<const timeline::Marking>> marking_;
+  Jobs jobs_;
   Sums shown_;
   QComboBox* by_ = nullptr;
   FindBar* bar_ = nullptr;

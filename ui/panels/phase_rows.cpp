@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
@@ -31,33 +32,35 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
   const bool told = card && (card->empty() || card->size() == steps.size());
   Table table;
-  table.columns = {{"Iteration", false, 90}};
-  const auto column = [&](std::string_view name, const char* of) {
-    std::string title = of + std::string(name);
-    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  table.columns = {{i18n::Text("Iteration"), false, 90}};
+  const auto column = [&](std::string_view name, std::string_view of) {
+    std::string title = fmt::format("{}{}", of, i18n::Text(name));
+    // Capitals are those of ASCII: a translation begins as it is.
+    if (const auto first = static_cast<unsigned char>(title[0]); first < 0x80)
+      title[0] = static_cast<char>(std::toupper(first));
     table.columns.push_back({std::move(title), true, 100});
   };
   const auto all = std::span(query::kPhaseTimes);
   const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;  // the total alone
   for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
-  table.columns.push_back({"Peak allocated", true, 115});
-  table.columns.push_back({"Peak in", false, 85, true});
-  table.columns.push_back({"Reserved", true, 100});
+  table.columns.push_back({i18n::Text("Peak allocated"), true, 115});
+  table.columns.push_back({i18n::Text("Peak in"), false, 85, true});
+  table.columns.push_back({i18n::Text("Reserved"), true, 100});
   if (told)
-    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, "GPU: ");
+    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, i18n::Text("GPU: "));
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
     Row row;
     const bool peak = step.index == digest.summary.peak.context.step;
     row.cells.push_back(
-        {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
+        {.text = peak ? i18n::Format("{} · peak", step.index) : fmt::format("{}", step.index),
          .sort = static_cast<double>(step.index)});
     const auto of = query::TimesOf(step, told && !card->empty() ? &(*card)[i] : nullptr);
     for (const query::PhaseTime& t : std::span(of).subspan(first))
       row.cells.push_back(Milliseconds(t.host_ms, times));
     row.cells.push_back(BytesCell(step.peak_allocated));
-    row.cells.push_back({.text = std::string(trace::Name(step.peak_phase)),
+    row.cells.push_back({.text = i18n::Text(trace::Name(step.peak_phase)),
                          .sort = static_cast<double>(step.peak_phase)});
     row.cells.push_back(BytesCell(step.peak_reserved));
     if (told)

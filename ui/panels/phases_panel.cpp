@@ -1,10 +1,8 @@
 #include "ui/panels/phases_panel.h"
 
 #include <QHBoxLayout>
-#include <QtConcurrent>
 #include <utility>
 
-#include "profiler/trace/catch_status.h"
 #include "ui/panels/phase_rows.h"
 #include "ui/panels/table_panel.h"
 
@@ -17,15 +15,6 @@ PhasesPanel::PhasesPanel(QWidget* parent)
   auto* inside = new QHBoxLayout(this);
   inside->setContentsMargins(4, 0, 4, 0);  // the first column stands in line with the tabs
   inside->addWidget(view_);
-  connect(&asking_, &QFutureWatcherBase::finished, this, [this] {
-    if (asking_.isCanceled() || !card_) return;
-    const absl::StatusOr<std::vector<query::DeviceTimes>> found =
-        trace::CatchStatus([&] { return asking_.result(); });
-    if (found.ok()) card_ = *found;
-    // What is told of no step is not told.
-    if (digest_ == nullptr || card_->size() != digest_->summary.steps.size()) card_.reset();
-    Stale();
-  });
 }
 
 void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
@@ -33,7 +22,7 @@ void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
   digest_ = std::move(digest);
   indexes_ = std::move(indexes);
   card_.reset();
-  asking_.setFuture({});
+  jobs_.cancel();
   if (digest_ == nullptr) model_->setTable({});
   Stale();
 }
@@ -72,9 +61,13 @@ void PhasesPanel::AskCard() {
       indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
       digest_->summary.steps.empty())
     return;
-  asking_.setFuture(QtConcurrent::run([of = indexes_] {
-    return trace::CatchStatus([&] { return query::DeviceTimesOfSteps(*of->activities()); });
-  }));
+  jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
+            [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
+              if (found.ok()) card_ = *found;
+              // Times that do not fit the steps are not shown.
+              if (card_->size() != digest_->summary.steps.size()) card_.reset();
+              Stale();
+            });
   card_.emplace();  // asked; the answer comes from the event loop
 }
 
@@ -85,13 +78,13 @@ void PhasesPanel::make() {
   model_->setTable(PhaseTable(*digest_, begin, end, card_));
   view_->setEmptyText(
       begin < end && !digest_->summary.steps.empty()
-          ? tr("No step reaches into the selected range.")
+          ? tr("No step overlaps the selected range.")
           : tr("No steps are marked in this trace, and none were found by repetition. Its "
                "allocations and call sites are in the other tabs."));
   stale_ = false;  // now that it is made
 }
 
-bool PhasesPanel::busy() const { return asking_.isRunning(); }
+bool PhasesPanel::busy() const { return jobs_.busy(); }
 
 QJsonObject PhasesPanel::dumpState() const { return view_->dumpState(); }
 

@@ -4,7 +4,6 @@
 // UI thread only. The table is made when it is looked at, the card's times beside it.
 #pragma once
 
-#include <QFutureWatcher>
 #include <QJsonObject>
 #include <QWidget>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "profiler/query/device_times.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/theme.h"
@@ -24,6 +24,7 @@ class TableView;
 
 class PhasesPanel : public QWidget {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
@@ -49,7 +50,7 @@ class PhasesPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;
   std::optional<std::vector<query::DeviceTimes>> card_;  // none: it is not asked for
-  QFutureWatcher<absl::StatusOr<std::vector<query::DeviceTimes>>> asking_;
+  Jobs jobs_;
   std::pair<qint64, qint64> range_{0, 0};
   bool stale_ = false;
   QString nothing_;

@@ -86,11 +86,11 @@ void ProgramPanel::BuildForm() {
 
   host_ = MakeEdit("programHost", tr("user@box"));
   edited(host_);
-  AddRow(tr("Computer"), host_, tr("As ssh takes it; it is reached as `ssh` in a terminal does"));
-  host_vramscope_ = MakeEdit("programHostVramscope", tr("what its PATH finds"));
+  AddRow(tr("Computer"), host_, tr("As for `ssh` in a terminal"));
+  host_vramscope_ = MakeEdit("programHostVramscope", tr("from its PATH"));
   edited(host_vramscope_);
   AddRow(tr("vramscope"), host_vramscope_,
-         tr("vramscope on that computer, where the PATH of a shell that ssh starts has none"));
+         tr("vramscope on that computer, if it is not on the PATH of a shell that ssh starts"));
 
   script_ = MakeEdit("programScript", tr("train.py, or drop it here"));
   choose_script_ = MakeChoose("programChooseScript", tr("Choose the script …"));
@@ -118,29 +118,30 @@ void ProgramPanel::BuildForm() {
   choose_folder_ = MakeChoose("programChooseFolder", tr("Choose the folder …"));
   connect(choose_folder_, &QToolButton::clicked, this, &ProgramPanel::ChooseFolder);
   edited(folder_);
-  AddRow(tr("Starts in"), Beside(folder_, choose_folder_), tr("Its working folder"));
+  AddRow(tr("Working directory"), Beside(folder_, choose_folder_),
+         tr("The program's working directory"));
 
   device_ = MakeComboBox();
   device_->setObjectName(QStringLiteral("programDevice"));
-  device_->setPlaceholderText(tr("the one that is there"));
+  device_->setPlaceholderText(tr("this computer's"));
   FillDevices(device_);
   connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
   choose_device_ = MakeDeviceButton("programChooseDevice");
   connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
-  AddRow(tr("Card"), Beside(device_, choose_device_), tr("The GPU that a planned program finds"));
+  AddRow(tr("GPU"), Beside(device_, choose_device_), tr("The GPU that a planned program sees"));
 
   ranks_ = MakeSpinBox(1, kMostRanks);
   ranks_->setObjectName(QStringLiteral("programRanks"));
   connect(ranks_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
-  AddRow(tr("GPUs"), ranks_, tr("So many processes, one a GPU, as torchrun starts them"));
+  AddRow(tr("GPUs"), ranks_, tr("Number of processes, one for each GPU, as torchrun starts them"));
 
   steps_ = MakeSpinBox(0, 100'000);
   steps_->setObjectName(QStringLiteral("programSteps"));
   steps_->setSpecialValueText(tr("until it ends"));
   connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
   AddRow(tr("Steps"), steps_,
-         tr("It is ended after so many optimizer steps; the first makes the optimizer's state, "
-            "the second is as all later ones. 0: it runs until it ends"));
+         tr("Ends after this many optimizer steps: the first creates the optimizer's state, the "
+            "second is like all later ones. 0: runs to its end"));
 
   const auto toggle = [&](const char* name, const QString& text) {
     auto* on = new ToggleSwitch;
@@ -154,17 +155,17 @@ void ProgramPanel::BuildForm() {
     pair->addWidget(MakeLabel(text, LabelRole::kDim), 1);
     return std::pair(on, row);
   };
-  const auto [skip_init, weights] = toggle("programSkipInit", tr("parameters are not filled"));
+  const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
   skip_init_ = skip_init;
   AddRow(tr("Weights"), weights,
-         tr("Filling them on the processor takes long and changes nothing of a planned GPU's "
-            "memory. Switch it off where the script looks at their values"));
+         tr("Initialization takes long on the CPU and does not change the memory of a planned GPU. "
+            "Turn this off if the script reads parameter values"));
   const auto [operators, kernels] =
       toggle("programOperators", tr("with the op that launched them"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
-         tr("Which of PyTorch's operators launched each recorded kernel: costs a fifth of a step's "
-            "processor time. A plan knows it anyway"));
+         tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
+            "time. A plan always knows it"));
 }
 
 // What says nothing of a recording, or of this computer, is not offered.
@@ -184,8 +185,9 @@ void ProgramPanel::ShowFields() {
   host_interpreter_->setVisible(elsewhere);
   choose_script_->setVisible(!elsewhere);
   choose_folder_->setVisible(!elsewhere);
-  script_->setPlaceholderText(elsewhere ? tr("train.py, there") : tr("train.py, or drop it here"));
-  folder_->setPlaceholderText(elsewhere ? tr("the login's") : tr("the script's"));
+  script_->setPlaceholderText(elsewhere ? tr("train.py, on that computer")
+                                        : tr("train.py, or drop it here"));
+  folder_->setPlaceholderText(elsewhere ? tr("the login directory") : tr("the script's"));
   for (QWidget* field : std::initializer_list<QWidget*>{
            where_, host_, host_vramscope_, script_, choose_script_, interpreter_, host_interpreter_,
            arguments_, folder_, choose_folder_, ranks_, steps_})

@@ -64,7 +64,7 @@ void ProgramPanel::BuildRun() {
   buttons->addWidget(start_, 1);
   stop_ = new QPushButton(tr("Stop"));
   stop_->setObjectName(QStringLiteral("programStop"));
-  stop_->setToolTip(tr("As Ctrl-C; once more: harder. What arrived stays"));
+  stop_->setToolTip(tr("Like Ctrl-C; press again to force it. What has arrived is kept"));
   connect(stop_, &QPushButton::clicked, this, &ProgramPanel::stopRequested);
   buttons->addWidget(stop_);
   column->addLayout(buttons);
@@ -83,13 +83,13 @@ void ProgramPanel::BuildRun() {
   again_ = new QToolButton;
   again_->setObjectName(QStringLiteral("programAgain"));
   again_->setProperty("role", "chip");
-  again_->setToolTip(tr("Plans the same program on it and compares: this run is the baseline"));
+  again_->setToolTip(tr("Plan the same program on it and compare: this run is the baseline"));
   again_->setPopupMode(QToolButton::InstantPopup);
   again_->setMenu(new QMenu(again_));
   connect(again_->menu(), &QMenu::aboutToShow, this, &ProgramPanel::FillAgain);
   column->addWidget(again_, 0, Qt::AlignLeft);
 
-  output_heading_ = MakeLabel(tr("IT PRINTED"), LabelRole::kHeading);
+  output_heading_ = MakeLabel(tr("OUTPUT"), LabelRole::kHeading);
   column->addWidget(output_heading_);
   output_ = new QPlainTextEdit;
   output_->setObjectName(QStringLiteral("programOutput"));
@@ -100,7 +100,7 @@ void ProgramPanel::BuildRun() {
   column->addWidget(output_);
 
   auto* line = new QHBoxLayout;
-  line->addWidget(MakeLabel(tr("THE SAME ON THE COMMAND LINE"), LabelRole::kHeading), 1);
+  line->addWidget(MakeLabel(tr("ON THE COMMAND LINE"), LabelRole::kHeading), 1);
   auto* copy = new QPushButton(tr("copy"));
   copy->setObjectName(QStringLiteral("programCopy"));
   copy->setProperty("role", "link");
@@ -220,7 +220,7 @@ void ProgramPanel::ShowInterpreters() {
   }
   if (interpreters_.empty()) interpreter_->addItem(tr("none found"));
   interpreter_->insertSeparator(interpreter_->count());
-  interpreter_->addItem(tr("another one \u2026"));
+  interpreter_->addItem(tr("another …"));
   Explain();
 }
 
@@ -251,7 +251,7 @@ void ProgramPanel::ChooseScript() {
 
 void ProgramPanel::ChooseFolder() {
   const QString path = QFileDialog::getExistingDirectory(
-      this, tr("The folder that the program starts in"), Text(program::FolderOf(request_)));
+      this, tr("The program's working directory"), Text(program::FolderOf(request_)));
   if (path.isEmpty()) return;
   folder_->setText(path);
   Edited();
@@ -278,16 +278,15 @@ void ProgramPanel::Explain() {
       request_.planned()
           ? tr("The script really runs, with your rights, on an emulated GPU: nothing is computed, "
                "losses are 0. What it writes, renames or deletes stays in a temporary layer that "
-               "is deleted afterwards. Uploads of known services are disabled, downloads work.")
+               "is deleted afterwards. Uploads to known services are disabled; downloads work.")
       : elsewhere
-          ? tr("The script really runs on that computer, and what it writes stays there. "
-               "vramscope must be there, too; what its hooks see comes through ssh while it "
-               "runs. ssh has no terminal here: a key, no password.")
+          ? tr("The script really runs on that computer, and what it writes stays there. vramscope "
+               "must be installed there, too; its hooks' data comes through ssh while it runs. ssh "
+               "has no terminal here: it needs a key, not a password.")
           : tr("The script really runs on this computer's GPU, as without vramscope: what it "
                "writes stays. Memory, kernels and copies are measured while it runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
-  again_->setText(request_.planned() ? tr("Again on another GPU \u2026")
-                                     : tr("Plan it on a GPU \u2026"));
+  again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
   ShowFields();
   program::Request told = request_;
   if (told.script.empty()) told.script = "train.py";  // as the empty field says
@@ -297,7 +296,7 @@ void ProgramPanel::Explain() {
   start_->setEnabled(idle && possible.ok());
   QString why = Text(std::string(possible.message()));
   if (!why.isEmpty()) why[0] = why[0].toUpper();
-  start_->setToolTip(possible.ok() ? tr("Starts it now (Ctrl+R)") : why);
+  start_->setToolTip(possible.ok() ? tr("Start it now (Ctrl+R)") : why);
   // An empty form needs no reproach.
   const bool say = !possible.ok() && !request_.script.empty() && idle;
   if (say || status_->property("why").toBool()) {
@@ -338,7 +337,7 @@ void ProgramPanel::ShowState() {
       break;
     case Stage::kStarting:
       text = request_.where == program::Where::kHost
-                 ? tr("Reaching %1, starting Python there").arg(Text(request_.host))
+                 ? tr("Connecting to %1, starting Python there").arg(Text(request_.host))
                  : tr("Starting Python, importing torch");
       break;
     case Stage::kImported:
@@ -354,7 +353,7 @@ void ProgramPanel::ShowState() {
                                        .arg(request_.steps);
       break;
     case Stage::kEnding:
-      text = tr("All steps are there; Python is ending");
+      text = tr("All steps are done; Python is ending");
       break;
     case Stage::kStopping:
       text = tr("Stopping");

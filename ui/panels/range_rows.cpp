@@ -10,6 +10,7 @@
 #include <string>
 
 #include "profiler/analysis/site_names.h"
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 
@@ -141,9 +142,9 @@ void FindSlices(const Trace& trace, RangeFigures& out) {
 }
 
 std::string InBlocks(uint64_t bytes, uint64_t count) {
-  if (count == 0) return "nothing";
-  return fmt::format("{} in {} block{}", FormatBytes(bytes), FormatCount(count),
-                     count == 1 ? "" : "s");
+  if (count == 0) return i18n::Text("nothing");
+  return i18n::Format("{} in {} block{}", FormatBytes(bytes), FormatCount(count),
+                      count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -167,29 +168,32 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   const auto moment = [&](int64_t ns) {
     return timeline::MomentOf(trace, std::clamp(ns, trace.begin_ns(), trace.end_ns()));
   };
-  facts.push_back({"from", moment(r.begin_ns)});
-  facts.push_back({"to", moment(r.end_ns)});
-  facts.push_back({"length", timeline::LengthOf(trace, r.end_ns - r.begin_ns)});
-  facts.push_back({"peak", FormatBytes(r.peak)});
-  if (r.peak_reserved > 0) facts.push_back({"most reserved", FormatBytes(r.peak_reserved)});
-  facts.push_back({"at its begin", FormatBytes(r.at_begin)});
-  facts.push_back({"at its end", FormatBytes(r.at_end)});
-  facts.push_back({"difference", timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
+  facts.push_back({i18n::Text("from"), moment(r.begin_ns)});
+  facts.push_back({i18n::Text("to"), moment(r.end_ns)});
+  facts.push_back({i18n::Text("length"), timeline::LengthOf(trace, r.end_ns - r.begin_ns)});
+  facts.push_back({i18n::Text("peak"), FormatBytes(r.peak)});
+  if (r.peak_reserved > 0)
+    facts.push_back({i18n::Text("most reserved"), FormatBytes(r.peak_reserved)});
+  facts.push_back({i18n::Text("at its start"), FormatBytes(r.at_begin)});
+  facts.push_back({i18n::Text("at its end"), FormatBytes(r.at_end)});
+  facts.push_back(
+      {i18n::Text("difference"), timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
                                                              static_cast<int64_t>(r.at_begin))});
-  facts.push_back({"allocated", InBlocks(r.allocated_bytes, r.allocated_count)});
-  facts.push_back({"freed", InBlocks(r.freed_bytes, r.freed_count)});
-  facts.push_back({"stays after it", InBlocks(r.staying_bytes, r.staying_count)});
+  facts.push_back({i18n::Text("allocated"), InBlocks(r.allocated_bytes, r.allocated_count)});
+  facts.push_back({i18n::Text("freed"), InBlocks(r.freed_bytes, r.freed_count)});
+  facts.push_back({i18n::Text("stays after it"), InBlocks(r.staying_bytes, r.staying_count)});
   if (r.kept_count > 0 && r.kept_count != r.staying_count)
-    facts.push_back({"never freed", InBlocks(r.kept_bytes, r.kept_count)});
+    facts.push_back({i18n::Text("never freed"), InBlocks(r.kept_bytes, r.kept_count)});
   if (!r.steps.empty())
-    facts.push_back({"steps", r.steps.size() == 1 ? fmt::format("{}", r.steps.front())
-                                                  : fmt::format("{} to {} ({})", r.steps.front(),
-                                                                r.steps.back(), r.steps.size())});
+    facts.push_back({i18n::Text("steps"), r.steps.size() == 1
+                                              ? fmt::format("{}", r.steps.front())
+                                              : i18n::Format("{} to {} ({})", r.steps.front(),
+                                                             r.steps.back(), r.steps.size())});
   if (!r.phases.empty()) {
     std::string names;
     for (const trace::Phase p : r.phases)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", trace::Name(p));
-    facts.push_back({"phases", std::move(names)});
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", i18n::Text(trace::Name(p)));
+    facts.push_back({i18n::Text("phases"), std::move(names)});
   }
   return facts;
 }
@@ -197,7 +201,7 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
 std::vector<Fact> RangeCategories(const RangeFigures& r) {
   std::vector<Fact> facts;
   for (const Part& part : PartsOf(r.allocated_by_category, r.allocated_bytes))
-    facts.push_back({std::string(trace::Name(part.category)), FormatBytes(part.bytes)});
+    facts.push_back({i18n::Text(trace::Name(part.category)), FormatBytes(part.bytes)});
   return facts;
 }
 

@@ -42,13 +42,13 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   rules_ = MakeFactGrid(rules_box_, kFactSpacing);
   column->addWidget(rules_box_);
 
-  assumed_ = MakeLabel(tr("TAKEN FOR GRANTED"), LabelRole::kHeading);
+  assumed_ = MakeLabel(tr("ASSUMPTIONS"), LabelRole::kHeading);
   assumed_->setContentsMargins(0, 8, 0, 0);
   column->addWidget(assumed_);
   assumed_list_ = new WrappedLabel(LabelRole::kDim);
   column->addWidget(assumed_list_);
 
-  QLabel* next = MakeLabel(tr("WHAT CAN BE ASKED"), LabelRole::kHeading);
+  QLabel* next = MakeLabel(tr("ANALYSES"), LabelRole::kHeading);
   next->setContentsMargins(0, 8, 0, 0);
   column->addWidget(next);
   calm_ = MakeLabel({}, LabelRole::kDim);
@@ -85,26 +85,28 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
           ? tr("Planned on an emulated %1: the program itself ran, with PyTorch's own CUDA code "
                "and allocator; nothing was computed. Techniques are switched in the program.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
-          : tr("This happened elsewhere: techniques can't be switched in it."));
+          : tr("This was recorded elsewhere: its techniques cannot be switched."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
   const bool replays = history && no_replay.empty();
   QString can;
   if (digest.program())
-    can = replays ? tr("What can be tried here are the allocator's settings.") : QString();
+    can = replays ? tr("The allocator's settings can be tried here.") : QString();
   else
-    can = replays ? tr("What can be tried are the allocator's settings, and a planned run of a "
-                       "similar model beside it.")
-                  : tr("What can be tried is a planned run of a similar model beside it.");
+    can = replays
+              ? tr("Try the allocator's settings, or a planned run of a similar model beside it.")
+              : tr("Try a planned run of a similar model beside it.");
   if (!can.isEmpty()) calm_->setText(calm_->text() + QLatin1Char(' ') + can);
   what_if_->setEnabled(replays);
-  what_if_->setToolTip(!history            ? tr("A snapshot without a history can't be replayed")
-                       : no_replay.empty() ? tr("Replays the recording under other settings of "
-                                                "PYTORCH_CUDA_ALLOC_CONF")
-                                           : QString::fromStdString(no_replay));
+  what_if_->setToolTip(
+      !history ? tr("A snapshot without a history can't be replayed")
+      : no_replay.empty()
+          ? tr("Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
+          : QString::fromStdString(no_replay));
   part_->setEnabled(history);
-  part_->setToolTip(history ? tr("One device, a range of entries, a range of time")
-                            : tr("A snapshot without a history has no entries: it is one moment"));
+  part_->setToolTip(history
+                        ? tr("One device, a range of entries, a range of time")
+                        : tr("A snapshot without history has no entries: it is a single state"));
   QStringList lines;
   if (digest.program() && !partial)
     for (const run::Assumption& a : trace::AssumptionsOf(*digest.trace))

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/analysis/step_time.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/verdict.h"
 #include "profiler/trace/block_evidence.h"
 #include "profiler/trace/one_device.h"
@@ -43,7 +44,7 @@ std::string Bare(std::string_view op) {
 std::string Life(const Trace& trace, AllocationId id) {
   const auto& a = trace.allocations;
   const int64_t ns = a.end_ns[id.value] - a.begin_ns[id.value];
-  if (a.free_event[id.value] == trace::kNoEvent) return "to the end";
+  if (a.free_event[id.value] == trace::kNoEvent) return i18n::Text("to the end");
   return timeline::LengthOf(trace, ns);
 }
 
@@ -51,8 +52,8 @@ std::string Life(const Trace& trace, AllocationId id) {
 std::string Moment(const Trace& trace, trace::EventIndex event) {
   const analysis::Context at = analysis::ContextAt(trace, event);
   std::string text;
-  if (at.step >= 0) text = fmt::format("step {} · ", at.step);
-  if (at.phase != Phase::kNone) text += fmt::format("{} · ", trace::Name(at.phase));
+  if (at.step >= 0) text = i18n::Format("step {} · ", at.step);
+  if (at.phase != Phase::kNone) text += fmt::format("{} · ", i18n::Text(trace::Name(at.phase)));
   return text + timeline::MomentOf(trace, at.time_ns);
 }
 
@@ -103,7 +104,7 @@ std::string FormatSaving(int64_t bytes) {
   return "\u00b10";
 }
 
-std::string FormatFactor(double factor) { return fmt::format("{:.2f}\u00d7 time", factor); }
+std::string FormatFactor(double factor) { return i18n::Format("{:.2f}× time", factor); }
 
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
                                          const std::string& file, std::optional<uint8_t> device,
@@ -121,7 +122,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
                                              : trace->info.title;
   if (file.empty() && !trace->info.has_config && trace->info.backend != trace::Backend::kImported &&
       !trace->info.device.name.empty())
-    digest->name += " on " + trace->info.device.name;
+    digest->name += i18n::Text(" on ") + trace->info.device.name;
   if (digest->device) digest->name += " · " + trace::NameOfDevice(*digest->whole, *digest->device);
   digest->curves =
       curves != nullptr
@@ -161,44 +162,50 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   const auto fact = [&](std::string label, std::string value) {
     if (!value.empty()) out.facts.push_back({std::move(label), std::move(value)});
   };
-  fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
+  fact(i18n::Text("file"),
+       file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
   if (digest.watched()) {
-    fact("program", program::ShortCommand(t.info.title));
-    fact(digest.program() ? "planned on" : "recorded on", t.info.device.name);
-    fact("with", t.info.source);
+    fact(i18n::Text("program"), program::ShortCommand(t.info.title));
+    fact(digest.program() ? i18n::Text("planned on") : i18n::Text("recorded on"),
+         t.info.device.name);
+    fact(i18n::Text("with"), t.info.source);
   } else {
-    fact("kind", t.info.source);
+    fact(i18n::Text("kind"), t.info.source);
   }
   if (t.events.size() == 0) return out;
   if (digest.state())
-    fact("content", "what was there, no history");
+    fact(i18n::Text("content"), i18n::Text("what was there, no history"));
   else
-    fact("length", timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
-  fact("events", timeline::FormatCount(t.events.size()));
+    fact(i18n::Text("length"), timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
+  fact(i18n::Text("events"), timeline::FormatCount(t.events.size()));
   const size_t steps = digest.summary.steps.size();
   bool steps_inferred = false;
   for (uint32_t s = 0; s < t.slices.size() && !steps_inferred; ++s)
     steps_inferred =
         t.slices.kind[s] == trace::SliceKind::kStep && !timeline::SliceRule(t, s).empty();
   if (!digest.state())
-    fact("steps", steps == 0 ? "none found"
-                             : fmt::format("{}{}", steps, steps_inferred ? ", inferred" : ""));
-  if (!t.info.has_times && !digest.state()) fact("times", "none: entries are counted");
+    fact(i18n::Text("steps"),
+         steps == 0 ? i18n::Text("none found")
+                    : fmt::format("{}{}", steps, steps_inferred ? i18n::Text(", inferred") : ""));
+  if (!t.info.has_times && !digest.state())
+    fact(i18n::Text("times"), i18n::Text("none: entries are counted"));
   if (t.recording_begin != trace::kNoEvent && !digest.state()) {
     const auto& born = t.allocations.alloc_event;
-    fact("older blocks",
+    fact(i18n::Text("older blocks"),
          timeline::FormatCount(static_cast<uint64_t>(
              std::lower_bound(born.begin(), born.end(), t.recording_begin) - born.begin())));
   }
-  fact("call stacks", t.stacks.size() > 1 ? timeline::FormatCount(t.stacks.size() - 1) : "none");
-  fact("allocator", t.info.alloc_conf.empty() ? "default settings" : t.info.alloc_conf);
+  fact(i18n::Text("call stacks"),
+       t.stacks.size() > 1 ? timeline::FormatCount(t.stacks.size() - 1) : i18n::Text("none"));
+  fact(i18n::Text("allocator"),
+       t.info.alloc_conf.empty() ? i18n::Text("default settings") : t.info.alloc_conf);
   if (digest.out_of_memory > 0)
-    fact("out of memory",
+    fact(i18n::Text("out of memory"),
          digest.out_of_memory == 1
-             ? std::string("once")
-             : fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
+             ? std::string(i18n::Text("once"))
+             : i18n::Format("{} times", timeline::FormatCount(digest.out_of_memory)));
   for (const auto& [device, peak] : digest.devices)
-    fact("peak of " + trace::NameOfDevice(*digest.whole, device),
+    fact(i18n::Text("peak of ") + trace::NameOfDevice(*digest.whole, device),
          timeline::FormatBytes(peak.allocated));
   out.inferred = digest.inferred();
   const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
@@ -206,8 +213,8 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
     std::string rule = timeline::RuleText(o.rule);
     out.rules.push_back({fmt::format("{:.1f} %", 100 * static_cast<double>(o.bytes) / whole),
                          !rule.empty()      ? std::move(rule)
-                         : digest.watched() ? "told by PyTorch's hooks"
-                                            : "said by the file"});
+                         : digest.watched() ? i18n::Text("from PyTorch hooks")
+                                            : i18n::Text("stated by the file")});
   }
   return out;
 }
@@ -251,42 +258,43 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   SelectionFacts out;
   out.title = ShortName(trace, id);
   out.category = a.main_category[i];
-  out.facts.push_back({"requested", timeline::FormatBytesExact(a.bytes[i])});
-  out.facts.push_back({"block", timeline::FormatBytesExact(a.bytes_rounded[i])});
-  std::string category = Text(trace::Name(a.main_category[i]));
+  out.facts.push_back({i18n::Text("requested"), timeline::FormatBytesExact(a.bytes[i])});
+  out.facts.push_back({i18n::Text("block"), timeline::FormatBytesExact(a.bytes_rounded[i])});
+  std::string category = Text(i18n::Text(trace::Name(a.main_category[i])));
   if (a.birth_category[i] != a.main_category[i])
-    category += fmt::format(", born as {}", trace::Name(a.birth_category[i]));
+    category += i18n::Format(", born as {}", i18n::Text(trace::Name(a.birth_category[i])));
   if (a.category[i] != a.main_category[i])
-    category += fmt::format(", at the end {}", trace::Name(a.category[i]));
-  out.facts.push_back({"category", std::move(category)});
+    category += i18n::Format(", at the end {}", i18n::Text(trace::Name(a.category[i])));
+  out.facts.push_back({i18n::Text("category"), std::move(category)});
   if (std::string rule = timeline::CategoryRule(trace, id, a.main_category[i]); !rule.empty())
-    out.facts.push_back({"inferred by", std::move(rule)});
+    out.facts.push_back({i18n::Text("inferred by"), std::move(rule)});
   const trace::Evidence evidence = trace::BlockEvidence(trace).Of(id);
-  out.facts.push_back({std::string(trace::Name(evidence.kind)), evidence.text});
+  out.facts.push_back({i18n::Text(trace::Name(evidence.kind)), evidence.text});
   if (trace.info.content == trace::Content::kRun) {  // a state has no moments
-    out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
-    out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
-                                         ? std::string("not in this trace")
-                                         : Moment(trace, a.free_event[i])});
-    out.facts.push_back({"lives", Life(trace, id)});
+    out.facts.push_back({i18n::Text("born"), Moment(trace, a.alloc_event[i])});
+    out.facts.push_back({i18n::Text("released"), a.free_event[i] == trace::kNoEvent
+                                                     ? std::string(i18n::Text("not in this trace"))
+                                                     : Moment(trace, a.free_event[i])});
+    out.facts.push_back({i18n::Text("lives"), Life(trace, id)});
   }
   if (a.segment[i].valid()) {
     const uint32_t s = a.segment[i].value;
     out.facts.push_back(
-        {"segment",
-         fmt::format("{} · {} pool", timeline::FormatBytes(trace.segments.bytes[s], true),
-                     trace.segments.pool[s] == trace::Pool::kSmall ? "small" : "large")});
+        {i18n::Text("segment"),
+         i18n::Format("{} · {} pool", timeline::FormatBytes(trace.segments.bytes[s], true),
+                      trace.segments.pool[s] == trace::Pool::kSmall ? i18n::Text("small")
+                                                                    : i18n::Text("large"))});
   }
-  out.facts.push_back({"address", fmt::format("0x{:x}", a.address[i])});
+  out.facts.push_back({i18n::Text("address"), fmt::format("0x{:x}", a.address[i])});
   const trace::EventIndex e = a.alloc_event[i];
   if (const auto user = trace.String(trace.events.UserMetadataOf(e)); !user.empty())
-    out.facts.push_back({"user metadata", Text(user)});
+    out.facts.push_back({i18n::Text("user metadata"), Text(user)});
   if (const auto compiled = trace.String(trace.events.CompileContextOf(e)); !compiled.empty())
-    out.facts.push_back({"compile context", Text(compiled)});
+    out.facts.push_back({i18n::Text("compile context"), Text(compiled)});
   const std::string module = Text(trace.String(a.module[i]));
   const std::string op = Text(trace.String(a.op[i]));
-  out.facts.push_back({"module", module.empty() ? "\u2013" : module});
-  out.facts.push_back({"op", op.empty() ? "\u2013" : op});
+  out.facts.push_back({i18n::Text("module"), module.empty() ? "\u2013" : module});
+  out.facts.push_back({i18n::Text("op"), op.empty() ? "\u2013" : op});
   return out;
 }
 

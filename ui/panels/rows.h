@@ -26,7 +26,7 @@ struct Column {
   bool number = false;   // right-aligned, monospaced
   int width = 90;        // pixels at 1x, a start; the widest of text takes what room is left
   bool right = false;    // right-aligned text among numbers
-  const char* tip = "";  // what it means, where the title does not say
+  std::string tip = {};  // what it means, where the title does not say
 };
 
 struct Cell {

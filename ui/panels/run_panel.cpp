@@ -96,7 +96,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);
-  add(tr("Device"), device_, tr("The GPU that is planned for"));
+  add(tr("Device"), device_, tr("The GPU to plan for"));
   grid->addWidget(choose, line - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
   connect(device_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
@@ -106,7 +106,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   auto spin = [this](const char* name, const QString& title, int high, int RunConfig::*field) {
     QSpinBox* box = MakeSpinBox(1, high, [this, title, high](const QString& typed) {
-      Q_EMIT refused(tr("%1: \"%2\" is not a whole number from 1 to %3; it stays as it was.")
+      Q_EMIT refused(tr("%1: \"%2\" is not a whole number from 1 to %3; it is unchanged.")
                          .arg(title, typed)
                          .arg(high));
     });
@@ -139,14 +139,14 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(batch_, 2);
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
-  add(tr("Batch \u00d7 sequence"), sizes,
-      tr("Samples in an optimizer step, tokens in a sample. A stream of batches: lengths in turn "
+  add(tr("Batch × sequence"), sizes,
+      tr("Samples in an optimizer step, tokens in a sample. Varying lengths: a sequence "
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
-      tr("Passes that the batch is cut into before an optimizer step"));
+      tr("Number of passes that the batch is split into before an optimizer step"));
   steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
-  add(tr("Steps"), steps_, tr("Training steps; the first one makes the optimizer's state"));
+  add(tr("Steps"), steps_, tr("Training steps; the first one creates the optimizer's state"));
 
   optimizer_ = MakeComboBox();
   optimizer_->setObjectName(QStringLiteral("optimizer"));

@@ -5,11 +5,12 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
+#include "profiler/base/i18n.h"
+#include "ui/jobs/release_later.h"
 #include "ui/panels/find_bar.h"
 #include "ui/panels/kernel_rows.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 
@@ -19,9 +20,8 @@ namespace {
 QString Number(uint64_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
 
 QString CountOf(query::ThingKind kind, uint64_t n) {
-  const QString name =
-      QString::fromUtf8(query::Name(kind).data(), static_cast<qsizetype>(query::Name(kind).size()));
-  return QStringLiteral("%1 %2").arg(name, Number(n));
+  return QStringLiteral("%1 %2").arg(QString::fromStdString(i18n::Text(query::Name(kind))),
+                                     Number(n));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   bar_ = new FindBar("searchFilter",
                      tr("Find gemm, cudaMalloc, attn; or size > 10 MiB and phase = backward"));
   bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveSearchRange"),
-                                          tr("Leaves the range: all of the trace again (Esc)")));
+                                          tr("Leave the range: show the whole trace again (Esc)")));
   column->addWidget(bar_);
   model_ = new TableModel(this);
   view_ = new TableView;
@@ -57,8 +57,6 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
           });
 }
 
-SearchPanel::~SearchPanel() { stop_->store(true); }
-
 void SearchPanel::setEmptyText(const QString& text) {
   nothing_ = text;
   Count();
@@ -75,14 +73,12 @@ void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> index
 
 void SearchPanel::Ask() {
   ShowRange();
-  stop_->store(true);
   if (indexes_ == nullptr || filter_.empty()) {
-    answers_.forget();
+    jobs_.cancel();
     return Show(nullptr);
   }
-  stop_ = std::make_shared<std::atomic<bool>>(false);
-  answers_.ask(
-      [of = indexes_, filter = filter_, range = range_, stop = stop_] {
+  jobs_.Ask(
+      [of = indexes_, filter = filter_, range = range_](const JobToken& token) {
         auto answer = std::make_shared<Answer>();
         answer->of = of;
         auto found =
@@ -90,7 +86,7 @@ void SearchPanel::Ask() {
                                                                        .index = of->activities(),
                                                                        .begin_ns = range.first,
                                                                        .end_ns = range.second,
-                                                                       .stop = stop.get()},
+                                                                       .stop = token.cancel()},
                                                                       filter));
         answer->marking = std::make_shared<const timeline::Marking>(
             timeline::MarkThings(of->shared_trace(), found->things));
@@ -98,14 +94,14 @@ void SearchPanel::Ask() {
         answer->found = std::move(found);
         return answer;
       },
-      [this, stop = stop_](const std::shared_ptr<Answer>& answer) {
-        if (!stop->load() && answer->of == indexes_) Show(answer);
+      [this](const absl::StatusOr<std::shared_ptr<Answer>>& answer) {
+        if (answer.ok()) Show(*answer);
       });
   Count();
 }
 
 void SearchPanel::Show(const std::shared_ptr<Answer>& answer) {
-  timeline::LetGo(shown_);
+  ReleaseLater(shown_);
   shown_ = answer;
   at_ = SIZE_MAX;
   selecting_ = true;
@@ -161,13 +157,13 @@ void SearchPanel::focusEdit() {
 }
 
 void SearchPanel::Count() {
-  view_->setEmptyText(indexes_ == nullptr ? nothing_
-                      : filter_.empty()
-                          ? tr("Blocks, kernels, copies, calls, ops, modules, stacks and "
-                               "annotations are found by a text of theirs, or by a filter such as\n"
-                               "size > 10 MiB and module ~ attn and phase = backward")
-                      : shown_ == nullptr ? tr("Searching …")
-                                          : tr("Nothing that is drawn matches."));
+  view_->setEmptyText(
+      indexes_ == nullptr ? nothing_
+      : filter_.empty()
+          ? tr("Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their "
+               "text, or by a filter such as\nsize > 10 MiB and module ~ attn and phase = backward")
+      : shown_ == nullptr ? tr("Searching …")
+                          : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())
     return bar_->setCount(filter_.empty() ? QString() : tr("Searching …"), false);
   const query::SearchResult& found = *shown_->found;

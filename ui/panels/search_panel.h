@@ -7,12 +7,11 @@
 
 #include <QJsonObject>
 #include <QWidget>
-#include <atomic>
 #include <memory>
 #include <utility>
 
 #include "profiler/query/search.h"
-#include "ui/panels/newest.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/ranged_page.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/marking.h"
@@ -27,9 +26,9 @@ class TableView;
 
 class SearchPanel : public RangedPage {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit SearchPanel(QWidget* parent = nullptr);
-  ~SearchPanel() override;
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
   void setTheme(const timeline::Theme& theme);
@@ -38,7 +37,7 @@ class SearchPanel : public RangedPage {
   void focusEdit();
   // To the next that was found: of the chosen row, else of all. False: nothing is found.
   bool step(int direction);
-  bool busy() const { return answers_.busy(); }
+  bool busy() const { return jobs_.busy(); }
   FindBar* bar() const { return bar_; }
   TableView* view() const { return view_; }
   QJsonObject dumpState() const;
@@ -62,8 +61,7 @@ class SearchPanel : public RangedPage {
   uint32_t CurrentGroup() const;  // UINT32_MAX: none is chosen
 
   query::Filter filter_;
-  std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
-  Newest<std::shared_ptr<Answer>> answers_;
+  Jobs jobs_;
   std::shared_ptr<Answer> shown_;  // null: nothing is looked for
   size_t at_ = SIZE_MAX;           // number of the thing that was stepped to last
   bool selecting_ = false, marked_ = false;

@@ -169,12 +169,12 @@ void SelectionPanel::Show() {
     FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
   } else {
     const bool state = digest_ != nullptr && digest_->state();
-    QLabel* hint = MakeLabel(
-        state ? tr("Click a block of the segments, or a row of a table, to see what it is and who "
-                   "asked for it.")
-              : tr("Click a block in the timeline, or a row of a table, to see what it "
-                   "is, who asked for it and how long it lives."),
-        LabelRole::kDim);
+    QLabel* hint =
+        MakeLabel(state ? tr("Click a block of the segments, or a row of a table, to see what it "
+                             "is and where it was allocated.")
+                        : tr("Click a block in the timeline, or a row of a table, to see what it "
+                             "is, where it was allocated and how long it lives."),
+                  LabelRole::kDim);
     hint->setObjectName(QStringLiteral("selectionHint"));
     hint->setWordWrap(true);
     facts_->addWidget(hint, 0, 0, 1, 2);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "profiler/base/i18n.h"
 #include "profiler/query/matcher.h"
 #include "ui/panels/qt_theme.h"
 
@@ -44,7 +45,7 @@ QVariant RowModel::headerData(int section, Qt::Orientation orientation, int role
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   const Column& column = columns()[static_cast<size_t>(section)];
   if (role == Qt::DisplayRole) return QString::fromStdString(column.title);
-  if (role == Qt::ToolTipRole && *column.tip != '\0') return QString::fromUtf8(column.tip);
+  if (role == Qt::ToolTipRole && !column.tip.empty()) return ToQString(column.tip);
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue((column.number || column.right ? Qt::AlignRight : Qt::AlignLeft) |
                                Qt::AlignVCenter);

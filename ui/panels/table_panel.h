@@ -101,6 +101,7 @@ class AllocationModel : public RowModel {
 
 class TableView : public QTableView {
   Q_OBJECT
+  Q_PROPERTY(QString emptyText MEMBER empty_text_)
  public:
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);

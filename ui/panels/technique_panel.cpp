@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "profiler/run/facts.h"
+#include "ui/language/language.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
@@ -51,10 +52,21 @@ bool HasItsOwnControl(const std::string& key) {
 
 constexpr int kWidestOfTwo = 80;  // pixels of a name beside which another number has room
 
+// What a search looks at: English, and the language that is shown.
+std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggle* row) {
+  QString shown = Translated(technique.title) + QLatin1Char(' ') +
+                  Translated(technique.explanation) + QLatin1Char(' ') +
+                  Translated(technique.group);
+  if (row != nullptr)
+    shown +=
+        QLatin1Char(' ') + Translated(row->title) + QLatin1Char(' ') + Translated(row->explanation);
+  return run::SearchText(technique, row) + " " + shown.toLower().toStdString();
+}
+
 // Its own, or the last word of its key: "lr" of "optimizer.lr".
 QString LabelOf(const run::SettingDeclaration& setting) {
-  return ToQString(setting.label.empty() ? setting.key.substr(setting.key.rfind('.') + 1)
-                                         : setting.label);
+  return setting.label.empty() ? ToQString(setting.key.substr(setting.key.rfind('.') + 1))
+                               : Translated(setting.label);
 }
 
 // Whether a row is on only while `key` is away from what stands for "off".
@@ -103,14 +115,11 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   head->addStretch();
   QLabel* against = MakeLabel(tr("effect on the peak"), LabelRole::kFaint);
   against->setToolTip(
-      tr("What each technique does to the peak, everything else as it is now: the peak with it "
-         "minus the peak without it.\n"
-         "\u2212 in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the "
-         "peak.\n"
-         "The sense is the same for rows that are on: \u22121.41 GiB there means that switching it "
-         "off would bring 1.41 GiB back.\n"
-         "\u201c1.18\u00d7 time\u201d: a step takes 1.18 times as long with it as without it.\n"
-         "Computed in the background by planning both."));
+      tr("Effect of each technique on the peak, everything else unchanged: the peak with it minus "
+         "the peak without it.\n− in green: it saves memory. + in red: it costs memory. Grey: less "
+         "than 1 % of the peak.\nThe sign is the same for rows that are on: −1.41 GiB there means "
+         "that turning it off would add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long "
+         "with it as without it.\nComputed in the background by planning both."));
   head->addWidget(against);
   column->addLayout(head);
 
@@ -119,7 +128,8 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   filter_->setPlaceholderText(tr("Search techniques"));
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Search techniques"));
-  filter_->setToolTip(tr("Words of a title, an explanation or a key; group:precision has a group"));
+  filter_->setToolTip(
+      tr("Words of a title, an explanation or a key; group:precision shows a group"));
   column->addSpacing(5);
   column->addWidget(filter_);
   connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);
@@ -132,13 +142,12 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
     if (std::ranges::find(names, technique.group) == names.end()) names.push_back(technique.group);
   QStringList known;
-  for (const std::string_view group : names) known << ToQString(group);
-  nothing->setWrappedText(
-      tr("No technique has these words. Model, device, batch, sequence, micro-batches, steps and "
-         "optimizer are set above. Groups: %1.")
-          .arg(known.join(QStringLiteral(", "))));
+  for (const std::string_view group : names) known << Translated(std::string(group));
+  nothing->setWrappedText(tr("No technique matches. Model, device, batch, sequence, micro-batches, "
+                             "steps and optimizer are set above. Groups: %1.")
+                              .arg(known.join(QStringLiteral(", "))));
   for (const std::string_view group : names) {
-    QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
+    QLabel* label = MakeLabel(Translated(std::string(group)), LabelRole::kGroup);
     label->setContentsMargins(0, 8, 0, 2);
     column->addWidget(label);
     groups_.emplace_back(group, label);
@@ -151,8 +160,8 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   for (const run::Toggle& toggle : technique.toggles) {
     column.addWidget(MakeRow(toggle));
     RowWidgets& made = rows_[ToQString(toggle.id)];
-    made.words = run::SearchText(technique, &toggle);
-    made.widget->setToolTip(ToQString(technique.explanation));
+    made.words = WordsOf(technique, &toggle);
+    made.widget->setToolTip(Translated(technique.explanation));
   }
   const std::vector<std::string> others = OtherSettings(technique);
   if (others.empty()) return;
@@ -162,20 +171,20 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   lines->setSpacing(0);
   auto* title = new WrappedLabel(LabelRole::kBody);
   title->setWrappedText(technique.toggles.empty()
-                            ? ToQString(technique.title)
-                            : tr("%1: settings").arg(ToQString(technique.title)));
+                            ? Translated(technique.title)
+                            : tr("%1: settings").arg(Translated(technique.title)));
   lines->addWidget(title);
   // Its rows have said above what it is.
   if (technique.toggles.empty()) {
     auto* explanation = new WrappedLabel(LabelRole::kDim);
-    explanation->setWrappedText(ToQString(technique.explanation));
+    explanation->setWrappedText(Translated(technique.explanation));
     lines->addWidget(explanation);
   } else {
-    widget->setToolTip(ToQString(technique.explanation));
+    widget->setToolTip(Translated(technique.explanation));
   }
   lines->addWidget(MakeControls(others));
   column.addWidget(widget);
-  settings_rows_.push_back({&technique, widget, run::SearchText(technique, nullptr), others});
+  settings_rows_.push_back({&technique, widget, WordsOf(technique, nullptr), others});
 }
 
 QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
@@ -190,11 +199,11 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   row.row = &technique;
   row.toggle = new ToggleSwitch(widget);
   row.toggle->setObjectName(QStringLiteral("toggle-") + ToQString(technique.id));
-  row.toggle->setAccessibleName(ToQString(technique.title));
+  row.toggle->setAccessibleName(Translated(technique.title));
   row.title = new WrappedLabel(LabelRole::kBody);
-  row.title->setWrappedText(ToQString(technique.title));
+  row.title->setWrappedText(Translated(technique.title));
   row.explanation = new WrappedLabel(LabelRole::kDim);
-  row.explanation->setWrappedText(ToQString(technique.explanation));
+  row.explanation->setWrappedText(Translated(technique.explanation));
   row.saving = MakeLabel({}, LabelRole::kNumber);
   row.factor = MakeLabel({}, LabelRole::kDim);
   row.saving->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -238,7 +247,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
         setting.kind == run::ValueKind::kInteger || setting.kind == run::ValueKind::kNumber;
     const bool wide = !number || label->sizeHint().width() > kWidestOfTwo;
     if (wide) cell += cell % 2;
-    label->setToolTip(ToQString(setting.help));
+    label->setToolTip(Translated(setting.help));
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
@@ -262,7 +271,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);
         QLineEdit* edit = control.list->lineEdit();
-        edit->setPlaceholderText(ToQString(setting.help));
+        edit->setPlaceholderText(Translated(setting.help));
         connect(edit, &QLineEdit::editingFinished, this, [this, key, list = control.list] {
           const QString text = list->currentText().trimmed();
           const int known = list->findText(text);
@@ -272,7 +281,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
       }
     }
     shown->setObjectName(QStringLiteral("setting-") + ToQString(key));
-    shown->setToolTip(ToQString(setting.help));
+    shown->setToolTip(Translated(setting.help));
     grid->addWidget(shown, cell / 2, cell % 2 * 2 + 1, 1, wide ? 3 : 1);
     cell += wide ? 2 : 1;
     control.widget = shown;
@@ -310,8 +319,9 @@ void TechniquePanel::ShowValue(Control& control) {
                             &run::Choice::value)) {
       control.list->clear();
       for (const run::Choice& choice : offered) {
-        control.list->addItem(ToQString(choice.title.empty() ? choice.value : choice.title),
-                              ToQString(choice.value));
+        control.list->addItem(
+            choice.title.empty() ? ToQString(choice.value) : Translated(choice.title),
+            ToQString(choice.value));
       }
       control.offered = std::move(offered);
     }
@@ -320,6 +330,15 @@ void TechniquePanel::ShowValue(Control& control) {
     // What was typed may have been refused.
     if (control.list->isEditable()) control.list->setEditText(control.list->itemText(at));
   }
+}
+
+void TechniquePanel::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::LanguageChange) return;
+  for (const run::ToggleRow& each : run::Toggles())
+    rows_[ToQString(each.toggle->id)].words = WordsOf(*each.technique, each.toggle);
+  for (SettingsRow& row : settings_rows_) row.words = WordsOf(*row.technique, nullptr);
+  ApplyFilter();
 }
 
 void TechniquePanel::setFilter(const QString& text) { filter_->setText(text); }
@@ -383,7 +402,7 @@ void TechniquePanel::setConfig(const run::RunConfig& config) {
     row.toggle->setChecked(on);
     row.toggle->setEnabled(enabled);
     row.title->setEnabled(enabled);
-    row.explanation->setWrappedText(possible ? ToQString(row.row->explanation) : why);
+    row.explanation->setWrappedText(possible ? Translated(row.row->explanation) : why);
     row.toggle->setToolTip(enabled ? QString() : possible ? unavailable_ : why);
     if (row.known) row.saving->setToolTip(ExplainSaving(row));
     if (row.options != nullptr) row.options->setVisible(on);
@@ -398,7 +417,7 @@ void TechniquePanel::setAvailable(std::function<bool(const run::RunConfig&)> ava
   unavailable_ = why;
   for (Control& control : controls_) {
     control.widget->setEnabled(!available_);
-    control.widget->setToolTip(available_ ? unavailable_ : ToQString(control.setting->help));
+    control.widget->setToolTip(available_ ? unavailable_ : Translated(control.setting->help));
   }
   setConfig(config_);
 }
@@ -429,12 +448,11 @@ QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
       static_cast<uint64_t>(static_cast<int64_t>(row.known->without) + bytes)));
   const QString without = QString::fromStdString(timeline::FormatBytes(row.known->without));
   const QString difference = QLocale(QLocale::C).toString(qint64{bytes});
-  return row.toggle->isChecked() ? tr("It is on: the peak is %1; switched off it would be %2.\n"
-                                      "Difference with it: %3 bytes.")
-                                       .arg(with, without, difference)
-                                 : tr("It is off: the peak is %1; switched on it would be %2.\n"
-                                      "Difference with it: %3 bytes.")
-                                       .arg(without, with, difference);
+  return row.toggle->isChecked()
+             ? tr("It is on: the peak is %1; turned off it would be %2.\nDifference: %3 bytes.")
+                   .arg(with, without, difference)
+             : tr("It is off: the peak is %1; turned on it would be %2.\nDifference: %3 bytes.")
+                   .arg(without, with, difference);
 }
 
 void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,

@@ -71,6 +71,9 @@ class TechniquePanel : public QWidget {
   void refused(const QString& why);       // what was typed is not possible
   void switchedByMouse();                 // nobody goes on typing here
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
   struct RowWidgets {
     const run::Toggle* row = nullptr;

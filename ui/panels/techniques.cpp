@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/seq.h"
 #include "profiler/run/toggles.h"
@@ -44,10 +45,10 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
         [field](auto& c) -> auto& { return c.*field; },
         [=](const RunConfig& c) { return fmt::format("{} {}", name, c.*field); });
   };
-  number("batch", &RunConfig::batch);
-  number("sequence", &RunConfig::seq);
-  number("micro-batches", &RunConfig::micro_batches);
-  number("steps", &RunConfig::steps);
+  number(i18n::Text("batch"), &RunConfig::batch);
+  number(i18n::Text("sequence"), &RunConfig::seq);
+  number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
+  number(i18n::Text("steps"), &RunConfig::steps);
   // Techniques: those of one group of keys ("optimizer.") go together.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
@@ -77,7 +78,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     }
     if (group == "lora") continue;  // below
     const std::string words = group == "optimizer"
-                                  ? fmt::format("optimizer {}", OptimizerText(out.config))
+                                  ? i18n::Format("optimizer {}", OptimizerText(out.config))
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.kept : out.taken).push_back(words);
   }
@@ -89,7 +90,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const bool fits = run::BlockedBecause(*lora, off).empty();
     out.config = fits ? run::SwitchedOn(*lora, off) : off;
     if (fits) out.config.Set("lora.rank", rank);
-    if (!fits) out.taken.push_back("no LoRA, which finds no layer in it");
+    if (!fits) out.taken.push_back(i18n::Text("no LoRA, which finds no layer in it"));
   }
   absl::StatusOr<RunConfig> checked = run::RunConfigBuilder(out.config).Build();
   if (!checked.ok()) return checked.status();
@@ -101,7 +102,8 @@ std::string OptimizerName(const RunConfig& config) {
   const std::string& id = config.Get("optimizer.name");
   const run::OptimizerDeclaration* optimizer = run::TheCatalogue().FindOptimizer(id);
   const bool momentum = id == "sgd" && config.Number("optimizer.momentum") > 0;
-  return (optimizer != nullptr ? optimizer->title : id) + (momentum ? " + momentum" : "");
+  return (optimizer != nullptr ? optimizer->title : id) +
+         (momentum ? i18n::Text(" + momentum") : "");
 }
 
 std::string OptimizerText(const RunConfig& config) {
@@ -109,39 +111,36 @@ std::string OptimizerText(const RunConfig& config) {
 }
 
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after) {
-  if (before.model != after.model) return fmt::format("Model {}", after.model);
-  if (before.device != after.device) return fmt::format("Device {}", after.device);
+  if (before.model != after.model) return i18n::Format("Model {}", after.model);
+  if (before.device != after.device) return i18n::Format("Device {}", after.device);
   for (const run::ToggleRow& row : run::Toggles()) {
     const run::Toggle& t = *row.toggle;
     const bool on = run::IsOn(t, after);
     if (on != run::IsOn(t, before) &&
         PlanKey(on ? run::SwitchedOn(t, before) : run::SwitchedOff(t, before)) == PlanKey(after))
-      return fmt::format("{} {}", t.title, on ? "on" : "off");
+      return fmt::format("{} {}", t.title, on ? i18n::Text("on") : i18n::Text("off"));
   }
-  if (before.batch != after.batch)
-    return fmt::format("Batch {} \u2192 {}", before.batch, after.batch);
+  if (before.batch != after.batch) return i18n::Format("Batch {} → {}", before.batch, after.batch);
   if (run::SeqText(before) != run::SeqText(after))
-    return fmt::format("Sequence {} \u2192 {}", run::ShortSeqText(before),
-                       run::ShortSeqText(after));
+    return i18n::Format("Sequence {} → {}", run::ShortSeqText(before), run::ShortSeqText(after));
   if (before.micro_batches != after.micro_batches)
-    return fmt::format("Micro-batches {} \u2192 {}", before.micro_batches, after.micro_batches);
-  if (before.steps != after.steps)
-    return fmt::format("Steps {} \u2192 {}", before.steps, after.steps);
+    return i18n::Format("Micro-batches {} → {}", before.micro_batches, after.micro_batches);
+  if (before.steps != after.steps) return i18n::Format("Steps {} → {}", before.steps, after.steps);
   if (OptimizerText(before) != OptimizerText(after))
-    return fmt::format("Optimizer {}", OptimizerText(after));
+    return i18n::Format("Optimizer {}", OptimizerText(after));
   // One setting of a technique: its name and what it is now.
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::SettingDeclaration& setting : technique.settings) {
       if (before.Get(setting.key) == after.Get(setting.key)) continue;
       RunConfig only = before;
       only.Set(setting.key, after.Get(setting.key));
-      if (PlanKey(only) != PlanKey(after)) return "Settings";
+      if (PlanKey(only) != PlanKey(after)) return i18n::Text("Settings");
       return fmt::format("{}: {} \u2192 {}", technique.title,
                          setting.label.empty() ? setting.key : setting.label,
                          after.Get(setting.key));
     }
   }
-  return "Settings";
+  return i18n::Text("Settings");
 }
 
 std::string PlanKey(const run::RunConfig& config) { return run::ToProtoBytes(config); }

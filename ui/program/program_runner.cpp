@@ -2,10 +2,8 @@
 
 #include <QDir>
 #include <QFile>
-#include <QFutureWatcher>
 #include <QProcessEnvironment>
 #include <QStringDecoder>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -56,7 +54,6 @@ struct ProgramRunner::Run {
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
   std::vector<std::shared_ptr<const trace::Trace>> shown;  // of every run, at the last picture
-  QFuture<std::shared_ptr<Read>> reading;
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process is
@@ -94,7 +91,7 @@ ProgramRunner::~ProgramRunner() {
   }
   if (!process.waitForFinished(kGoneMs)) process.kill();
   process.waitForFinished(kGoneMs);
-  run_->reading.waitForFinished();
+  reading_.wait();
 }
 
 void ProgramRunner::start(const program::Request& request) {
@@ -112,12 +109,12 @@ void ProgramRunner::start(const program::Request& request) {
   if (!command.ok()) return refuse(Text(std::string(command.status().message())), {});
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
-    return refuse(tr("the program 'vramscope', which starts it, was not found"),
-                  tr("Build it with ./vramscope; it lies beside the window's own program."));
+    return refuse(tr("program 'vramscope', which starts it, not found"),
+                  tr("Build it with ./vramscope; it belongs beside this program."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder = program::ScratchFolder::Make();
   if (!folder.ok())
     return refuse(Text(std::string(folder.status().message())),
-                  tr("Is there room in %1?").arg(QDir::tempPath()));
+                  tr("Check the free space in %1.").arg(QDir::tempPath()));
   run_ = std::make_unique<Run>(
       program::ReadOptions{
           .device = *device, .planned = request.planned(), .title = TitleOf(request)},
@@ -181,38 +178,33 @@ void ProgramRunner::TakeOutput() {
 
 // Reads what has come, unless that is being done.
 void ProgramRunner::Look() {
-  if (run_ == nullptr || run_->reading.isRunning()) return;
+  if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // the time
-  auto* watcher = new QFutureWatcher<std::shared_ptr<Read>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
-    watcher->deleteLater();
-    // A result that could not even be handed over is one that could not be read.
-    absl::StatusOr<std::shared_ptr<Read>> read =
-        trace::CatchStatus([&] { return watcher->result(); });
+  const auto question = [run = run_.get(), last = run_->gone] {
+    auto read = std::make_shared<Read>();
+    read->last = last;
+    if (!run->unreadable.ok()) return read;
+    run->unreadable = read->status = trace::CatchStatus([&] {
+      absl::StatusOr<program::Program> program = run->reader.Read(last);
+      if (!program.ok()) return;  // there is no such folder yet
+      read->program = *std::move(program);
+      std::vector<std::shared_ptr<const trace::Trace>> traces;
+      for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
+      if (!last && traces == run->shown) return;
+      run->shown = std::move(traces);
+      read->trace = program::JoinRuns(read->program);
+    });
+    return read;
+  };
+  const auto show = [this](const absl::StatusOr<std::shared_ptr<Read>>& read) {
     if (read.ok()) return Taken(*read);
     auto failed = std::make_shared<Read>();
     failed->last = run_ != nullptr && run_->gone;
     failed->status = read.status();
     if (run_ != nullptr) run_->unreadable = read.status();
     Taken(failed);
-  });
-  run_->reading =
-      QtConcurrent::run([run = run_.get(), last = run_->gone, read = std::make_shared<Read>()] {
-        read->last = last;
-        if (!run->unreadable.ok()) return read;
-        run->unreadable = read->status = trace::CatchStatus([&] {
-          absl::StatusOr<program::Program> program = run->reader.Read(last);
-          if (!program.ok()) return;  // there is no such folder yet
-          read->program = *std::move(program);
-          std::vector<std::shared_ptr<const trace::Trace>> traces;
-          for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
-          if (!last && traces == run->shown) return;
-          run->shown = std::move(traces);
-          read->trace = program::JoinRuns(read->program);
-        });
-        return read;
-      });
-  watcher->setFuture(run_->reading);
+  };
+  reading_.Ask(question, show, {.blocks = true});
 }
 
 void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
@@ -245,7 +237,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!run_->reading.isRunning()) Look();  // else at its end
+  if (!reading_.busy()) Look();  // else at its end
 }
 
 void ProgramRunner::End(const Read& last) {
@@ -260,12 +252,13 @@ void ProgramRunner::End(const Read& last) {
       outcome = *std::move(parsed);
   if (!run_->unreadable.ok()) {
     end.error =
-        tr("its history could not be read: %1").arg(Text(std::string(run_->unreadable.message())));
+        tr("cannot read its history: %1").arg(Text(std::string(run_->unreadable.message())));
     end.next = tr("Record fewer steps, or close other programs.");
   } else if (!outcome && run_->process.error() == QProcess::FailedToStart) {
-    end.error = tr("'%1', which starts it, cannot be started").arg(vramscope_);
+    end.error = tr("cannot start '%1', which starts it").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
-    if (!end.stopped) end.error = tr("the process that watches it was killed, and it with it");
+    if (!end.stopped)
+      end.error = tr("the process that watches it was killed, and the program with it");
   } else if (!outcome) {
     // It refused before it started anything, and said why.
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
@@ -273,12 +266,13 @@ void ProgramRunner::End(const Read& last) {
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = end.trace != nullptr ? tr("What arrived before that is shown.")
+    end.next = end.trace != nullptr ? tr("The events that arrived before are shown.")
                : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
                            : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
-    end.error = tr("its history could not be written whole: %1").arg(Text(outcome->write_error));
-    end.next = tr("Make room in %1; what arrived is shown.").arg(QDir::tempPath());
+    end.error = tr("cannot write its whole history: %1").arg(Text(outcome->write_error));
+    end.next =
+        tr("Free some space in %1; the events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
     end.error =
         Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
@@ -288,7 +282,7 @@ void ProgramRunner::End(const Read& last) {
     if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-    end.next = tr("What arrived before that is shown.");
+    end.next = tr("The events that arrived before are shown.");
   } else if (!end.stopped) {
     end.remark = Text(program::WarningOf(seen, *outcome));
   }

@@ -21,6 +21,7 @@
 #include "profiler/program/launch.h"
 #include "profiler/program/request.h"
 #include "profiler/trace/trace.h"
+#include "ui/jobs/jobs.h"
 
 namespace vramscope::ui {
 
@@ -105,6 +106,7 @@ class ProgramRunner : public QObject {
   QString output_;
   std::unique_ptr<Run> run_;
   QTimer poll_;
+  Jobs reading_;  // last: it uses what runs
 };
 
 }  // namespace vramscope::ui

@@ -2,17 +2,14 @@
 
 #include <QCryptographicHash>
 #include <QFile>
-#include <QFutureWatcher>
 #include <QNetworkReply>
 #include <QNetworkRequest>
 #include <QSslSocket>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <utility>
 
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/index_page.h"
-#include "profiler/trace/catch_status.h"
 #include "ui/setup/network.h"
 
 namespace vramscope::ui {
@@ -126,7 +123,7 @@ TorchDownload::~TorchDownload() {
     reply_->disconnect(this);
     reply_->abort();
   }
-  work_.waitForFinished();  // it uses the folder; it looks at cancel_ all the time
+  jobs_.wait();  // it uses the folder; it looks at cancel_ all the time
 }
 
 void TorchDownload::start() {
@@ -375,14 +372,7 @@ void TorchDownload::TryAgain(const absl::Status& why) {
 // On a pool thread; `done` on this one.
 void TorchDownload::Work(std::function<absl::Status()> work,
                          std::function<void(const absl::Status&)> done) {
-  auto* watcher = new QFutureWatcher<absl::Status>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [watcher, done = std::move(done)] {
-    const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
-    watcher->deleteLater();
-    done(status);
-  });
-  work_ = QtConcurrent::run([work = std::move(work)] { return trace::CatchStatus(work); });
-  watcher->setFuture(work_);
+  jobs_.Ask(std::move(work), std::move(done), {.blocks = true});
 }
 
 void TorchDownload::ReportFromThread(Phase phase, quint64 done, quint64 total) {

@@ -14,7 +14,6 @@
 #include <absl/status/status.h>
 
 #include <QElapsedTimer>
-#include <QFuture>
 #include <QObject>
 #include <QPointer>
 #include <QSslConfiguration>
@@ -29,6 +28,7 @@
 
 #include "profiler/setup/install_folder.h"
 #include "profiler/setup/wheels.h"
+#include "ui/jobs/jobs.h"
 
 class QFile;
 class QNetworkAccessManager;
@@ -112,7 +112,7 @@ class TorchDownload : public QObject {
   absl::Status failed_;  // why the reply is being aborted
   bool busy_ = false, locked_ = false;
   std::atomic<bool> cancel_ = false;
-  QFuture<absl::Status> work_;  // on a pool thread: checking, unpacking
+  Jobs jobs_;  // checking, unpacking
   Progress progress_;
 };
 

@@ -3,6 +3,8 @@
 #include <QMenu>
 #include <QMenuBar>
 
+#include "ui/language/language.h"
+
 namespace vramscope::ui {
 
 QAction* ActionRegistry::Add(ActionSpec spec) {
@@ -37,6 +39,21 @@ void ActionRegistry::Refresh() {
     }
     if (entry.spec.checked) entry.action->setChecked(entry.spec.checked());
   }
+}
+
+void ActionRegistry::Retranslate() {
+  // The actions' texts follow from the specifications; menus are the menu bar's.
+  const QStringList contexts = {QStringLiteral("vramscope::ui::MainWindow")};
+  const auto change = [&](QString& text) { text = Retranslated(text, contexts).value_or(text); };
+  for (Entry& entry : entries_) {
+    ActionSpec& spec = entry.spec;
+    for (QString* text : {&spec.menu, &spec.text, &spec.tip, &spec.why_not}) change(*text);
+    for (QString& word : spec.words) change(word);
+    entry.action->setText(spec.text);
+    entry.action->setToolTip({});  // Qt's own, made of the text
+    if (!spec.tip.isEmpty()) entry.action->setStatusTip(spec.tip);
+  }
+  Refresh();
 }
 
 void ActionRegistry::FillMenus(QMenuBar* bar) {

@@ -43,6 +43,8 @@ class ActionRegistry : public QObject {
   QAction* Find(const QString& id) const;  // null: none of that id
   // What is enabled and checked is asked again; call it when the state has changed.
   void Refresh();
+  // After the language has changed: names, tips and the other words of every command.
+  void Retranslate();
   // Menus in the order of their first actions.
   void FillMenus(QMenuBar* bar);
 

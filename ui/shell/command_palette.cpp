@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
@@ -24,13 +25,13 @@ struct CanvasKey {
   const char* what;
 };
 constexpr CanvasKey kCanvasKeys[] = {
-    {"W / S, Ctrl+wheel", "zoom in / out at the mouse"},
-    {"A / D, wheel", "pan left / right"},
-    {"Drag", "select a range"},
-    {"Shift+drag, middle drag", "pan"},
-    {"Click", "select a block, place the cursor"},
-    {"Double click", "zoom to the block"},
-    {"Esc", "clear the selection"},
+    {TEXT_MARK("W / S, Ctrl+wheel"), TEXT_MARK("zoom in / out at the mouse")},
+    {TEXT_MARK("A / D, wheel"), TEXT_MARK("pan left / right")},
+    {TEXT_MARK("Drag"), TEXT_MARK("select a range")},
+    {TEXT_MARK("Shift+drag, middle drag"), TEXT_MARK("pan")},
+    {TEXT_MARK("Click"), TEXT_MARK("select a block, place the cursor")},
+    {TEXT_MARK("Double click"), TEXT_MARK("zoom to the block")},
+    {TEXT_MARK("Esc"), TEXT_MARK("clear the selection")},
 };
 
 QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
@@ -202,7 +203,7 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
   }
   heading(tr("Timeline"));
   for (const CanvasKey& key : kCanvasKeys)
-    row(QString::fromUtf8(key.what), QString::fromUtf8(key.keys));
+    row(QString::fromStdString(i18n::Text(key.what)), QString::fromStdString(i18n::Text(key.keys)));
   grid->setColumnStretch(0, 1);
   scroll->setWidget(inside);
   outer->addWidget(scroll);

@@ -31,17 +31,17 @@ QString TitleOf(const Document& document) {
 QString StateText(const Document& document) {
   switch (document.state()) {
     case DocumentState::kWorking:
-      return document.source.kind == SourceKind::kFile ? DocumentTabs::tr("being read")
+      return document.source.kind == SourceKind::kFile ? DocumentTabs::tr("loading")
                                                        : DocumentTabs::tr("running");
     case DocumentState::kUnloaded:
-      return DocumentTabs::tr("loaded when it is shown");
+      return DocumentTabs::tr("loads when shown");
     case DocumentState::kFailed:
       return DocumentTabs::tr("failed");
     case DocumentState::kEmpty:
     case DocumentState::kShown:
       break;
   }
-  return document.unseen ? DocumentTabs::tr("ended, not looked at yet") : QString();
+  return document.unseen ? DocumentTabs::tr("finished, not viewed yet") : QString();
 }
 
 QString TipOf(const Document& document) {
@@ -62,7 +62,7 @@ QString TipOf(const Document& document) {
       break;
   }
   if (const QString state = StateText(document); !state.isEmpty()) lines << state;
-  lines << DocumentTabs::tr("Drag it onto another tab to compare the two");
+  lines << DocumentTabs::tr("Drag onto another tab to compare the two");
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -55,9 +55,9 @@ void DropZones::paintEvent(QPaintEvent*) {
     line.translate(0, kLineHeight);
     painter.setFont(PanelFont(timeline::Font::kSmall));
     painter.setPen(ToQColor(theme_.dim));
-    painter.drawText(line, Qt::AlignCenter,
-                     compare ? tr("what is shown stays; the file becomes its baseline")
-                             : tr("in a tab of its own"));
+    painter.drawText(
+        line, Qt::AlignCenter,
+        compare ? tr("keeps the current run; the file becomes its baseline") : tr("in a new tab"));
   }
 }
 

@@ -15,10 +15,10 @@
 #include <QTimer>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "profiler/importers/open.h"
 #include "profiler/trace/outline.h"
+#include "ui/jobs/jobs.h"
 
 namespace vramscope::ui {
 
@@ -53,13 +53,13 @@ class FileLoader : public QObject {
  private:
   struct Job;
   void Drop();  // the job is cancelled and not heard of again
-  void Ended(std::shared_ptr<Job> job, const absl::StatusOr<TracePtr>& result);
+  void Ended(const absl::StatusOr<TracePtr>& result);
 
   OpenFunction open_;
   std::shared_ptr<Job> job_;
-  std::vector<std::shared_ptr<Job>> started_;  // whose threads may still run
   QTimer poll_;
   QElapsedTimer since_cancel_;
+  Jobs jobs_;
 };
 
 }  // namespace vramscope::ui

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/evidence.h"
 #include "profiler/run/seq.h"
@@ -55,9 +56,9 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
   return QObject::tr(
-      "Planned, and not compared with a recording of this run. Requests and allocator are "
-      "PyTorch's own; the order of the driver's addresses, and the time, are models. What other "
-      "libraries take is not in it.");
+      "Planned, not compared with a recording of this run. Requests and allocator are PyTorch's "
+      "own; the order of the driver's addresses and the times are modelled. Memory of other "
+      "libraries is not included.");
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool imported = info.backend == trace::Backend::kImported;
   out.backend = imported ? QObject::tr("recorded file")
                          : QStringLiteral("%1 · %2").arg(
-                               ToQString(trace::Name(info.backend)),
+                               ToQString(i18n::Text(trace::Name(info.backend))),
                                info.measured ? QObject::tr("measured") : QObject::tr("modelled"));
   out.backend_tip =
       imported ? QString::fromStdString(info.source)
@@ -96,19 +97,18 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                 .arg(QString::fromStdString(info.title),
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))
-      : digest.watched()
-          ? QObject::tr(
-                "%1 ran on this GPU: sizes and times were measured, categories told by "
-                "PyTorch's hooks.")
-                .arg(QString::fromStdString(info.title))
+      : digest.watched() ? QObject::tr(
+                               "%1 ran on this GPU: sizes and times are measured, categories come "
+                               "from PyTorch hooks.")
+                               .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
                       : QObject::tr(
-                            "Nothing was computed: sizes are what PyTorch asks for, times "
-                            "come from a roofline model of the device.");
+                            "Nothing was computed: sizes are PyTorch's requests, times come from a "
+                            "roofline model of the device.");
   if (digest.inferred()) {
     out.inferred = QObject::tr("categories inferred");
-    QStringList lines{
-        QObject::tr("The file says no categories. What is in memory at the peak was told by:")};
+    QStringList lines{QObject::tr(
+        "The file has no categories. Those of the memory at the peak were inferred by:")};
     for (const Fact& rule : RecordingFactsOf(digest, {}).rules)
       lines << QStringLiteral("%1  %2").arg(QString::fromStdString(rule.label),
                                             QString::fromStdString(rule.value));
@@ -121,7 +121,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     if (count > 0)
       out.assumed =
           count == 1 ? QObject::tr("1 assumption") : QObject::tr("%1 assumptions").arg(count);
-    out.assumed_tip = QObject::tr("What this plan takes for granted. Click: the list.");
+    out.assumed_tip = QObject::tr("Assumptions of this plan. Click for the list.");
   }
   if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
   const auto name_of = [&](uint8_t device) {
@@ -134,8 +134,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                         device == digest.device});
   if (digest.device) {
     out.gpu = QObject::tr("%1 of %2 GPUs").arg(name_of(*digest.device)).arg(digest.devices.size());
-    out.gpu_tip = QObject::tr(
-        "Everything here is of this GPU alone. Click: the others, and what each peaked at.");
+    out.gpu_tip =
+        QObject::tr("Everything here is for this GPU alone. Click for the others and their peaks.");
   }
   const bool ended = digest.trace->complete;
   const bool ours = info.has_config || digest.watched();
@@ -154,7 +154,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const uint64_t reserved = summary.peak.reserved;
   if (reserved > 0) {
     out.reserved = QObject::tr("reserved %1").arg(Short(reserved));
-    out.reserved_tip = QObject::tr("%1 bytes held by the caching allocator at most. ")
+    out.reserved_tip = QObject::tr("At most %1 bytes were reserved by the caching allocator. ")
                            .arg(QString::fromStdString(timeline::FormatCount(reserved)));
     if (digest.program()) {
       out.reserved_tip += QObject::tr("By PyTorch's own allocator. ");
@@ -165,7 +165,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
             QString::number(static_cast<double>(evidence->reserved_within) / 1073741824.0, 'f', 2));
       out.reserved_tip += WhatAPlanRestsOn(info) + QLatin1Char(' ');
     }
-    out.reserved_tip += QObject::tr("Click: what would give some of it back.");
+    out.reserved_tip += QObject::tr("Click: how to reclaim some of it.");
   }
   if (digest.unused >= kUnusedShown) {
     out.unused = QObject::tr("unused %1").arg(Short(digest.unused));
@@ -178,7 +178,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory = digest.out_of_memory == 1
                             ? QObject::tr("out of memory")
                             : QObject::tr("out of memory %1×").arg(digest.out_of_memory);
-    out.out_of_memory_tip = QObject::tr("Click: what was asked, what was there, what would help");
+    out.out_of_memory_tip =
+        QObject::tr("Click: what was requested, what was free, what would help");
   }
   // Half a run fits nowhere: only that it does not is known before its end. Of a card that the
   // device table lacks nothing is known of the context.
@@ -195,7 +196,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
                  Short(summary.most_used.reserved));
     if (summary.most_used.past_allocator > 0)
-      out.fits_tip += QObject::tr(" − %1 that libraries took past the allocator")
+      out.fits_tip += QObject::tr(" − %1 that libraries allocated outside the allocator")
                           .arg(Short(summary.most_used.past_allocator));
   }
   return out;
@@ -274,7 +275,7 @@ void HeaderBar::setTexts(const ChipTexts& texts) {
   assumed_->menu()->clear();
   for (const QString& assumption : texts.assumptions)
     assumed_->menu()->addAction(assumption)->setEnabled(false);
-  SetChip(device_, texts.device, "", tr("The GPU that is planned for"));
+  SetChip(device_, texts.device, "", tr("The GPU to plan for"));
   SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak; click to go there"));
   SetChip(reserved_, texts.reserved, "", texts.reserved_tip);
   SetChip(unused_, texts.unused, "", texts.unused_tip);

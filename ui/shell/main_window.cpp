@@ -205,6 +205,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   // Its keys work from the start.
   timeline_->setFocus();
   LookForLibTorch();
+  WarnOfFonts();
 }
 
 MainWindow::~MainWindow() {
@@ -221,7 +222,7 @@ MainWindow::~MainWindow() {
   compare_loader_->disconnect(this);
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
-  for (QFuture<absl::Status>& future : keeping_) future.waitForFinished();
+  keeping_.wait();
 }
 
 void MainWindow::BuildDocks() {
@@ -306,8 +307,7 @@ void MainWindow::BuildTables() {
 
   phases_ = new PhasesPanel;
   const QString nothing =
-      tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording "
-         "(Ctrl+O, or drop it here).");
+      tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).");
   phases_->setEmptyText(nothing);
   tabs_->addTab(phases_, tr("Phases"));
 
@@ -486,6 +486,36 @@ void MainWindow::setThemeChoice(ThemeChoice choice, bool remember) {
   if (remember) settings_->setValue(QStringLiteral("theme"), ThemeName(choice));
   theme_ = ResolveTheme(choice);
   ApplyChosenTheme();
+}
+
+QString MainWindow::storedLanguage() {
+  return OpenSettings({})->value(QStringLiteral("language")).toString();
+}
+
+void MainWindow::setLanguage(Language language, bool remember) {
+  if (remember) settings_->setValue(QStringLiteral("language"), LanguageName(language));
+  if (language == CurrentLanguage()) return;
+  SetLanguage(language);
+  actions_.Retranslate();
+  Retranslate(this);
+  RebuildRecent();
+  // What is made of data is made again; position and selection stay.
+  KeepView();
+  timeline_->retranslate();
+  ShowNothing();
+  ShowActive();
+  SetConfig(doc().config);
+  RefreshTabs();
+  WarnOfFonts();
+}
+
+void MainWindow::WarnOfFonts() {
+  if (FontsCover(CurrentLanguage())) return;
+  banner_->show({.kind = "no-font",
+                 .tone = Banner::Tone::kWarning,
+                 .title = QStringLiteral("No font with Chinese characters is installed"),
+                 .text = QStringLiteral("Install one, for instance with \"apt-get install "
+                                        "fonts-noto-cjk\", and start vramscope again.")});
 }
 
 void MainWindow::ApplyChosenTheme() {

@@ -12,7 +12,6 @@
 #include <absl/status/statusor.h>
 
 #include <QElapsedTimer>
-#include <QFuture>
 #include <QJsonObject>
 #include <QMainWindow>
 #include <QSettings>
@@ -28,6 +27,8 @@
 #include "profiler/setup/samples.h"
 #include "profiler/trace/trace.h"
 #include "ui/documents/document_list.h"
+#include "ui/jobs/jobs.h"
+#include "ui/language/language.h"
 #include "ui/panels/rows.h"
 #include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
@@ -174,6 +175,9 @@ class MainWindow : public QMainWindow {
 
   // `remember`: the next start begins with it.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
+  static QString storedLanguage();  // what was chosen last; empty: nothing
+  // Of the running window, in place. `remember`: the next start begins with it.
+  void setLanguage(Language language, bool remember = true);
   // Of a recording of several GPUs, which one is shown.
   void showDevice(uint8_t device);
   bool busy() const;     // something is being run, read, written or digested
@@ -249,6 +253,7 @@ class MainWindow : public QMainWindow {
   void ExportPictureDialog();
   void ShowAbout();
   void RebuildRecent();
+  void WarnOfFonts();  // where no font has the language's characters
   // main_window_document.cpp: runs, what is shown.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp
@@ -410,7 +415,7 @@ class MainWindow : public QMainWindow {
   WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
   QString lost_;                         // how the worker was lost that is being replaced
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
-  bool asking_card_ = false;  // whether there is one
+  Jobs gpu_libraries_;  // looked for before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
   quint64 run_tag_ = 0;   // of the run whose end is awaited; 0: none
   quint64 card_tag_ = 0;  // of the run on the GPU
@@ -420,17 +425,17 @@ class MainWindow : public QMainWindow {
 
   bool savings_due_ = false;  // soon to be asked for
   double run_fraction_ = -1;  // of the run that goes on; < 0: not known
-  int digesting_ = 0;         // on pool threads
+  static constexpr uint64_t kComparison = UINT64_MAX;
+  Jobs digests_;  // by document; kComparison: what one is compared with
   QElapsedTimer since_digest_;
   QTimer panels_due_;               // they have not yet what the canvas shows of a run that goes on
-  quint64 comparison_ = 0;          // counts what is digested to compare with
   DocumentId comparing_ = 0;        // that is compared with it
   bool comparing_quietly_ = false;  // it was before, too
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
   std::unique_ptr<SavedSession> left_session_;  // of a window before this one
   std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // of its programs
-  int recovering_ = 0;                                                 // that are being read
+  Jobs recoveries_;                                                    // that are being read
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
@@ -438,6 +443,7 @@ class MainWindow : public QMainWindow {
   QStringList to_open_;     // behind what is being opened
   QString next_file_;       // opened when what was loaded is shown, which becomes its baseline
   std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
+  Jobs writes_;
   QTimer write_poll_;
 
   HeaderBar* header_ = nullptr;
@@ -456,8 +462,8 @@ class MainWindow : public QMainWindow {
   // Compared with the other as soon as that is here, which has to be made or read first.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   KeptResults kept_;
-  std::vector<QFuture<absl::Status>> keeping_;  // results that are being saved
-  QString kept_path_;                           // the last one, and what it is of
+  Jobs keeping_;       // results that are being saved
+  QString kept_path_;  // the last one, and what it is of
   std::shared_ptr<const trace::Trace> kept_trace_;
   std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
   QString unkept_name_;

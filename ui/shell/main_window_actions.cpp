@@ -11,6 +11,7 @@
 #include <QTabWidget>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/language/language.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/kernels_panel.h"
 #include "ui/panels/program_panel.h"
@@ -74,23 +75,23 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+D"}),
                 .run = [this] { CompareDialog(); },
                 .enabled = have,
-                .tip = tr("Opens a second recording or trace as the baseline of what is shown")});
+                .tip = tr("Open a second recording or trace as the baseline of the current run")});
   actions_.Add({.id = "file.open-part",
                 .menu = menu,
                 .text = tr("Open part of a recording …"),
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
                 .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
                 .enabled = [this] { return !StateIsShown(); },
-                .tip = tr("One device, a range of entries or of time of a large file"),
-                .why_not = tr("A snapshot without a history has no entries: it is one moment")});
+                .tip = tr("One device, or a range of entries or of time, of a large file"),
+                .why_not = tr("A snapshot without history has no entries: it is a single state")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Your own train.py, on an emulated GPU, on this computer's or on "
-                 "another's; nothing starts yet"),
+       .tip = tr("Your own train.py, on an emulated GPU, on this computer's or on another's; does "
+                 "not start it yet"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -98,7 +99,7 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+S"}),
                 .run = [this] { SaveDialog(); },
                 .enabled = have,
-                .tip = tr("Save what is shown as a .trace file")});
+                .tip = tr("Save the current run as a .trace file")});
   actions_.Add({.id = "file.export.chrome",
                 .menu = menu,
                 .text = tr("Export Chrome trace …"),
@@ -113,15 +114,14 @@ void MainWindow::AddFileActions() {
        .shortcuts = Keys({"Ctrl+Shift+E"}),
        .run = [this] { ExportReportDialog(); },
        .enabled = have,
-       .tip = tr("One page of HTML that is read without vramscope; with a baseline pinned, "
-                 "a comparison"),
+       .tip = tr("One HTML page that needs no vramscope; a comparison when a baseline is pinned"),
        .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
-                .text = tr("Export picture …"),
+                .text = tr("Export image …"),
                 .run = [this] { ExportPictureDialog(); },
                 .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("The timeline as it is seen, as PNG or PDF; the memory over time as SVG"),
+                .tip = tr("The timeline as shown, as PNG or PDF; memory over time as SVG"),
                 .why_not = tr("A snapshot without a history has no timeline"),
                 .words = {tr("png"), tr("pdf"), tr("svg"), tr("image"), tr("screenshot")}});
   for (int i = 0; i < kMaxRecent; ++i) {
@@ -154,23 +154,23 @@ void MainWindow::AddEditActions() {
                 .shortcuts = Keys({"Ctrl+Z"}),
                 .run = [this] { undo(); },
                 .enabled = [this] { return CanUndo(); },
-                .tip = tr("Take back the last change of the configuration")});
+                .tip = tr("Undo the last change of the configuration")});
   actions_.Add({.id = "edit.redo",
                 .menu = menu,
                 .text = tr("Redo"),
                 .shortcuts = Keys({"Ctrl+Shift+Z", "Ctrl+Y"}),
                 .run = [this] { redo(); },
                 .enabled = [this] { return CanRedo(); }});
-  actions_.Add({.id = "edit.copy-table",
-                .menu = menu,
-                .text = tr("Copy table rows"),
-                .run =
-                    [this] {
-                      if (const TableView* table = TableInFront()) table->copySelection();
-                    },
-                .tip = tr("The selected rows of the table that is shown, else all, as TSV (in a "
-                          "table Ctrl+C)"),
-                .separator_before = true});
+  actions_.Add(
+      {.id = "edit.copy-table",
+       .menu = menu,
+       .text = tr("Copy table rows"),
+       .run =
+           [this] {
+             if (const TableView* table = TableInFront()) table->copySelection();
+           },
+       .tip = tr("The selected rows of the current table, or all, as TSV (Ctrl+C in a table)"),
+       .separator_before = true});
   actions_.Add({.id = "edit.copy-csv",
                 .menu = menu,
                 .text = tr("Copy table rows as CSV"),
@@ -178,7 +178,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsCsv();
                     },
-                .tip = tr("With plain numbers (in a table Ctrl+Shift+C)")});
+                .tip = tr("With exact numbers (Ctrl+Shift+C in a table)")});
   actions_.Add({.id = "edit.copy-markdown",
                 .menu = menu,
                 .text = tr("Copy table rows as Markdown"),
@@ -186,7 +186,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsMarkdown();
                     },
-                .tip = tr("As GitHub reads a table")});
+                .tip = tr("As a GitHub table")});
   actions_.Add({.id = "edit.find",
                 .menu = menu,
                 .text = tr("Find …"),
@@ -203,7 +203,7 @@ void MainWindow::AddEditActions() {
                 .words = {tr("search"), tr("filter")}});
   actions_.Add({.id = "edit.filter",
                 .menu = menu,
-                .text = tr("Filter the table in front, or allocations"),
+                .text = tr("Filter the current table, or the allocations"),
                 .shortcuts = Keys({"/"}),
                 .run =
                     [this] {
@@ -231,14 +231,14 @@ void MainWindow::AddEditActions() {
   };
   actions_.Add({.id = "edit.find-next",
                 .menu = menu,
-                .text = tr("Find the next"),
+                .text = tr("Find next"),
                 .shortcuts = Keys({"F3"}),
                 .run = [step] { step(1); },
                 .enabled = [this] { return session().shown() != nullptr; },
-                .tip = tr("The next row of the table in front, and its blocks in the timeline")});
+                .tip = tr("The next row of the current table, and its blocks in the timeline")});
   actions_.Add({.id = "edit.find-previous",
                 .menu = menu,
-                .text = tr("Find the one before"),
+                .text = tr("Find previous"),
                 .shortcuts = Keys({"Shift+F3"}),
                 .run = [step] { step(-1); },
                 .enabled = [this] { return session().shown() != nullptr; }});
@@ -301,17 +301,17 @@ void MainWindow::AddViewActions() {
                 .enabled = [this] { return timeline_->canRedoView(); }});
   actions_.Add({.id = "view.lanes.show-all",
                 .menu = menu,
-                .text = tr("Show all lanes"),
+                .text = tr("Show all tracks"),
                 .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Those that were hidden, too; a right click on a lane's title hides one"),
+                .tip = tr("Also the hidden ones; right-click a track's title to hide it"),
                 .separator_before = true,
                 .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
                 .menu = menu,
-                .text = tr("All lanes as they come"),
+                .text = tr("Reset all tracks"),
                 .run = [this] { timeline_->resetLanes(); },
                 .enabled = [this] { return !timeline_->laneSettings().isEmpty(); },
-                .tip = tr("None folded, pinned, hidden, moved or resized"),
+                .tip = tr("Undo all folding, pinning, hiding, moving and resizing"),
                 .words = {tr("reset"), tr("order"), tr("tracks")}});
   const auto panel = [&](const char* id, const QString& text, const char* key, QDockWidget* dock,
                          bool separator) {
@@ -350,9 +350,17 @@ void MainWindow::AddViewActions() {
                   .checked = [this, choice] { return theme_choice_ == choice; },
                   .separator_before = separator});
   };
-  theme(ThemeChoice::kSystem, tr("Theme as the system's"), true);
+  theme(ThemeChoice::kSystem, tr("System theme"), true);
   theme(ThemeChoice::kDark, tr("Dark theme"), false);
   theme(ThemeChoice::kLight, tr("Light theme"), false);
+  for (const Language language : Languages())
+    actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
+                  .menu = menu,
+                  .text = LanguageTitle(language),  // in itself, whichever is shown
+                  .run = [this, language] { setLanguage(language); },
+                  .checked = [language] { return CurrentLanguage() == language; },
+                  .separator_before = language == Languages().front(),
+                  .words = {tr("language"), QStringLiteral("language"), QStringLiteral("语言")}});
   actions_.Add({.id = "view.animations",
                 .menu = menu,
                 .text = tr("Animations"),
@@ -384,7 +392,7 @@ void MainWindow::AddRunActions() {
                       return !ControlsShow(ControlsPage::kProgram) ||
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
-                .tip = tr("Run what stands on the left once more")});
+                .tip = tr("Run the configuration on the left again")});
   actions_.Add({.id = "run.card",
                 .menu = menu,
                 .text = tr("Run on this computer's GPU"),
@@ -393,7 +401,7 @@ void MainWindow::AddRunActions() {
                 .enabled =
                     [this] {
                       return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                             !asking_card_ && card_worker_ == nullptr;
+                             !gpu_libraries_.busy() && card_worker_ == nullptr;
                     },
                 .tip = tr("The same steps, computed and measured; the plan is compared with them"),
                 .words = {tr("cuda"), tr("card"), tr("measure")}});
@@ -412,7 +420,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("A program that runs, or has ended, behind what is shown"),
+       .tip = tr("A program that runs, or has ended, in the background"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -423,7 +431,7 @@ void MainWindow::AddRunActions() {
                       return setup_panel_->canDownload() && !can_plan_ &&
                              (download_ == nullptr || !download_->busy());
                     },
-                .tip = tr("What the built-in models are planned with"),
+                .tip = tr("Needed to plan the built-in models"),
                 .words = {tr("setup"), tr("install"), tr("torch")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
@@ -453,7 +461,7 @@ void MainWindow::AddRunActions() {
                       fit_->makeItFit();
                     },
                 .enabled = [this] { return can_plan_ && !fit_->busy(); },
-                .tip = tr("Plans combinations of techniques until the run fits into its device"),
+                .tip = tr("Plan combinations of techniques until the run fits its device"),
                 .words = {tr("budget"), tr("out of memory")}});
   actions_.Add({.id = "run.waterfall",
                 .menu = menu,
@@ -496,12 +504,12 @@ void MainWindow::AddRunActions() {
                              session().shown() != session().baseline() && !session().partial() &&
                              !busy();
                     },
-                .tip = tr("Shows the baseline, and compares what was shown with it")});
+                .tip = tr("Show the baseline, and compare it with the run shown before")});
   for (const run::ToggleRow& row : run::Toggles()) {
     const QString id = ToQString(row.toggle->id);
     actions_.Add({.id = QStringLiteral("technique.") + id,
                   .menu = tr("Techniques"),
-                  .text = ToQString(row.toggle->title),
+                  .text = Translated(row.toggle->title),
                   .run = [this, toggle = row.toggle] { techniques_->Switch(*toggle); },
                   .enabled =
                       [this, id] {
@@ -563,7 +571,12 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Keyboard shortcuts"),
                 .shortcuts = Keys({"?", "F1"}),
-                .run = [this] { (new ShortcutSheet(actions_, this))->show(); }});
+                .run = [this] {
+                  auto* sheet = findChild<ShortcutSheet*>();
+                  if (sheet == nullptr) sheet = new ShortcutSheet(actions_, this);
+                  sheet->show();
+                  sheet->raise();
+                }});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
                   ShowAbout();
                 }});

@@ -4,23 +4,23 @@
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QTime>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <set>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/seq.h"
 #include "profiler/trace/catch_status.h"
 #include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/jobs/release_later.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/device_dialog.h"
@@ -41,8 +41,8 @@
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
 #include "ui/studies/study_page.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/crew.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lane_stack.h"
 #include "ui/timeline/model/timeline_data.h"
@@ -68,6 +68,42 @@ QString Text(const absl::Status& status) {
   return text;
 }
 
+struct DigestAndIndexes {
+  std::shared_ptr<const Digest> digest;
+  std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
+};
+
+// On a thread of the pool.
+DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
+                              const std::string& file, std::optional<uint8_t> device,
+                              const std::shared_ptr<const Digest>& earlier) {
+  const bool several = analysis::DevicesOf(*trace).size() > 1;
+  if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
+    return {MakeDigest(trace, file, device,
+                       std::make_shared<const analysis::MemoryCurves>(
+                           analysis::ContinueCurves(*trace, *earlier->trace, *earlier->curves))),
+            nullptr};
+  if (several || trace->events.size() + trace->activities.size() >
+                     timeline::TimelineWidget::kBuildInBackground)
+    return {MakeDigest(trace, file, device), nullptr};
+  // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
+  // builds itself, while the old picture stays.
+  const auto curves =
+      std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
+  DigestAndIndexes made;
+  timeline::Crew(1).Do(2, [&](size_t part) {
+    if (part == 0) {
+      made.digest = MakeDigest(trace, file, device, curves);
+      return;
+    }
+    // Where memory runs out the canvas builds its own, and says when it can't.
+    trace::CatchStatus([&] {
+      made.indexes = timeline::TimelineData::Build(trace, curves);
+    }).IgnoreError();
+  });
+  return made;
+}
+
 QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
 
 }  // namespace
@@ -87,7 +123,7 @@ void MainWindow::LanesChanged() {
   if (was == is) return;
   doc().undo.Push(
       {.kind = UndoStep::Kind::kLanes,
-       .text = (is.size() > was.size() ? tr("Hide lane") : tr("Show lanes")).toStdString(),
+       .text = (is.size() > was.size() ? tr("Hide track") : tr("Show tracks")).toStdString(),
        .lanes_before = before.toStdString(),
        .lanes_after = lanes_.toStdString()});
   actions_.Refresh();
@@ -122,7 +158,7 @@ void MainWindow::PlanOrRecall() {
   }
   LeavePlans();
   since_run_.start();
-  ++doc().generation;  // what is being digested is of no interest any more
+  digests_.cancel(doc().id());
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
   RunSucceeded();
@@ -190,7 +226,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   if (change->taken.empty()) return;
   // Nothing changes behind one's back.
   QString text = tr("It starts with %1.").arg(list(change->taken));
-  if (!change->kept.empty()) text += tr(" What you had set stays: %1.").arg(list(change->kept));
+  if (!change->kept.empty()) text += tr(" Your settings stay: %1.").arg(list(change->kept));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("%1 has settings of its own").arg(name),
@@ -226,7 +262,7 @@ void MainWindow::SetBusy(const QString& text) {
 
 void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trace, bool animate,
                           bool partial, std::optional<uint8_t> device) {
-  const quint64 generation = ++of.generation;
+  digests_.cancel(of.id());
   const std::string file = of.session.from_file() ? of.session.file() : std::string();
   if (trace->events.size() < kDigestInline) {
     const absl::StatusOr<std::shared_ptr<const Digest>> digest =
@@ -237,53 +273,25 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
       NotDigested(of.id(), digest.status(), partial);
     return;
   }
-  ++digesting_;
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  struct Made {
-    std::shared_ptr<const Digest> digest;
-    std::shared_ptr<const timeline::TimelineData> indexes;
-  };
-  auto* watcher = new QFutureWatcher<absl::StatusOr<Made>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, id = of.id(), generation, animate, partial] {
-            --digesting_;
-            watcher->deleteLater();
-            ShowProgress();
-            const Document* document = documents_.Find(id);
-            // Nobody sees this picture: the next may come.
-            if (document == nullptr || generation != document->generation)
-              return loader_->previewShown();
-            const absl::StatusOr<Made> made = trace::CatchStatus([&] { return watcher->result(); });
-            if (!made.ok()) return NotDigested(id, made.status(), partial);
-            timeline_->prepare(made->indexes);
-            ShowDigest(id, made->digest, animate, partial);
-          });
   // Of a run that goes on only what is new is added up.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
-  const auto make = [trace = std::move(trace), file, device, earlier]() -> Made {
-    const bool several = analysis::DevicesOf(*trace).size() > 1;
-    if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
-      return Made{
-          MakeDigest(trace, file, device,
-                     std::make_shared<const analysis::MemoryCurves>(
-                         analysis::ContinueCurves(*trace, *earlier->trace, *earlier->curves))),
-          nullptr};
-    if (several || trace->events.size() + trace->activities.size() >
-                       timeline::TimelineWidget::kBuildInBackground)
-      return Made{MakeDigest(trace, file, device), nullptr};
-    // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
-    // builds itself, while the old picture stays.
-    const auto curves =
-        std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
-    auto indexes = QtConcurrent::run([trace, curves] {
-      return trace::CatchStatus([&] { return timeline::TimelineData::Build(trace, curves); });
-    });
-    std::shared_ptr<const Digest> digest = MakeDigest(trace, file, device, curves);
-    // Without them the canvas builds its own, and says when it can't.
-    return Made{std::move(digest), indexes.result().value_or(nullptr)};
-  };
-  watcher->setFuture(QtConcurrent::run([make] { return trace::CatchStatus(make); }));
+  digests_.Ask(
+      [trace = std::move(trace), file, device, earlier] {
+        return DigestBeside(trace, file, device, earlier);
+      },
+      [this, id = of.id(), animate, partial](const absl::StatusOr<DigestAndIndexes>& made) {
+        ShowProgress();
+        if (documents_.Find(id) == nullptr) return loader_->previewShown();
+        if (!made.ok()) return NotDigested(id, made.status(), partial);
+        timeline_->prepare(made->indexes);
+        ShowDigest(id, made->digest, animate, partial);
+      },
+      {.key = of.id(), .dropped = [this] {
+         ShowProgress();
+         loader_->previewShown();  // nobody sees this picture: the next may come
+       }});
 }
 
 // What has come can't be shown: memory ran out while it was added up.
@@ -310,8 +318,8 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
                    .title = tr("The last action was not carried out"),
-                   .text = tr("%1. What is shown may be of before. Save what you need, and close "
-                              "other programs.")
+                   .text = tr("%1. The window may show an older state. Save what you need, and "
+                              "close other programs.")
                                .arg(Text(status)),
                    .action = session().shown() != nullptr ? tr("Save trace …") : QString(),
                    .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
@@ -327,7 +335,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (of == nullptr) return;  // it was closed
   const bool first = of->session.shown() == nullptr || (of->session.from_file() && !partial);
   const bool goes_on = partial && of->session.partial();
-  timeline::LetGo(of->session.shown());
+  ReleaseLater(of->session.shown());
   of->Arrived(std::move(digest), partial, QDateTime::currentSecsSinceEpoch());
   if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
   if (of->session.shown()->watched() && id == program_id_)
@@ -398,7 +406,8 @@ void MainWindow::ShowBesideCanvas() {
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(ShownFile()).fileName(), name));
   if (!partial && !session().from_file()) {
-    if (trace.info.has_config && can_plan_) cache_.Put(trace.info.config, session().shown());
+    if (trace.info.has_config && can_plan_ && with_cache_)
+      cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
@@ -436,17 +445,18 @@ void MainWindow::PlanBeside() {
          .tone = Banner::Tone::kWarning,
          .title = tr("Planned beside the recording: %1")
                       .arg(QString::fromStdString(guess->config.model)),
-         .text = tr("%1. The recording does not tell batch and sequence: set them on the left.")
-                     .arg(QString::fromStdString(guess->why))});
+         .text =
+             tr("%1. The recording has no batch size and sequence length: set them on the left.")
+                 .arg(QString::fromStdString(guess->why))});
     runConfig(guess->config);
     return;
   }
   ShowActive();
   banner_->show({.kind = "choose-model",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("Which run is to stand beside the recording?"),
-                 .text = tr("The recording does not tell its model. Choose model, batch and "
-                            "sequence on the left, then run it with Ctrl+R."),
+                 .title = tr("Which run should be compared with the recording?"),
+                 .text = tr("The recording does not name its model. Choose model, batch and "
+                            "sequence on the left, then press Ctrl+R."),
                  .action = tr("Back to the recording"),
                  .run = [this, id = recording.id()] { showDocument(id); }});
   run_panel_->findChild<QWidget*>(QStringLiteral("model"))->setFocus();
@@ -549,26 +559,23 @@ void MainWindow::ShowFit() {
   banner_->show(
       {.kind = "does-not-fit",
        .tone = Banner::Tone::kWarning,
-       .title = summary.headroom_bytes < 0
-                    ? tr("Does not fit into %1: %2 GiB too much")
-                          .arg(ShortDeviceName(info.device),
-                               Gib(-static_cast<double>(summary.headroom_bytes)))
-                    // What was refused is in no figure.
-                    : tr("Does not fit into %1: a request found no room")
-                          .arg(ShortDeviceName(info.device)),
-       .text =
-           tr("%1 GiB would be reserved at most (allocated is highest in %2), beside %3 GiB for "
-              "the "
-              "CUDA context%4. "
-              "The techniques on the left say what each would save; another device is one choice "
-              "away.")
-               .arg(Gib(static_cast<double>(summary.peak.reserved)),
-                    ToQString(trace::Name(summary.peak.context.phase)),
-                    Gib(static_cast<double>(info.device.context_bytes)),
-                    summary.most_used.past_allocator == 0
-                        ? QString()
-                        : tr(" and %1 GiB that libraries take past the allocator")
-                              .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
+       .title =
+           summary.headroom_bytes < 0
+               ? tr("Does not fit into %1: %2 GiB too much")
+                     .arg(ShortDeviceName(info.device),
+                          Gib(-static_cast<double>(summary.headroom_bytes)))
+               // What was refused is in no figure.
+               : tr("Does not fit into %1: an allocation failed").arg(ShortDeviceName(info.device)),
+       .text = tr("At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA "
+                  "context%4. The techniques on the left show what each would save; or choose a "
+                  "larger GPU.")
+                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
+                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
+                        Gib(static_cast<double>(info.device.context_bytes)),
+                        summary.most_used.past_allocator == 0
+                            ? QString()
+                            : tr(" and %1 GiB that libraries allocate outside the allocator")
+                                  .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
        .action = info.has_config ? tr("Make it fit") : QString(),
        .run = [this] { actions_.Find(QStringLiteral("run.fit"))->trigger(); }});
 }
@@ -634,7 +641,7 @@ void MainWindow::PinBaseline() {
 
 void MainWindow::UnpinBaseline() {
   SetBaseline(nullptr, {});
-  Say(tr("No baseline any more: runs are compared with the one before"));
+  Say(tr("No baseline: runs are compared with the previous one"));
 }
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
@@ -660,13 +667,13 @@ void MainWindow::SwapBaseline() {
     other->session.SetBaseline(now, file);
     showDocument(other->id());
   } else {
-    ++doc().generation;  // what is being digested would come into the wrong place
+    digests_.cancel(doc().id());  // it would come into the wrong place
     session().SwapBaseline();
     doc().Expect(std::nullopt);
     if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);
     ShowDigest(doc().id(), pinned, false, false);
   }
-  Say(tr("%1 is shown against %2")
+  Say(tr("%1 is compared with baseline %2")
           .arg(QString::fromStdString(session().shown()->name),
                QString::fromStdString(session().baseline()->name)));
 }
@@ -678,9 +685,9 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || asking_card_ || RunsToKeep() || loader_->busy() ||
-         compare_loader_->busy() || digesting_ > 0 || recovering_ > 0 || !writing_.empty() ||
-         !keeping_.empty() ||
+  return run_tag_ != 0 || gpu_libraries_.busy() || RunsToKeep() || loader_->busy() ||
+         compare_loader_->busy() || digests_.busy() || recoveries_.busy() || !writing_.empty() ||
+         keeping_.busy() ||
          std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 

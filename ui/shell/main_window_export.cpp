@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/csv.h"
 #include "profiler/exporters/html_report.h"
 #include "profiler/exporters/memory_svg.h"
@@ -28,7 +29,7 @@ void MainWindow::ExportReportDialog() {
 void MainWindow::ExportPictureDialog() {
   const QString suffix = QStringLiteral("png");
   const QString path = AskForSaveName(
-      tr("Export a picture"),
+      tr("Export an image"),
       tr("Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)"),
       suffix, proposedName(suffix));
   if (!path.isEmpty()) exportAs(path);
@@ -47,6 +48,7 @@ void MainWindow::exportAs(const QString& path) {
     // By pointer, for the exporter keeps it while it reads.
     return WriteFile(
         path, [report, trace = session().shown()->trace](const trace::Trace&, std::ostream& out) {
+          const i18n::InEnglish english;  // as its headings, and as the command line writes it
           out << exporters::HtmlReport(trace, report);
           return absl::OkStatus();
         });

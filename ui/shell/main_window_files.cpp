@@ -3,18 +3,15 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QPlainTextEdit>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
 #include "profiler/importers/open.h"
 #include "profiler/importers/sniff.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_file.h"
-#include "profiler/trace/catch_status.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -86,20 +83,21 @@ bool IsScript(const QString& path) {
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
-        "Nothing in it was run. PyTorch writes no such thing: do not load it with Python.");
+        "Nothing in it was executed. PyTorch does not write such files: do not load it with "
+        "Python.");
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
-      return QObject::tr("Has it been moved? Ctrl+O looks for it.");
+      return QObject::tr("Was it moved? Look for it with Ctrl+O.");
     case absl::StatusCode::kPermissionDenied:
-      return QObject::tr("Ask its owner for the right to read it, or open a copy.");
+      return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
       return QObject::tr("A part of it can be opened: one device, a range of entries or of time.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr("Copy or record it again: nothing before that place can be shown either.");
     default:
       return QObject::tr(
-          "Opened are .trace files, CUDA memory snapshots (pickle or JSON) and Kineto's JSON, "
-          "plain, .gz or .zst.");
+          "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
+          ".gz or .zst.");
   }
 }
 
@@ -179,8 +177,8 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("All of it is being opened. A part opens sooner and takes less "
-                              "memory: one device, a range of entries or of time."),
+                   .text = tr("The whole file is being opened. A part opens faster and takes less "
+                              "memory: one device, or a range of entries or of time."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
   ShowProgress();
@@ -210,7 +208,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   // A picture of what has come; the end of the load replaces it where it stands.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
-  if (!seen || digesting_ > 0 || !timeline_->ready() || trace == nullptr ||
+  if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
       trace->events.size() == 0) {
     loader_->previewShown();
     return;
@@ -222,7 +220,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
         this, &MainWindow::documentShown, this,
         [this] {
           if (session().partial())
-            Say(tr("First picture: %1 events").arg(Count(session().shown()->trace->events.size())));
+            Say(tr("Preview: %1 events").arg(Count(session().shown()->trace->events.size())));
         },
         Qt::SingleShotConnection);
   Digested(*of, trace, false, true);
@@ -243,7 +241,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
   if (Document* of = documents_.Find(id)) {
-    ++of->generation;  // a picture that is still being digested comes too late
+    digests_.cancel(id);  // a picture that is still being digested comes too late
     of->Ended();
     if (of->history.entries().empty()) CloseNow(id);
   }
@@ -256,14 +254,14 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   } else {
     // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
-    banner_->show(
-        {.kind = "open-failed",
-         .title = tr("%1 could not be opened").arg(name),
-         .text = tr("%1. %2%3")
-                     .arg(Text(status), NextStep(status),
-                          session().shown() != nullptr ? tr(" What was shown stays.") : QString()),
-         .action = part ? tr("Open a part …") : QString(),
-         .run = [this, path] { OpenPartOf(path); }});
+    banner_->show({.kind = "open-failed",
+                   .title = tr("%1 could not be opened").arg(name),
+                   .text = tr("%1. %2%3")
+                               .arg(Text(status), NextStep(status),
+                                    session().shown() != nullptr ? tr(" The current view stays.")
+                                                                 : QString()),
+                   .action = part ? tr("Open a part …") : QString(),
+                   .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
                tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
@@ -335,16 +333,14 @@ void MainWindow::ComparisonLoaded(const QString& path,
                                   const std::shared_ptr<const trace::Trace>& loaded) {
   AddRecent(path);
   const QString file = QFileInfo(path).absoluteFilePath();
-  ++digesting_;
   since_digest_.start();
-  auto* watcher = new QFutureWatcher<absl::StatusOr<std::shared_ptr<const Digest>>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file, at = ++comparison_] {
-    --digesting_;
-    watcher->deleteLater();
+  // Of several GPUs the same one, where there is such a one.
+  const auto make = [trace = loaded, name = file.toStdString(),
+                     device = session().shown() ? session().shown()->device : std::nullopt] {
+    return MakeDigest(trace, name, device);
+  };
+  const auto show = [this, file](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
     ShowProgress();
-    if (at != comparison_) return;  // cancelled
-    const absl::StatusOr<std::shared_ptr<const Digest>> digest =
-        trace::CatchStatus([&] { return watcher->result(); });
     if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
     Document* of = documents_.Find(comparing_);
     if (of == nullptr) return;  // it was closed
@@ -356,13 +352,8 @@ void MainWindow::ComparisonLoaded(const QString& path,
     if (comparing_quietly_) return;
     openPage(QStringLiteral("compare"));
     ShowWarnings(file, *session().baseline()->trace);
-  });
-  // Of several GPUs the same one, where there is such a one.
-  watcher->setFuture(
-      QtConcurrent::run([trace = loaded, name = file.toStdString(),
-                         device = session().shown() ? session().shown()->device : std::nullopt] {
-        return trace::CatchStatus([&] { return MakeDigest(trace, name, device); });
-      }));
+  };
+  digests_.Ask(make, show, {.key = kComparison, .dropped = [this] { ShowProgress(); }});
   ShowProgress();
 }
 
@@ -373,7 +364,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
     Say(tr("Opening %1 was cancelled").arg(name));
   } else {
     banner_->show({.kind = "compare-failed",
-                   .title = tr("%1 could not be opened to compare with").arg(name),
+                   .title = tr("Cannot open %1 to compare with").arg(name),
                    .text = tr("%1. %2").arg(Text(status), NextStep(status))});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
   }
@@ -403,7 +394,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
     text += tr("; %1 more in the Log tab").arg(lines.size() - kShownWarnings);
   banner_->show({.kind = trace.complete ? "file-warnings" : "incomplete-file",
                  .tone = Banner::Tone::kWarning,
-                 .title = trace.complete ? tr("%1 does not say everything").arg(name)
+                 .title = trace.complete ? tr("%1 opened with warnings").arg(name)
                                          : tr("%1 is not complete").arg(name),
                  .text = trace.complete || text.contains(QLatin1String("is shown"))
                              ? text + QLatin1Char('.')
@@ -418,7 +409,7 @@ void MainWindow::openDeviceFile(const QString& path) {
   if (!device.ok()) {
     banner_->show({.kind = "bad-device",
                    .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. What was shown stays.").arg(Text(device.status()))});
+                   .text = tr("%1. The current view stays.").arg(Text(device.status()))});
     Say(tr("Not used: %1").arg(path));
     Q_EMIT failed(Text(device.status()));
     return;
@@ -444,7 +435,7 @@ void MainWindow::openModelConfig(const QString& path) {
   const auto refuse = [&](const QString& why) {
     banner_->show({.kind = "bad-config",
                    .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. What was shown stays.").arg(why)});
+                   .text = tr("%1. The current view stays.").arg(why)});
     Say(tr("Not used: %1").arg(path));
     Q_EMIT failed(why);
   };

@@ -4,13 +4,10 @@
 #include <QDockWidget>
 #include <QFile>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
-#include "profiler/trace/catch_status.h"
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -57,32 +54,28 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
     NotKept(std::move(trace), name, ToQString(std::string(path.status().message())));
     return;
   }
-  auto* watcher = new QFutureWatcher<absl::Status>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, trace, name, path = *path, folder] {
-            const absl::Status status = trace::CatchStatus([&] { return watcher->result(); });
-            watcher->deleteLater();
-            std::erase_if(keeping_, [](const auto& future) { return future.isFinished(); });
-            if (status.ok()) {
-              kept_path_ = path;
-              kept_trace_ = trace;
-              for (size_t i = 0; i < documents_.size(); ++i)
-                documents_.at(i).SavedTo(trace, path.toStdString());
-              RefreshTabs();
-              for (const QString& gone : kept_.Prune()) ForgetRecent(gone);
-              AddRecent(path);
-              Say(tr("The result of %1 is kept: %2").arg(name, path));
-            } else {
-              QFile::remove(path);
-              NotKept(trace, name, ToQString(std::string(status.message())));
-            }
-            actions_.Refresh();
-            GoOnClosing();
-          });
-  keeping_.push_back(QtConcurrent::run([trace, file = QFile::encodeName(*path).toStdString()] {
-    return trace::CatchStatus([&] { return trace::WriteTraceFile(*trace, file, {}); });
-  }));
-  watcher->setFuture(keeping_.back());
+  const auto kept = [this, trace, name, path = *path, folder](const absl::Status& status) {
+    if (status.ok()) {
+      kept_path_ = path;
+      kept_trace_ = trace;
+      for (size_t i = 0; i < documents_.size(); ++i)
+        documents_.at(i).SavedTo(trace, path.toStdString());
+      RefreshTabs();
+      for (const QString& gone : kept_.Prune()) ForgetRecent(gone);
+      AddRecent(path);
+      Say(tr("The result of %1 is kept: %2").arg(name, path));
+    } else {
+      QFile::remove(path);
+      NotKept(trace, name, ToQString(std::string(status.message())));
+    }
+    actions_.Refresh();
+    GoOnClosing();
+  };
+  keeping_.Ask(
+      [trace, file = QFile::encodeName(*path).toStdString()] {
+        return trace::WriteTraceFile(*trace, file, {});
+      },
+      kept, {.earlier = Earlier::kKept, .blocks = true});
 }
 
 void MainWindow::NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name,
@@ -151,15 +144,15 @@ void MainWindow::StopRuns() {
 // the GPU ends only when nothing else is going on, and after a question.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == card_worker_;
-  const bool others = (run_tag_ != 0 && running_ == worker_) || asking_card_ || loader_->busy() ||
-                      compare_loader_->busy() || (digesting_ > 0 && !in_front) ||
-                      !writing_.empty() || explain_->busy() ||
+  const bool others = (run_tag_ != 0 && running_ == worker_) || gpu_libraries_.busy() ||
+                      loader_->busy() || compare_loader_->busy() ||
+                      (digests_.busy() && !in_front) || !writing_.empty() || explain_->busy() ||
                       std::ranges::any_of(studies_, [](StudyPage* page) { return page->busy(); });
   if (!RunsToKeep() || others) {
     CancelOthers();
     return;
   }
-  if (AskToStop(tr("Stop it? What arrived so far stays."))) StopRuns();
+  if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
 // False: not now. Where something has to end first, the window closes by itself after that.
@@ -178,7 +171,7 @@ bool MainWindow::MayClose() {
     return false;
   }
   stop_again_.stop();
-  if (!keeping_.empty() || !writing_.empty()) {
+  if (keeping_.busy() || !writing_.empty()) {
     closing_ = true;
     Say(tr("Saving, then closing …"));
     return false;

@@ -12,8 +12,7 @@ namespace vramscope::ui {
 
 void MainWindow::BuildPages() {
   const QString nothing =
-      tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording "
-         "(Ctrl+O, or drop it here).");
+      tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).");
   kernels_ = new KernelsPanel;
   kernels_->setEmptyText(nothing);
   tabs_->addTab(kernels_, tr("Kernels"));

@@ -80,10 +80,10 @@ std::string DescribeChange(const program::Request& before, const program::Reques
                                     : QString::fromStdString(after.arguments))
         .toStdString();
   if (before.steps != after.steps)
-    return QObject::tr("Steps %1 \u2192 %2").arg(before.steps).arg(after.steps).toStdString();
+    return QObject::tr("Steps %1 → %2").arg(before.steps).arg(after.steps).toStdString();
   if (before.ranks != after.ranks)
-    return QObject::tr("GPUs %1 \u2192 %2").arg(before.ranks).arg(after.ranks).toStdString();
-  return QObject::tr("Once more").toStdString();
+    return QObject::tr("GPUs %1 → %2").arg(before.ranks).arg(after.ranks).toStdString();
+  return QObject::tr("Again").toStdString();
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace
   if (of == nullptr) return;
   of->latest = trace;
   // The next one comes soon, and has all that this one has.
-  if (programBehind() || digesting_ > 0 || !timeline_->ready()) return;
+  if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
   // Of several ranks one, whichever leads by a few bytes just now.
   Digested(*of, trace, false, true, of->device.value_or(0));
@@ -261,13 +261,14 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);
     QString next = end.next;
     if (!next.isEmpty()) next.prepend(QLatin1Char(' '));
-    if (end.trace == nullptr && session().shown() != nullptr) next += tr(" What was shown stays.");
+    if (end.trace == nullptr && session().shown() != nullptr)
+      next += tr(" The current view stays.");
     QString error = end.error;
     error[0] = error[0].toUpper();
     const bool explain = end.out_of_memory && end.trace != nullptr;
     banner_->show({.kind = "program-failed",
                    .title = explain ? tr("%1 does not fit into the GPU").arg(script)
-                                    : tr("%1 did not come to its end").arg(script),
+                                    : tr("%1 failed before it finished").arg(script),
                    .text = tr("%1%2.%3").arg(error, place, next),
                    .action = explain ? tr("What would help") : QString(),
                    .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
@@ -275,7 +276,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const bool planned = runner_->request().planned();
     Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
     ShowFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"), end.error + place,
-               tr("The page on the left has what it printed last"));
+               tr("The page on the left shows its last output"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
@@ -302,7 +303,7 @@ void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
     banner_->show({.kind = "program-ended",
                    .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
                    .title = title,
-                   .text = error + (end.trace == nullptr ? tr("Nothing arrived.")
+                   .text = error + (end.trace == nullptr ? tr("No events arrived.")
                                                          : tr("What arrived is kept; the File menu "
                                                               "lists it, too.")),
                    .action = end.trace == nullptr ? QString() : tr("Show it"),

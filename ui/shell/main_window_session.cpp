@@ -4,13 +4,10 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QSaveFile>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
 #include "profiler/program/scratch_folder.h"
-#include "profiler/trace/catch_status.h"
 #include "ui/documents/saved_documents.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/program/program_runner.h"
@@ -75,8 +72,8 @@ void MainWindow::BuildSession() {
   if (count > kNamed) list += tr(" and %1 more").arg(count - kNamed);
   banner_->show({.kind = "restore",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("The window was not closed the last time"),
-                 .text = tr("Open were: %1. Document > Restore has them, too.").arg(list),
+                 .title = tr("The window was not closed properly last time"),
+                 .text = tr("Open then: %1. Document > Restore brings them back, too.").arg(list),
                  .action = tr("Restore"),
                  .run = [this] { restoreDocuments(); }});
 }
@@ -106,7 +103,7 @@ void MainWindow::restoreDocuments() {
   showDocument(opened[session->active]);
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
-  Say(tr("%n document(s) restored", nullptr, static_cast<int>(opened.size())));
+  Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
   // The new session has them before the old one goes.
   StoreSession(false);
   session_file_->flush();
@@ -124,13 +121,8 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   of.scratch = saved.scratch;
   of.Expect(tr("Interrupted").toStdString());
   of.Began();
-  ++recovering_;
   using Left = absl::StatusOr<std::shared_ptr<const trace::Trace>>;
-  auto* watcher = new QFutureWatcher<Left>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, owned, id = of.id()] {
-    watcher->deleteLater();
-    --recovering_;
-    const Left left = trace::CatchStatus([&] { return watcher->result(); });
+  const auto show = [this, owned, id = of.id()](const Left& left) {
     Document* document = documents_.Find(id);
     const QString name =
         document == nullptr ? QString() : QString::fromStdString(document->Title());
@@ -145,11 +137,10 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
     }
     RefreshTabs();
     if (id == doc().id()) ShowActive();
-  });
-  watcher->setFuture(
-      QtConcurrent::run([path = saved.scratch, request = saved.source.program]() -> Left {
-        return trace::CatchStatus([&] { return ReadLeftFolder(path, request); });
-      }));
+  };
+  recoveries_.Ask([path = saved.scratch,
+                   request = saved.source.program] { return ReadLeftFolder(path, request); },
+                  show, {.earlier = Earlier::kKept, .blocks = true});
 }
 
 void MainWindow::StoreSoon(int ms) {
@@ -198,10 +189,10 @@ void MainWindow::saveSettings(const QString& path) {
   const bool good =
       file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.commit();
   if (good) {
-    Say(tr("Wrote %1; `vramscope plan --config %1` plans it, too").arg(path));
+    Say(tr("Wrote %1; plan it with `vramscope plan --config %1`").arg(path));
   } else {
     banner_->show({.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                    .text = tr("%1. Choose another place.").arg(file.errorString())});
     Q_EMIT failed(file.errorString());
   }
@@ -215,7 +206,7 @@ void MainWindow::AddSessionActions() {
                 .text = tr("Restore"),
                 .run = [this] { restoreDocuments(); },
                 .enabled = [this] { return left_session_ != nullptr; },
-                .tip = tr("What was open when the window ended the last time"),
+                .tip = tr("The documents that were open when the window last closed"),
                 .separator_before = true,
                 .words = {tr("session"), tr("crash"), tr("reopen")}});
   actions_.Add(
@@ -235,7 +226,7 @@ void MainWindow::AddSessionActions() {
                           QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
                       if (!path.isEmpty()) saveSettings(path);
                     },
-                .tip = tr("As run.json, which `vramscope plan --config` and Open config.json read"),
+                .tip = tr("As run.json, for `vramscope plan --config` and Open config.json"),
                 .words = {tr("run.json"), tr("config"), tr("export")}});
 }
 

@@ -1,10 +1,7 @@
 // A window without LibTorch: shipped runs in place of plans, and the download.
 #include <QDir>
-#include <QFutureWatcher>
-#include <QtConcurrent/QtConcurrentRun>
 
 #include "profiler/setup/find_libtorch.h"
-#include "profiler/trace/catch_status.h"
 #include "profiler/trace/reader.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -39,8 +36,7 @@ void MainWindow::LookForLibTorch() {
   ShowMissing(torch);
   savings_->setSamples(samples_);
   const auto available = [this](const run::RunConfig& config) { return IsThere(config); };
-  const QString why =
-      tr("needs LibTorch: \u201cDownload LibTorch\u201d above, or `vramscope setup`");
+  const QString why = tr("needs LibTorch: “Download LibTorch” above, or `vramscope setup`");
   techniques_->setAvailable(available, why);
   run_panel_->setAvailable(available, why);
   actions_.Refresh();
@@ -57,7 +53,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   else if (!never.empty())
     missing.why = ToQString(never);
   else
-    missing.why = tr("LibTorch %1, which plans the built-in models, is not installed")
+    missing.why = tr("LibTorch %1, needed to plan the built-in models, is not installed")
                       .arg(ToQString(setup::TorchVersion()));
   QStringList others;
   for (const std::string& other : torch.others) others << ToQString(other);
@@ -77,14 +73,13 @@ bool MainWindow::IsThere(const run::RunConfig& config) const {
 }
 
 void MainWindow::RefuseWithoutLibTorch() {
-  banner_->show(
-      {.kind = "no-libtorch",
-       .tone = Banner::Tone::kWarning,
-       .title = tr("There is no shipped run of this"),
-       .text = tr("Planning it needs LibTorch. The panel on the left downloads it; so does "
-                  "`vramscope setup`."),
-       .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
-       .run = [this] { downloadLibTorch(); }});
+  banner_->show({.kind = "no-libtorch",
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("No shipped run has these settings"),
+                 .text = tr("Planning it needs LibTorch. Download it in the panel on the left, or "
+                            "with `vramscope setup`."),
+                 .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
+                 .run = [this] { downloadLibTorch(); }});
   Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
 }
 
@@ -95,33 +90,25 @@ void MainWindow::ShowSample() {
     SetBusy({});
     if (session().shown() != nullptr) return RefuseWithoutLibTorch();
     ShowFailed(tr("Nothing is planned"),
-               tr("LibTorch is not installed, and no run was shipped with this program"),
-               tr("Open a recording with Ctrl+O, plan a program of yours with Ctrl+G"));
+               tr("LibTorch is not installed, and this program ships no runs"),
+               tr("Open a recording with Ctrl+O, or plan your own program with Ctrl+G"));
     Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
     return;
   }
   LeavePlans();
   since_run_.start();
-  const quint64 generation = ++doc().generation;
   doc().Began();
-  ++digesting_;
   since_digest_.start();
   SetBusy(tr("opening a shipped run …"));
-  using DigestPointer = std::shared_ptr<const Digest>;
-  auto* watcher = new QFutureWatcher<absl::StatusOr<DigestPointer>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, generation, id = doc().id()] {
-            --digesting_;
-            watcher->deleteLater();
-            const Document* of = documents_.Find(id);
-            if (of == nullptr || generation != of->generation) return;
-            const absl::StatusOr<DigestPointer> digest =
-                trace::CatchStatus([&] { return watcher->result(); });
-            if (!digest.ok()) return NotDigested(id, digest.status(), false);
-            if (id == doc().id()) RunSucceeded();
-            ShowDigest(id, *digest, animations_, false);
-          });
-  watcher->setFuture(QtConcurrent::run([path = *file] { return DigestOfSample(path); }));
+  digests_.Ask(
+      [path = *file] { return DigestOfSample(path); },
+      [this, id = doc().id()](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
+        if (documents_.Find(id) == nullptr) return;
+        if (!digest.ok()) return NotDigested(id, digest.status(), false);
+        if (id == doc().id()) RunSucceeded();
+        ShowDigest(id, *digest, animations_, false);
+      },
+      {.key = doc().id()});
 }
 
 void MainWindow::downloadLibTorch() {
@@ -151,7 +138,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   }
   LookForLibTorch();
   if (!can_plan_) return;
-  Say(tr("LibTorch is there: everything can be planned now"));
+  Say(tr("LibTorch is installed: everything can be planned now"));
   // What is shown stays; what stood in place of figures is planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/jobs/release_later.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
@@ -15,7 +16,6 @@
 #include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/savings.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
 
@@ -67,7 +67,7 @@ void MainWindow::AddDocumentActions() {
                 .text = tr("New plan"),
                 .shortcuts = keys({"Ctrl+T"}),
                 .run = [this] { newPlan(); },
-                .tip = tr("With the settings of what is shown, in a tab of its own"),
+                .tip = tr("With the settings of the current run, in a new tab"),
                 .words = {tr("tab")}});
   actions_.Add({.id = "document.close",
                 .menu = menu,
@@ -100,16 +100,15 @@ void MainWindow::AddDocumentActions() {
                   .run = [this, place] { showDocument(documents_.at(place).id()); },
                   .enabled = [this, place] { return place < documents_.size(); }});
   }
-  actions_.Add(
-      {.id = "document.compare",
-       .menu = menu,
-       .text = tr("Compare with the document shown before"),
-       .shortcuts = keys({"Ctrl+Shift+K"}),
-       .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
-       .enabled = several,
-       .tip = tr("It becomes the baseline of the one in front; or drag a tab onto another"),
-       .separator_before = true,
-       .words = {tr("baseline"), tr("tab")}});
+  actions_.Add({.id = "document.compare",
+                .menu = menu,
+                .text = tr("Compare with the document shown before"),
+                .shortcuts = keys({"Ctrl+Shift+K"}),
+                .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
+                .enabled = several,
+                .tip = tr("It becomes the baseline of the current one; or drag a tab onto another"),
+                .separator_before = true,
+                .words = {tr("baseline"), tr("tab")}});
 }
 
 // Of what is shown, where it is looked at when it is shown again.
@@ -176,8 +175,8 @@ void MainWindow::ShowActive() {
   } else if (of.NeedsReload()) {
     Reload(of);
   } else if (of.state() == DocumentState::kFailed) {
-    ShowFailed(tr("Nothing came of it"), QString::fromStdString(of.Title()),
-               of.source.kind == SourceKind::kFile ? tr("Has it been moved? Ctrl+O looks for it.")
+    ShowFailed(tr("No result"), QString::fromStdString(of.Title()),
+               of.source.kind == SourceKind::kFile ? tr("Was it moved? Look for it with Ctrl+O.")
                                                    : tr("Press Ctrl+R to run it again"));
   }
   if (program)
@@ -266,7 +265,7 @@ void MainWindow::CloseNow(DocumentId id) {
     loader_->cancel();
   }
   if (front) LeavePlans();
-  timeline::LetGo(of->session.shown());
+  ReleaseLater(of->session.shown());
   documents_.Close(id);
   if (!front) return RefreshTabs();
   SetBusy({});
@@ -281,7 +280,7 @@ void MainWindow::ReleaseOthers() {
     if (of.source.kind != SourceKind::kPlan &&
         !QFileInfo::exists(QString::fromStdString(of.FileOfResult())))
       continue;
-    timeline::LetGo(of.session.shown());
+    ReleaseLater(of.session.shown());
     of.Release();
   }
 }
@@ -337,8 +336,7 @@ void MainWindow::showEntry(size_t at) {
   const HistoryEntry entry = history.entries()[at];
   if (doc().source.kind == SourceKind::kPlan) {
     doc().undo.Push(
-        {.text =
-             tr("Back to \u201c%1\u201d").arg(QString::fromStdString(entry.change)).toStdString(),
+        {.text = tr("Back to “%1”").arg(QString::fromStdString(entry.change)).toStdString(),
          .before = doc().config,
          .after = entry.config});
     doc().history.GoTo(at);
@@ -347,7 +345,7 @@ void MainWindow::showEntry(size_t at) {
     return PlanOrRecall();
   }
   if (!QFileInfo::exists(QString::fromStdString(entry.file)))
-    return Say(tr("This result is not saved any more: it can't be shown again"));
+    return Say(tr("This result is no longer saved and cannot be shown again"));
   if (doc().CanReload()) doc().Release();
   doc().history.GoTo(at);
   RefreshTabs();

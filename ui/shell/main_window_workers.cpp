@@ -1,10 +1,7 @@
 // Who runs: the worker that plans, and one on this computer's card where a run on it is asked for.
 #include <QFile>
-#include <QFutureWatcher>
 #include <QPlainTextEdit>
-#include <QtConcurrent/QtConcurrentRun>
 
-#include "profiler/trace/catch_status.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -55,7 +52,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
   connect(worker, &WorkerClient::ready, this, [this, worker] {
     if (worker != worker_ || banner_->kind() != QLatin1String("worker-lost")) return;
     if (!lost_.isEmpty())
-      ShowLost(tr("The worker was lost; another one has taken its place"), false, false);
+      ShowLost(tr("The worker was lost; a new one has replaced it"), false, false);
   });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
     if (worker == running_)
@@ -79,13 +76,13 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
               Document* of = documents_.Find(gpu_run_id_);
               if (of == nullptr) return;
               of->latest = trace;
-              if (of->id() == doc().id() && digesting_ == 0)
+              if (of->id() == doc().id() && !digests_.busy())
                 Digested(*of, std::move(trace), false, true);
               return;
             }
             // Only while there is nothing better to look at: a plan replaces the picture when it is
             // whole.
-            if (worker == running_ && tag == run_tag_ && digesting_ == 0 &&
+            if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
           });
@@ -117,65 +114,61 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 // The same steps, really computed: what is shown is compared with them. The card is looked for
 // beside the UI thread: a driver may take a second to answer.
 void MainWindow::runOnCard() {
-  if (asking_card_ || run_tag_ != 0 || card_worker_ != nullptr) return;
+  if (gpu_libraries_.busy() || run_tag_ != 0 || card_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
     banner_->show({.kind = "no-card",
                    .tone = Banner::Tone::kWarning,
-                   .title = tr("Nothing can be run on a GPU here"),
+                   .title = tr("Cannot run on a GPU here"),
                    .text = tr("%1.").arg(why)});
     Say(tr("Not run: %1").arg(why));
     Q_EMIT failed(why);
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
   if (!card_libraries_) return refuse(tr("this window was started without the command line"));
-  asking_card_ = true;
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
-  auto* watcher = new QFutureWatcher<Libraries>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, refuse] {
-    watcher->deleteLater();
-    asking_card_ = false;
-    const Libraries folders = trace::CatchStatus([&] { return watcher->result(); });
-    if (!folders.ok())
-      return refuse(QString::fromStdString(std::string(folders.status().message())));
-    banner_->clear(QStringLiteral("no-card"));
-    QStringList arguments{QStringLiteral("--backend"), QStringLiteral("cuda")};
-    QStringList named;
-    for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
-    if (!named.isEmpty())
-      arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
-    card_run_ = QString::fromStdString(doc().config.model);
-    card_worker_ = new WorkerClient(worker_program_, this);
-    card_worker_->setArguments(arguments);
-    ConnectWorker(card_worker_);
-    run::RunConfig config = doc().config;
-    config.backend = run::Backend::kCuda;
-    // In a document of its own, where its runs stand in one history.
-    const Document& plan = doc();
-    Document* of = documents_.FindIf([&](const Document& d) {
-      return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
-    });
-    if (of == nullptr) of = &documents_.Open({.kind = SourceKind::kGpuRun});
-    of->Expect(of->history.entries().empty()
-                   ? std::string()
-                   : DescribeChange(of->history.now()->config, plan.config));
-    of->config = plan.config;
-    of->run_shown = false;
-    // The plan of the same is what it is compared with.
-    if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
-        !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
-        PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
-      of->session.SetBaseline(plan.session.shown(), plan.session.file());
-    gpu_run_id_ = of->id();
-    if (of->id() != doc().id()) {
-      MakeActive(of->id());
-      ShowActive();
-    }
-    StartRunOn(card_worker_, config);
-  });
-  watcher->setFuture(
-      QtConcurrent::run([find = card_libraries_] { return trace::CatchStatus(find); }));
+  gpu_libraries_.Ask(
+      card_libraries_,
+      [this, refuse](const Libraries& folders) {
+        if (!folders.ok())
+          return refuse(QString::fromStdString(std::string(folders.status().message())));
+        banner_->clear(QStringLiteral("no-card"));
+        QStringList arguments{QStringLiteral("--backend"), QStringLiteral("cuda")};
+        QStringList named;
+        for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
+        if (!named.isEmpty())
+          arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
+        card_run_ = QString::fromStdString(doc().config.model);
+        card_worker_ = new WorkerClient(worker_program_, this);
+        card_worker_->setArguments(arguments);
+        ConnectWorker(card_worker_);
+        run::RunConfig config = doc().config;
+        config.backend = run::Backend::kCuda;
+        // In a document of its own, where its runs stand in one history.
+        const Document& plan = doc();
+        Document* of = documents_.FindIf([&](const Document& d) {
+          return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
+        });
+        if (of == nullptr) of = &documents_.Open({.kind = SourceKind::kGpuRun});
+        of->Expect(of->history.entries().empty()
+                       ? std::string()
+                       : DescribeChange(of->history.now()->config, plan.config));
+        of->config = plan.config;
+        of->run_shown = false;
+        // The plan of the same is what it is compared with.
+        if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
+            !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
+            PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
+          of->session.SetBaseline(plan.session.shown(), plan.session.file());
+        gpu_run_id_ = of->id();
+        if (of->id() != doc().id()) {
+          MakeActive(of->id());
+          ShowActive();
+        }
+        StartRunOn(card_worker_, config);
+      },
+      {.blocks = true});
 }
 
 // Its context is on the card for as long as it lives.
@@ -199,8 +192,8 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       banner_->show(
           {.kind = "run-failed",
            .title = tr("The run ended without any events"),
-           .text = tr("The worker reported success but sent nothing. The Log tab has what "
-                      "it said."),
+           .text =
+               tr("The worker reported success but sent no events. The Log tab has its output."),
            .action = tr("Run again"),
            .run = [this] { StartRun(); }});
       Q_EMIT failed(tr("no events"));
@@ -217,7 +210,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   if (code == kCodeCancelled) {
     Say(tr("Cancelled"));
     if (trace == nullptr)
-      ShowFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
+      ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
     // WorkerLost comes next and says what happened.
@@ -225,20 +218,24 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     banner_->show(
         {.kind = "run-failed",
          .title = tr("%1 could not be run").arg(QString::fromStdString(doc().config.model)),
-         .text = tr("%1. Change the setting that is named and it runs again by itself; "
-                    "Ctrl+Z takes the last change back.")
+         .text = tr("%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last "
+                    "change.")
                      .arg(error),
          .action = CanUndo() ? tr("Undo") : QString(),
          .run = [this] { undo(); }});
     Say(tr("Failed: %1").arg(error));
     if (trace == nullptr)
       ShowFailed(tr("The run failed"), error,
-                 tr("Change the settings on the left, or take the last change back"));
+                 tr("Change the settings on the left, or undo the last change"));
   }
   if (trace != nullptr)
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
     explain_->setDigest(session().shown(), false);  // no more of it comes
+  // A toggle beside a recording brought the plan to the front: what it has is its earlier result.
+  if (trace == nullptr && session().shown() != nullptr &&
+      timeline_->trace() != session().shown()->trace)
+    ShowOnCanvas(false, false);
   Q_EMIT failed(error);
 }
 
@@ -248,8 +245,8 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
        .title = title,
        .text = session().partial()
-                   ? tr("%1 What had arrived is shown.").arg(lost_)
-                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(lost_),
+                   ? tr("%1 The events that had arrived are shown.").arg(lost_)
+                   : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
        .action = tr("Run again"),
        .run = [this, on_card] {
          if (on_card)
@@ -265,7 +262,7 @@ void MainWindow::WorkerLost(const QString& what) {
   lost_ = what;
   ShowLost(on_card ? tr("The run on the GPU was lost")
            : again ? tr("The worker was lost and is being replaced")
-                   : tr("The worker can't be kept running"),
+                   : tr("The worker keeps crashing; restarts stopped"),
            !again, on_card);
   if (on_card) lost_.clear();  // nobody takes its place
   Say(what);

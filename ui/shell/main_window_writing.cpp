@@ -2,19 +2,16 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFutureWatcher>
 #include <QLabel>
 #include <QProgressBar>
 #include <QRegularExpression>
 #include <QToolButton>
-#include <QtConcurrent/QtConcurrentRun>
 #include <filesystem>
 #include <ostream>
 #include <streambuf>
 
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/file.h"
-#include "profiler/trace/catch_status.h"
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -67,9 +64,6 @@ struct MainWindow::Writing {
   std::atomic<bool> cancel = false;
   std::atomic<int> permille = -1;  // -1: how much there will be is not known
   std::atomic<uint64_t> bytes = 0;
-  // What it came to, for when it has finished; as it is here, the writer could not even begin.
-  absl::Status status =
-      absl::ResourceExhaustedError("this computer has not enough free memory for it");
 };
 
 void MainWindow::saveTrace(const QString& path) { WriteFile(path, {}); }
@@ -128,7 +122,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
       continue;
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                   .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                    .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
@@ -155,64 +149,57 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
   if (!write_poll_.isActive()) write_poll_.start(kWritePollMs);
   Say(tr("Writing %1 …").arg(path));
   actions_.Refresh();
-  auto* watcher = new QFutureWatcher<void>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, trace, path, produce, writing] {
-            std::erase(writing_, writing);
-            ShowProgress();
-            actions_.Refresh();
-            const absl::Status status = writing->status;
-            watcher->deleteLater();
-            if (status.ok()) {
-              banner_->clear(QStringLiteral("save-failed"));
-              Say(tr("Wrote %1 (%2)")
-                      .arg(path, QString::fromStdString(timeline::FormatBytes(
-                                     static_cast<uint64_t>(QFileInfo(path).size()), true))));
-              if (!produce) {
-                if (session().shown() != nullptr &&
-                    (session().shown()->trace == trace || session().shown()->whole == trace))
-                  session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
-                AddRecent(path);
-                SavedByUser(trace, path);
-                RefreshTabs();
-              }
-            } else if (status.code() == absl::StatusCode::kCancelled) {
-              closing_ = false;
-              Say(tr("Cancelled: %1 is as it was before").arg(path));
-            } else {
-              closing_ = false;
-              banner_->show(
-                  {.kind = "save-failed",
-                   .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. A file that was there before is as it was; choose another place "
-                              "or make room.")
-                               .arg(ToQString(std::string(status.message()))),
-                   .action = tr("Try again"),
-                   .run = [this, trace, path, produce] { Write(trace, path, produce); }});
-              Say(tr("Not written: %1").arg(path));
-              Q_EMIT failed(ToQString(std::string(status.message())));
-            }
-            Q_EMIT fileDone(path, status.ok());
-            GoOnClosing();
-          });
-  watcher->setFuture(QtConcurrent::run([trace, path, produce, writing] {
-    // Not handed over by the future, which may fail when the file is already in its place.
-    writing->status = trace::CatchStatus([&] {
-      const std::string name = QFile::encodeName(path).toStdString();
+  const auto written = [this, trace, path, produce, writing](const absl::Status& status) {
+    std::erase(writing_, writing);
+    ShowProgress();
+    actions_.Refresh();
+    if (status.ok()) {
+      banner_->clear(QStringLiteral("save-failed"));
+      Say(tr("Wrote %1 (%2)")
+              .arg(path, QString::fromStdString(timeline::FormatBytes(
+                             static_cast<uint64_t>(QFileInfo(path).size()), true))));
       if (!produce) {
-        trace::WriteOptions options;
-        options.cancel = &writing->cancel;
-        options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
-        return trace::WriteTraceFile(*trace, name, options);
+        if (session().shown() != nullptr &&
+            (session().shown()->trace == trace || session().shown()->whole == trace))
+          session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
+        AddRecent(path);
+        SavedByUser(trace, path);
+        RefreshTabs();
       }
-      return exporters::WriteFile(name, [&](std::ostream& out) {
-        WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
-        std::ostream watched(&buffer);
-        const absl::Status status = produce(*trace, watched);
-        return writing->cancel ? absl::CancelledError("cancelled") : status;
-      });
+    } else if (status.code() == absl::StatusCode::kCancelled) {
+      closing_ = false;
+      Say(tr("Cancelled: %1 is unchanged").arg(path));
+    } else {
+      closing_ = false;
+      banner_->show(
+          {.kind = "save-failed",
+           .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
+           .text = tr("%1. An existing file is unchanged; choose another place or free some space.")
+                       .arg(ToQString(std::string(status.message()))),
+           .action = tr("Try again"),
+           .run = [this, trace, path, produce] { Write(trace, path, produce); }});
+      Say(tr("Not written: %1").arg(path));
+      Q_EMIT failed(ToQString(std::string(status.message())));
+    }
+    Q_EMIT fileDone(path, status.ok());
+    GoOnClosing();
+  };
+  const auto write = [trace, path, produce, writing]() -> absl::Status {
+    const std::string name = QFile::encodeName(path).toStdString();
+    if (!produce) {
+      trace::WriteOptions options;
+      options.cancel = &writing->cancel;
+      options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
+      return trace::WriteTraceFile(*trace, name, options);
+    }
+    return exporters::WriteFile(name, [&](std::ostream& out) {
+      WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
+      std::ostream watched(&buffer);
+      const absl::Status status = produce(*trace, watched);
+      return writing->cancel ? absl::CancelledError("cancelled") : status;
     });
-  }));
+  };
+  writes_.Ask(write, written, {.earlier = Earlier::kKept, .blocks = true});
 }
 
 void MainWindow::ShowProgress() {
@@ -247,10 +234,10 @@ void MainWindow::ShowProgress() {
     status_->setText(tr("%1 · Ctrl+. cancels").arg(busy_text_));
     return;
   }
-  if (digesting_ > 0) {
+  if (digests_.busy()) {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
-    status_->setText(tr("Adding up what is in memory … · Ctrl+. cancels"));
+    status_->setText(tr("Adding up memory … · Ctrl+. cancels"));
     return;
   }
   if (writing_.empty()) {
@@ -287,14 +274,14 @@ void MainWindow::CancelOthers() {
   worker_->cancel();
   explain_->cancel();
   for (StudyPage* page : studies_) page->cancel();
-  if (digesting_ == 0) return;
+  if (!digests_.busy()) return;
   // What is being added up is not waited for; a file that was already read is as if it were not.
-  ++comparison_;
+  digests_.cancel(kComparison);
   if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
     DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),
                       absl::CancelledError("cancelled"));
   } else {
-    ++doc().generation;
+    digests_.cancel(doc().id());
     doc().Ended();
     SetBusy({});
     Say(tr("Cancelled"));

@@ -29,10 +29,9 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(18, 16, 18, 14);
   column->setSpacing(10);
-  QLabel* about = MakeLabel(
-      tr("Only what is asked for is kept in memory. Blocks that are older than the part show up "
-         "as its start state. Empty fields leave that side open."),
-      LabelRole::kDim);
+  QLabel* about = MakeLabel(tr("Only the selected part is kept in memory. Older blocks appear as "
+                               "its start state. Empty fields leave that side open."),
+                            LabelRole::kDim);
   about->setWordWrap(true);
   column->addWidget(about);
 
@@ -54,7 +53,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
     return edit;
   };
   label(tr("File"), 0, 0);
-  path_ = field("partPath", tr("path of a snapshot or of Kineto's JSON"));
+  path_ = field("partPath", tr("path of a snapshot or a Kineto JSON"));
   path_->setText(path);
   auto* browse = new QPushButton(tr("Browse …"));
   browse->setAutoDefault(false);

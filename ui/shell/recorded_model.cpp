@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/weights.h"
 #include "ui/panels/techniques.h"
 #include "ui/timeline/model/format.h"
@@ -41,8 +42,8 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       change->config.Set("precision", precision);
       best =
           ModelGuess{.config = change->config,
-                     .why = fmt::format("Its {} of parameters are as large as {} in {}",
-                                        timeline::FormatBytes(recorded), preset.name, precision)};
+                     .why = i18n::Format("Its {} of parameters are as large as {} in {}",
+                                         timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }
   return best;

@@ -2,10 +2,8 @@
 
 #include <sys/resource.h>
 
-#include <QFutureWatcher>
 #include <QSet>
 #include <QTimer>
-#include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <utility>
 
@@ -109,7 +107,7 @@ void SavingsPlanner::Publish() {
     const auto without = results_.constFind(w.without);
     if (with == results_.constEnd() || without == results_.constEnd()) {
       Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"),
-                    given_up_ ? tr("The worker can't be kept running")
+                    given_up_ ? tr("The worker keeps crashing; restarts stopped")
                               : tr("being planned in the background"));
     } else if (!with->ok || !without->ok) {
       Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"),
@@ -207,25 +205,21 @@ void SavingsPlanner::Done(Result result) {
 
 void SavingsPlanner::DigestLater(
     std::function<absl::StatusOr<std::shared_ptr<const Digest>>()> make) {
-  using DigestPointer = absl::StatusOr<std::shared_ptr<const Digest>>;
-  auto* watcher = new QFutureWatcher<DigestPointer>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
-    const DigestPointer digest = trace::CatchStatus([&] { return watcher->result(); });
-    watcher->deleteLater();
-    Result result;
-    result.ok = digest.ok();
-    if (digest.ok()) {
-      result.peak = (*digest)->summary.peak.allocated;
-      result.step_ms = (*digest)->last_step_ms;
-      // A shipped run is read again as quickly as it is found among thirty that are kept.
-      if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
-    } else {
-      result.error = ToQString(std::string(digest.status().message()));
-    }
-    Done(std::move(result));
-  });
-  watcher->setFuture(
-      QtConcurrent::run([make = std::move(make)] { return trace::CatchStatus(make); }));
+  jobs_.Ask(std::move(make),
+            [this](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
+              Result result;
+              result.ok = digest.ok();
+              if (digest.ok()) {
+                result.peak = (*digest)->summary.peak.allocated;
+                result.step_ms = (*digest)->last_step_ms;
+                // A shipped run is read again as quickly as it is found among thirty that are kept.
+                if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
+              } else {
+                result.error = ToQString(std::string(digest.status().message()));
+              }
+              Done(std::move(result));
+            },
+            {.earlier = Earlier::kKept});
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {

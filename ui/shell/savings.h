@@ -18,6 +18,7 @@
 
 #include "profiler/run/run_config.h"
 #include "profiler/setup/samples.h"
+#include "ui/jobs/jobs.h"
 #include "ui/panels/rows.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/worker/worker_client.h"
@@ -83,6 +84,7 @@ class SavingsPlanner : public QObject {
   QByteArray current_key_;
   quint64 current_tag_ = 0;
   bool given_up_ = false;
+  Jobs jobs_;
   std::shared_ptr<const setup::Samples> samples_;
 };
 

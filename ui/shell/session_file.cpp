@@ -7,9 +7,7 @@
 #include <QDir>
 #include <QFile>
 #include <QSaveFile>
-#include <QtConcurrent/QtConcurrentRun>
 
-#include "profiler/trace/catch_status.h"
 #include "ui/documents/saved_documents.h"
 
 namespace vramscope::ui {
@@ -30,13 +28,6 @@ QString WriteSaved(const QString& path, const QByteArray& json) {
     if (file.write(json) == json.size() && file.commit()) return {};
   }
   return QStringLiteral("%1: %2").arg(path, file.errorString());
-}
-
-// Nothing is thrown: who waits for it may be a destructor.
-QString MakeAndWrite(const QString& path, const SessionFile::Make& make) {
-  const absl::StatusOr<QString> error =
-      trace::CatchStatus([&] { return WriteSaved(path, make()); });
-  return error.ok() ? *error : QStringLiteral("out of memory");
 }
 
 QString LeftOf(const QString& path) { return path + QStringLiteral(".left"); }
@@ -61,13 +52,6 @@ SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(paren
   if (path_.isEmpty()) return;
   left_ = ReadSaved(LeftOf(path_));  // a second crash, before the first was restored
   if (left_.isEmpty()) left_ = ReadSaved(path_);
-  connect(&watcher_, &QFutureWatcherBase::finished, this, [this] {
-    error_ = watcher_.result();
-    if (next_)
-      Start(std::exchange(next_, {}));
-    else
-      Q_EMIT written();
-  });
 }
 
 SessionFile::~SessionFile() {
@@ -86,20 +70,14 @@ void SessionFile::forgetLeft() {
 
 void SessionFile::save(Make json) {
   if (path_.isEmpty()) return;
-  if (watcher_.isRunning())
-    next_ = std::move(json);
-  else
-    Start(std::move(json));
+  jobs_.Ask([path = path_, json = std::move(json)] { return WriteSaved(path, json()); },
+            [this](const absl::StatusOr<QString>& error) {
+              error_ = error.ok() ? *error : QStringLiteral("out of memory");
+              if (!jobs_.busy()) Q_EMIT written();
+            },
+            {.earlier = Earlier::kShown, .blocks = true});
 }
 
-void SessionFile::Start(Make json) {
-  watcher_.setFuture(QtConcurrent::run(
-      [path = path_, json = std::move(json)] { return MakeAndWrite(path, json); }));
-}
-
-void SessionFile::flush() {
-  watcher_.waitForFinished();
-  if (next_) error_ = MakeAndWrite(path_, std::exchange(next_, {}));
-}
+void SessionFile::flush() { jobs_.finish(); }
 
 }  // namespace vramscope::ui

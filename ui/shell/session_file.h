@@ -10,10 +10,11 @@
 #pragma once
 
 #include <QByteArray>
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 #include <functional>
+
+#include "ui/jobs/jobs.h"
 
 namespace vramscope::ui {
 
@@ -36,20 +37,17 @@ class SessionFile : public QObject {
   using Make = std::function<QByteArray()>;
   void save(Make json);
   void flush();  // what was saved is on disk when this returns, or cannot be
-  bool busy() const { return watcher_.isRunning(); }
+  bool busy() const { return jobs_.busy(); }
   const QString& error() const { return error_; }  // of the last write; empty: none
 
  Q_SIGNALS:
   void written();
 
  private:
-  void Start(Make json);
-
   QString path_;  // empty: no place for it
   int lock_ = -1;
   QByteArray left_;
-  Make next_;  // empty: none
-  QFutureWatcher<QString> watcher_;
+  Jobs jobs_;
   QString error_;
 };
 

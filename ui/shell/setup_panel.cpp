@@ -37,9 +37,9 @@ QString ProgressText(const TorchDownload::Progress& progress) {
   using Phase = TorchDownload::Phase;
   switch (progress.phase) {
     case Phase::kAsking:
-      return SetupPanel::tr("Asking the package index");
+      return SetupPanel::tr("Querying the package index");
     case Phase::kWaiting:
-      return SetupPanel::tr("No connection at the moment, trying again. %1 of %2 are here")
+      return SetupPanel::tr("No connection, trying again. %1 of %2 downloaded")
           .arg(Bytes(progress.done), Bytes(progress.total));
     case Phase::kDownloading: {
       QString text =
@@ -53,7 +53,7 @@ QString ProgressText(const TorchDownload::Progress& progress) {
       return text;
     }
     case Phase::kChecking:
-      return SetupPanel::tr("Checking what was downloaded");
+      return SetupPanel::tr("Verifying the download");
     case Phase::kUnpacking:
       return SetupPanel::tr("Unpacking: %1 of %2").arg(Bytes(progress.done), Bytes(progress.total));
   }
@@ -107,13 +107,12 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. These runs were planned before: switches that lead from one to another work.")
+    text = tr("%1. These runs were planned before: toggles that lead from one to another work.")
                .arg(missing_.why);
   if (missing_.can_download)
-    text +=
-        (text.isEmpty() ? QString() : QStringLiteral(" ")) +
-        tr("With it all models, settings and techniques do. Recordings and your own programs do "
-           "not need it.");
+    text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +
+            tr("With it, all models, settings and techniques work. Recordings and your own "
+               "programs do not need it.");
   text_->setWrappedText(text);
   text_->setVisible(!text.isEmpty());
   details_->setWrappedText(missing_.details);
@@ -123,7 +122,8 @@ void SetupPanel::ShowIdle() {
   QString size =
       tr("%1 to download, %2 on the disk, in %3")
           .arg(Bytes(missing_.bytes), Bytes(missing_.unpacked), BreakablePath(missing_.folder));
-  if (missing_.there > 0) size += tr(". %1 of it are here already").arg(Bytes(missing_.there));
+  if (missing_.there > 0)
+    size += tr(". %1 of it are already downloaded").arg(Bytes(missing_.there));
   state_->setWrappedText(size);
   button_->setVisible(missing_.can_download);
   button_->setEnabled(true);
@@ -135,7 +135,7 @@ void SetupPanel::setProgress(const TorchDownload::Progress& progress) {
   error_->hide();
   text_->hide();
   details_->hide();
-  title_->setWrappedText(tr("LibTorch is being set up"));
+  title_->setWrappedText(tr("LibTorch is being installed"));
   bar_->setValue(static_cast<int>(progress.fraction() * kPermille));
   bar_->show();
   state_->setWrappedText(ProgressText(progress));
@@ -146,7 +146,8 @@ void SetupPanel::setProgress(const TorchDownload::Progress& progress) {
 }
 
 void SetupPanel::setFailed(const QString& why) {
-  error_->setWrappedText(why.isEmpty() ? QString() : tr("LibTorch was not set up: %1.").arg(why));
+  error_->setWrappedText(why.isEmpty() ? QString()
+                                       : tr("LibTorch was not installed: %1.").arg(why));
   error_->setVisible(!why.isEmpty());
   ShowIdle();
 }

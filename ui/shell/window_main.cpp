@@ -17,6 +17,7 @@
 
 #include "profiler/base/install_paths.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/language/language.h"
 #include "ui/panels/search_panel.h"
 #include "ui/shell/application.h"
 #include "ui/shell/main_window.h"
@@ -247,6 +248,20 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationName(QStringLiteral("vramscope"));
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
+
+  // Before the window is built: --lang, what was chosen last, the environment.
+  const std::optional<Language> chosen = LanguageFromName(
+      !options.language.empty() || picture ? QString::fromStdString(options.language)
+                                           : MainWindow::storedLanguage());
+  if (!options.language.empty() && !chosen)
+    return Complain(kUsage, QStringLiteral("--lang: \"%1\" is not one of en, zh_CN")
+                                .arg(QString::fromStdString(options.language)));
+  if (chosen && !Languages().contains(*chosen))
+    Complain(kOk, QStringLiteral("this build has no translation %1 (lrelease was not found when it "
+                                 "was built); the window is in English")
+                      .arg(LanguageName(*chosen)));
+  const Language language = chosen.value_or(SystemLanguage());
+  SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
   // A picture shows what it was asked for, whatever the user's window looked like last.
   QTemporaryDir scratch;

@@ -21,6 +21,7 @@ struct WindowOptions {
   std::string size;                // "1680x1050", logical pixels; empty: as it was last
   std::string theme;               // "dark", "light", "system"; empty: as it was last
   double scale = 1.0;              // of everything, 0.5 to 4
+  std::string language = {};       // "en", "zh_CN"; empty: as it was last, or of the environment
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". A name that
   // is none is answered with those that there are.
   std::string page = {};

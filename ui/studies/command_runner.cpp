@@ -34,7 +34,7 @@ bool CommandRunner::busy() const { return process_ != nullptr; }
 void CommandRunner::run(const QStringList& arguments, const std::string& config) {
   cancel();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("the program 'vramscope' was not found beside the window's own program"));
+    Q_EMIT ended({}, tr("program 'vramscope' not found beside this program"));
     return;
   }
   QStringList words = arguments;
@@ -42,7 +42,7 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config)
     config_ = std::make_unique<QTemporaryFile>();
     if (!config_->open() || config_->write(config.data(), static_cast<qint64>(config.size())) < 0 ||
         !config_->flush()) {
-      Q_EMIT ended({}, tr("no temporary file can be written: %1").arg(config_->errorString()));
+      Q_EMIT ended({}, tr("cannot write a temporary file: %1").arg(config_->errorString()));
       return;
     }
     words << QStringLiteral("--config") << config_->fileName();
@@ -91,7 +91,7 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
     Q_EMIT ended(result, {});
     return;
   }
-  Q_EMIT ended({}, error.isEmpty() ? tr("'%1' could not be run").arg(vramscope_) : error);
+  Q_EMIT ended({}, error.isEmpty() ? tr("cannot run '%1'").arg(vramscope_) : error);
 }
 
 }  // namespace vramscope::ui

@@ -4,6 +4,7 @@
 #include <QJsonArray>
 #include <QPushButton>
 
+#include "profiler/base/i18n.h"
 #include "profiler/reproduce/report.h"
 #include "profiler/run/check_run.h"
 #include "ui/studies/study_page.h"
@@ -12,14 +13,16 @@ namespace vramscope::ui {
 namespace {
 
 std::vector<Column> Columns() {
-  return {{.title = "Experiment", .width = 150},
-          {.title = "What", .width = 260},
-          {.title = "Figure", .width = 150},
-          {.title = "Published", .number = true, .tip = "In brackets: another model's figure"},
-          {.title = "Planned", .number = true},
-          {.title = "Error", .number = true},
-          {.title = "Tolerance", .number = true},
-          {.title = "Verdict", .width = 90}};
+  return {{.title = i18n::Text("Experiment"), .width = 150},
+          {.title = i18n::Text("What"), .width = 260},
+          {.title = i18n::Text("Figure"), .width = 150},
+          {.title = i18n::Text("Published"),
+           .number = true,
+           .tip = i18n::Text("In brackets: another model's figure")},
+          {.title = i18n::Text("Planned"), .number = true},
+          {.title = i18n::Text("Error"), .number = true},
+          {.title = i18n::Text("Tolerance"), .number = true},
+          {.title = i18n::Text("Verdict"), .width = 90}};
 }
 
 std::string Text(const QJsonObject& json, const char* key) {
@@ -47,9 +50,8 @@ ExperimentsPage::ExperimentsPage(const StudyPrograms& programs, QWidget* parent)
     : StudyPage(programs, "experimentsPage", parent),
       plan_(new QPushButton(tr("Plan all"))),
       open_(new QPushButton(tr("Open as a run"))) {
-  plan_->setToolTip(
-      tr("Plans every published experiment again; `vramscope reproduce` does the same"));
-  open_->setToolTip(tr("Plans the selected experiment here (double click does as well)"));
+  plan_->setToolTip(tr("Plan every published experiment again, as `vramscope reproduce` does"));
+  open_->setToolTip(tr("Plan the selected experiment here (or double-click it)"));
   controls_->insertWidget(0, plan_);
   controls_->insertWidget(1, open_);
   connect(plan_, &QPushButton::clicked, this, &ExperimentsPage::planAll);
@@ -100,9 +102,10 @@ void ExperimentsPage::open(int row) {
   const absl::Status status = config.ok() ? run::CheckRun(*config).status() : config.status();
   if (!status.ok()) {
     const std::string why(status.message());
-    return Say(why.find('{') != std::string::npos
-                   ? tr("What its publication leaves open is solved for first: Plan all.")
-                   : QString::fromStdString(why));
+    return Say(
+        why.find('{') != std::string::npos
+            ? tr("Values missing from its publication are solved for first: choose Plan all.")
+            : QString::fromStdString(why));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
   Q_EMIT editRequested(*config);
@@ -118,15 +121,15 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     const bool within = e.value(QLatin1String("within_tolerance")).toBool();
     const std::string state = Text(e, "state");
     const std::string verdict = state != "run" ? state
-                                : !judged      ? "shown"
-                                : within       ? "within"
-                                               : "off";
+                                : !judged      ? TEXT_MARK("shown")
+                                : within       ? TEXT_MARK("within")
+                                               : TEXT_MARK("off");
     const Cell::Tone tone = verdict == "within" ? Cell::Tone::kGood
                             : verdict == "off"  ? Cell::Tone::kBad
                                                 : Cell::Tone::kDim;
     std::string note = Text(e, "note");
     if (const std::string lacks = Text(e, "lacks"); !lacks.empty())
-      note = "Not run: " + lacks + (note.empty() ? "" : "\n" + note);
+      note = i18n::Text("Not run: ") + lacks + (note.empty() ? "" : "\n" + note);
     const QJsonValue error = e.value(QLatin1String("error"));
     Row row;
     const auto add = [&](std::string text, double sort, Cell::Tone colour = Cell::Tone::kPlain) {
@@ -139,7 +142,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     add(Number(e, "predicted"), e.value(QLatin1String("predicted")).toDouble());
     add(error.isDouble() ? fmt::format("{:+.2f} %", 100 * error.toDouble()) : "", error.toDouble());
     add(Text(e, "tolerance"), 0);
-    add(verdict, 0, tone);
+    add(i18n::Text(verdict), 0, tone);
     table.rows.push_back(std::move(row));
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;

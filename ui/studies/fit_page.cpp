@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 #include "ui/studies/study_page.h"
 
@@ -33,14 +34,14 @@ FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
       make_(new QPushButton(tr("Make it fit"))) {
   budget_->setMaximumWidth(90);
   budget_->setObjectName(QStringLiteral("fitBudget"));
-  budget_->setToolTip(tr("What the device may hold, as 24GiB; empty: its own memory"));
-  make_->setToolTip(tr("Plans combinations of techniques; `vramscope fit` does the same"));
+  budget_->setToolTip(tr("Memory budget, for example 24GiB; empty: the device's memory"));
+  make_->setToolTip(tr("Plan combinations of techniques, as `vramscope fit` does"));
   controls_->insertWidget(0, new QLabel(tr("Budget")));
   controls_->insertWidget(1, budget_);
   controls_->insertWidget(2, make_);
   for (int i = 0; i < kProposals; ++i) {
     auto* button = new QPushButton(tr("Use %1").arg(i + 1));
-    button->setToolTip(tr("Plans and shows this proposal; Ctrl+Z takes it back"));
+    button->setToolTip(tr("Plan and show this proposal; Ctrl+Z undoes it"));
     button->hide();
     controls_->insertWidget(3 + i, button);
     connect(button, &QPushButton::clicked, this, [this, i] { apply(i); });
@@ -49,8 +50,7 @@ FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
   connect(make_, &QPushButton::clicked, this, &FitPage::makeItFit);
   connect(budget_, &QLineEdit::returnPressed, this, &FitPage::makeItFit);
   view_->setEmptyText(
-      tr("What makes the run on the left fit: three combinations of techniques, "
-         "every one of them planned."));
+      tr("Combinations of techniques that make the run on the left fit; each one is planned."));
 }
 
 void FitPage::setConfig(const run::RunConfig& config) {
@@ -69,8 +69,8 @@ void FitPage::SayWhatItIs() {
       now == run::ToJson(asked_) ||
       std::ranges::any_of(proposals_, [&](auto& each) { return now == run::ToJson(each); });
   Say(of_now ? found_
-             : tr("Of the run before the last change, which \"Use\" takes back: \"Make it fit\" "
-                  "plans anew."));
+             : tr("For the run before the last change; \"Use\" undoes that change, \"Make it fit\" "
+                  "plans again."));
 }
 
 void FitPage::makeItFit() {
@@ -93,10 +93,10 @@ void FitPage::apply(int proposal) {
 
 void FitPage::Show(const QJsonObject& result) {
   proposals_.clear();
-  Table table{.columns = {{.title = "Proposal", .width = 220},
-                          {.title = "Saves", .number = true},
-                          {.title = "Time", .number = true},
-                          {.title = "Why", .width = 320}},
+  Table table{.columns = {{.title = i18n::Text("Proposal"), .width = 220},
+                          {.title = i18n::Text("Saves"), .number = true},
+                          {.title = i18n::Text("Time"), .number = true},
+                          {.title = i18n::Text("Why"), .width = 320}},
               .rows = {}};
   const auto add = [&](std::string name, std::string saves, std::string time, std::string why,
                        bool marked) {
@@ -109,9 +109,9 @@ void FitPage::Show(const QJsonObject& result) {
   const QJsonObject start = result.value(QLatin1String("start")).toObject();
   const bool fits_now = start.value(QLatin1String("fits")).toBool();
   if (!start.isEmpty())
-    add(fmt::format("As it is: needs {}", Bytes(start.value(QLatin1String("needed")).toDouble())),
+    add(i18n::Format("As it is: needs {}", Bytes(start.value(QLatin1String("needed")).toDouble())),
         "", fmt::format("{:.1f} ms", start.value(QLatin1String("step_ms")).toDouble()),
-        fits_now ? "fits" : "does not fit", true);
+        fits_now ? i18n::Text("fits") : i18n::Text("does not fit"), true);
   int fitting = 0;
   for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
     const QJsonObject proposal = value.toObject();
@@ -125,16 +125,16 @@ void FitPage::Show(const QJsonObject& result) {
     const bool fits = proposal.value(QLatin1String("fits")).toBool();
     fitting += fits ? 1 : 0;
     const QString changes = proposal.value(QLatin1String("changes")).toString();
-    std::string more = fits ? "fits" : "does not fit";
-    more += changes == QLatin1String("nothing")    ? "; the training stays as it is"
-            : changes == QLatin1String("rounding") ? "; the same training in fewer bits"
-                                                   : "; another training";
+    std::string more = fits ? i18n::Text("fits") : i18n::Text("does not fit");
+    more += changes == QLatin1String("nothing")    ? i18n::Text("; training semantics unchanged")
+            : changes == QLatin1String("rounding") ? i18n::Text("; the same training in fewer bits")
+                                                   : i18n::Text("; another training");
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
-    if (batch > 0) more += fmt::format("; largest batch {}", batch);
-    if (seq > 0) more += fmt::format(", longest sequence {}", seq);
-    add(fmt::format("{}. needs {}", proposals_.size(),
-                    Bytes(proposal.value(QLatin1String("needed")).toDouble())),
+    if (batch > 0) more += i18n::Format("; largest batch {}", batch);
+    if (seq > 0) more += i18n::Format(", longest sequence {}", seq);
+    add(i18n::Format("{}. needs {}", proposals_.size(),
+                     Bytes(proposal.value(QLatin1String("needed")).toDouble())),
         "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()), more,
         true);
     for (const QJsonValue& each : proposal.value(QLatin1String("steps")).toArray()) {
@@ -147,15 +147,16 @@ void FitPage::Show(const QJsonObject& result) {
   }
   model_->setTable(std::move(table));
   for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
-  found_ = fits_now ? tr("It fits as it is. ") : QString();
+  found_ = fits_now ? tr("It already fits. ") : QString();
   found_ += fitting > 0
                 ? tr("%1 combinations planned in %2 s.")
                           .arg(result.value(QLatin1String("plans")).toInt())
                           .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
                       (result.value(QLatin1String("cut_short")).toBool()
-                           ? tr(" Then the time was up: others may fit that change less.")
+                           ? tr(" The time limit was reached: other combinations may fit with "
+                                "smaller changes.")
                            : QString())
-                : tr("Nothing that was tried fits; this is the smallest.");
+                : tr("None of the combinations fits; this is the smallest.");
   SayWhatItIs();
 }
 

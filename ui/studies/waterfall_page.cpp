@@ -14,6 +14,7 @@
 #include <functional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/fit/waterfall.h"
 #include "profiler/program/request.h"
 #include "profiler/run/toggles.h"
@@ -153,22 +154,21 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     connect(made, &QPushButton::clicked, this, run);
   };
   button(tr("Draw"),
-         tr("From the model's defaults to the run on the left; `vramscope waterfall` "
-            "does the same"),
+         tr("From the model's defaults to the run on the left, as `vramscope waterfall` does"),
          [this] {
            order_.clear();
            selected_.clear();
            draw();
          });
   button(tr("Up"),
-         tr("The selected bar earlier (Alt+Up): what it saves depends on what is on already"),
+         tr("Move the selected bar earlier (Alt+Up): its saving depends on what is already on"),
          [this] { move(-1); });
-  button(tr("Down"), tr("The selected bar later (Alt+Down)"), [this] { move(1); });
+  button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
   for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
     connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
                           Qt::WidgetWithChildrenShortcut),
             &QShortcut::activated, this, [this, by] { move(by); });
-  button(tr("Copy picture"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
+  button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
   // Many bars in a low window are scrolled; the table below keeps its header and some rows.
@@ -179,7 +179,7 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   column_->insertWidget(1, bars_area_, 3);
   view_->setMinimumHeight(90);
   view_->setEmptyText(
-      tr("Baseline to now: a bar for every technique, each the difference of two "
+      tr("From the defaults to the current run: one bar for each technique, the difference of two "
          "plans."));
 }
 
@@ -192,7 +192,7 @@ void WaterfallPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
   Say(run::ToJson(config_) == run::ToJson(asked_)
           ? found_
-          : tr("Of the run before the last change: \"Draw\" plans anew."));
+          : tr("For the run before the last change: \"Draw\" plans again."));
 }
 
 void WaterfallPage::draw() {
@@ -245,12 +245,12 @@ QString WaterfallPage::command() const {
 QPixmap WaterfallPage::picture() const { return bars_->grab(); }
 
 void WaterfallPage::Show(const QJsonObject& result) {
-  Table table{.columns = {{.title = "Bar", .width = 160},
-                          {.title = "Peak", .number = true},
-                          {.title = "Change", .number = true},
-                          {.title = "Reserved", .number = true},
-                          {.title = "Step", .number = true},
-                          {.title = "Settings", .width = 260}},
+  Table table{.columns = {{.title = i18n::Text("Bar"), .width = 160},
+                          {.title = i18n::Text("Peak"), .number = true},
+                          {.title = i18n::Text("Change"), .number = true},
+                          {.title = i18n::Text("Reserved"), .number = true},
+                          {.title = i18n::Text("Step"), .number = true},
+                          {.title = i18n::Text("Settings"), .width = 260}},
               .rows = {}};
   std::vector<Bar> bars;
   std::vector<std::string> asked_order;

@@ -1,11 +1,10 @@
 #include "ui/timeline/data_builder.h"
 
-#include <QMetaObject>
 #include <algorithm>
 #include <utility>
 
 #include "profiler/trace/catch_status.h"
-#include "ui/timeline/let_go.h"
+#include "ui/jobs/release_later.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui::timeline {
@@ -16,13 +15,6 @@ constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
 }  // namespace
-
-DataBuilder::DataBuilder(QObject* context, std::function<void()> landed)
-    : context_(context), landed_call_(std::move(landed)) {
-  pool_.setMaxThreadCount(1);
-}
-
-DataBuilder::~DataBuilder() { pool_.waitForDone(); }
 
 DataBuilder::Data DataBuilder::Remembered(const TracePtr& trace) const {
   for (const Data& d : remembered_)
@@ -35,7 +27,7 @@ void DataBuilder::Remember(const Data& data) {
   std::erase(remembered_, data);
   remembered_.push_back(data);
   const auto forget = [this](size_t i) {
-    LetGo(std::move(remembered_[i]));
+    ReleaseLater(std::move(remembered_[i]));
     remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
   };
   if (remembered_.size() > kRemembered) forget(0);
@@ -73,36 +65,21 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
   // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
   // be built; when one lands, the newest wanted is begun.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
+    jobs_.Ask(
+        [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },
+        [this, trace](absl::StatusOr<Data> data) {
+          landed_.push_back({trace, std::move(data)});
+          landed_call_();
+        },
+        {.earlier = Earlier::kKept});
     building_.push_back(trace);
-    {
-      std::lock_guard lock(mutex_);
-      landed_.reserve(landed_.size() + building_.size());  // what lands finds room
-    }
-    pool_.start([this, trace, curves, whole] {
-      absl::StatusOr<Data> data =
-          trace::CatchStatus([&]() -> Data { return TimelineData::Build(trace, curves, whole); });
-      {
-        std::lock_guard lock(mutex_);
-        landed_.push_back({trace, std::move(data)});
-      }
-      trace::DoUntilItWorks([&] {
-        QMetaObject::invokeMethod(
-            context_, [this] { landed_call_(); }, Qt::QueuedConnection);
-      });
-    });
   }
   return nullptr;
 }
 
 std::vector<DataBuilder::Data> DataBuilder::TakeLanded() {
-  std::vector<Landed> landed;
-  landed.reserve(building_.size());
-  {
-    std::lock_guard lock(mutex_);
-    landed.swap(landed_);
-  }
   std::vector<Data> ready;
-  for (Landed& each : landed) {
+  for (Landed& each : std::exchange(landed_, {})) {
     std::erase(building_, each.trace);
     if (!each.data.ok()) {
       Fail(each.trace, each.data.status());

@@ -1,8 +1,8 @@
-// What the canvas needs of traces (TimelineData): small ones are built at once, large ones on a
-// thread of its own; the last ones are remembered, so that a ghost or a pinned baseline is not
+// What the canvas needs of traces (TimelineData): small ones are built at once, large ones beside
+// the UI thread; the last ones are remembered, so that a ghost or a pinned baseline is not
 // built twice.
 //
-//   DataBuilder builder(widget, [this] { Land(); });
+//   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() comes
 //
 // UI thread only.
@@ -11,13 +11,11 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <QObject>
-#include <QThreadPool>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "ui/jobs/jobs.h"
 #include "ui/timeline/model/timeline_data.h"
 
 namespace vramscope::ui::timeline {
@@ -28,15 +26,15 @@ class DataBuilder {
   using TracePtr = std::shared_ptr<const trace::Trace>;
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
 
-  // `landed`: something has been built beside; called from `context`'s event loop, while that is
-  // there.
-  DataBuilder(QObject* context, std::function<void()> landed);
-  ~DataBuilder();
+  // `landed`: something has been built beside; called from the event loop.
+  explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
   // Null: it is being built, or will be when it is asked for again as something lands.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Built elsewhere.
   void Remember(const Data& data);
+  // Everything is built again when it is asked for: its texts are in another language.
+  void Forget() { remembered_.clear(); }
   // What is in sight is not forgotten, however large.
   void SetShown(const TracePtr& trace, const TracePtr& ghost);
   // What has been built since asked last.
@@ -45,7 +43,7 @@ class DataBuilder {
   absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }
-  void Wait() { pool_.waitForDone(); }
+  void Wait() { jobs_.finish(); }
 
  private:
   struct Landed {
@@ -55,16 +53,14 @@ class DataBuilder {
   Data Remembered(const TracePtr& trace) const;
   void Fail(const TracePtr& trace, const absl::Status& status);
 
-  QObject* context_;
   std::function<void()> landed_call_;
   TracePtr shown_, ghost_;
   std::vector<Data> remembered_;
   std::vector<TracePtr> building_;
-  std::mutex mutex_;
-  std::vector<Landed> landed_;  // guarded by mutex_
+  std::vector<Landed> landed_;
   std::vector<std::weak_ptr<const trace::Trace>> failed_;
   absl::Status error_;
-  QThreadPool pool_;  // last: its threads use the above
+  Jobs jobs_;
 };
 
 }  // namespace vramscope::ui::timeline

@@ -18,9 +18,9 @@ LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()>
     Add(this, tr("Hide"), LaneAction::kHide, key, tr("H"));
     Add(this, tr("Move up"), LaneAction::kMoveUp, key, tr("Alt+Up"));
     Add(this, tr("Move down"), LaneAction::kMoveDown, key, tr("Alt+Down"));
-    Add(this, tr("Higher"), LaneAction::kHigher, key, tr("Alt++"));
-    Add(this, tr("Lower"), LaneAction::kLower, key, tr("Alt+-"));
-    Add(this, tr("Its own height"), LaneAction::kNaturalHeight, key)
+    Add(this, tr("Taller"), LaneAction::kHigher, key, tr("Alt++"));
+    Add(this, tr("Shorter"), LaneAction::kLower, key, tr("Alt+-"));
+    Add(this, tr("Default height"), LaneAction::kNaturalHeight, key)
         ->setEnabled(model_->lane_settings().Of(key).height > 0);
     addSeparator();
   }
@@ -29,8 +29,8 @@ LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()>
   show->setEnabled(!hidden.empty());
   for (const auto& [key, name] : hidden)
     Add(show, QString::fromStdString(name), LaneAction::kHide, key);
-  Add(this, tr("Show all lanes"), LaneAction::kShowAll, {})->setEnabled(!hidden.empty());
-  Add(this, tr("All lanes as they come"), LaneAction::kReset, {})
+  Add(this, tr("Show all tracks"), LaneAction::kShowAll, {})->setEnabled(!hidden.empty());
+  Add(this, tr("Reset all tracks"), LaneAction::kReset, {})
       ->setEnabled(!model_->lane_settings().empty());
   if (s.data->activities() == nullptr) {
     addSeparator();

@@ -15,6 +15,7 @@
 namespace vramscope::ui::timeline {
 
 class LaneMenu : public QMenu {
+  Q_OBJECT
  public:
   // `lane`: null, or one of the head: there is nothing to do with it. The model has data.
   LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);

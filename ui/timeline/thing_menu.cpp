@@ -41,7 +41,7 @@ ThingMenu::ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane
     model_->ZoomToSelection(asked_.now());
     asked_.changed();
   });
-  addAction(tr("Select its time"), this, [this] {
+  addAction(tr("Select its time range"), this, [this] {
     if (const auto span = model_->SelectedSpan()) model_->SetRange(span);
     asked_.changed();
   });
@@ -59,7 +59,7 @@ ThingMenu::ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane
   go->setEnabled(!facts_.links.empty());
   addSeparator();
   auto* of_lane = new LaneMenu(model_, lane, asked_.changed, this);
-  of_lane->setTitle(tr("Lane"));
+  of_lane->setTitle(tr("Track"));
   addMenu(of_lane);
 }
 
@@ -81,7 +81,7 @@ void ThingMenu::AddLikes() {
   const trace::Trace& t = data_->trace();
   if (thing_.block()) {
     const trace::StackId stack = StackOf(t, {thing_.row});
-    addAction(tr("Mark blocks of the same stack"), this, [this, stack] {
+    addAction(tr("Highlight blocks of the same stack"), this, [this, stack] {
       const trace::Trace& trace = data_->trace();
       std::vector<trace::AllocationId> blocks;
       for (uint32_t i = 0; i < trace.allocations.size(); ++i)

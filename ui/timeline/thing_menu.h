@@ -18,6 +18,7 @@
 namespace vramscope::ui::timeline {
 
 class ThingMenu : public QMenu {
+  Q_OBJECT
  public:
   struct Asked {
     std::function<void()> changed;  // the model

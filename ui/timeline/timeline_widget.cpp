@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "profiler/trace/catch_status.h"
+#include "ui/jobs/release_later.h"
 #include "ui/timeline/canvas_keys.h"
 #include "ui/timeline/canvas_pointer.h"
 #include "ui/timeline/data_builder.h"
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/lane_menu.h"
-#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/thing_facts.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/model/tooltip.h"
@@ -83,7 +83,7 @@ struct TimelineWidget::Impl {
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
       // Not the picture of what was shown before, under the name of this.
       model.SetData(nullptr, false, Now());
-      model.SetStatus(Status::kFailed, tr("This can't be drawn").toStdString(),
+      model.SetStatus(Status::kFailed, tr("Cannot draw this").toStdString(),
                       std::string(error.message()),
                       tr("Close other programs, or open a part of it").toStdString(), -1);
     }
@@ -184,7 +184,7 @@ struct TimelineWidget::Impl {
   QElapsedTimer clock;
   QBasicTimer frame_timer, tooltip_timer;
   QBasicTimer exact_timer;  // runs while a moved picture stands for the exact one
-  DataBuilder builder{widget, [this] { Land(); }};
+  DataBuilder builder{[this] { Land(); }};
 };
 
 TimelineWidget::TimelineWidget(QWidget* parent)
@@ -243,6 +243,12 @@ void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const Q
 
 void TimelineWidget::setTheme(const Theme& theme) {
   impl_->model.SetTheme(theme);
+  impl_->Refresh();
+}
+
+void TimelineWidget::retranslate() {
+  impl_->builder.Forget();
+  impl_->ghost_label_changed = true;
   impl_->Refresh();
 }
 
@@ -443,7 +449,7 @@ void TimelineWidget::highlight(const std::vector<trace::AllocationId>& blocks) {
 }
 
 void TimelineWidget::mark(const std::shared_ptr<const Marking>& marking) {
-  LetGo(impl_->model.state().marking);
+  ReleaseLater(impl_->model.state().marking);
   impl_->model.Mark(marking);
   impl_->Refresh();
 }

@@ -58,6 +58,8 @@ class TimelineWidget : public QWidget {
                 const Curves& curves = {});
   void setTheme(const Theme& theme);
   // Memory of the card, of which the lines and labels speak; 0: unknown.
+  // After the language has changed: what is drawn is built again.
+  void retranslate();
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
   // Pictures that take longer (raster) are moved with the view before they are made anew; 8 ms.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/run/arena_message.h"
 #include "profiler/trace/frame.h"
 #include "proto/worker.pb.h"
 #include "ui/worker/assembly.h"
@@ -513,8 +514,8 @@ struct WorkerClient::Impl {
     if (!queued || active || state != State::kReady) return;
     Queued next = std::move(*queued);
     queued.reset();
-    proto::Request request;
-    proto::Request::Run* run = request.mutable_run();
+    const run::ArenaMessage<proto::Request> request;
+    proto::Request::Run* run = request->mutable_run();
     run->set_tag(next.tag);
     if (!run->mutable_config()->ParseFromString(next.config)) {
       last_code = kCodeInternal;
@@ -525,7 +526,7 @@ struct WorkerClient::Impl {
     active.emplace();
     active->tag = next.tag;
     active->asked = std::move(next);
-    Send(request);
+    Send(*request);
   }
 
   void CancelActive() {

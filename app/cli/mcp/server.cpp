@@ -284,7 +284,7 @@ Json Server::RunHere(const Call& call) {
   ForgetWhatHasChanged(call);
   const selfcheck::Answer answer = commands_.Run(call.arguments);
   if (!answer.ok() || answer.json.is_null())
-    return Failed(answer.error.empty() ? "it failed and said nothing" : answer.error);
+    return Failed(answer.error.empty() ? "it failed without a message" : answer.error);
   return ToolResult(answer.json, false, "");
 }
 

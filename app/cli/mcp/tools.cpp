@@ -175,7 +175,7 @@ Json PeakSchema() {
        {"by", OneOf("how blocks are grouped (category); stack: by the line of the program that "
                     "allocated",
                     {"category", "module", "op", "stack", "phase"})},
-       {"at", Text("a moment in place of the peak: 12.5ms, 1.2s")},
+       {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
        {"time", Text(kTime)},
        {"device", Number(kGpu, 0, 255)},
        {"top", Number(kTop, 1, 1000)}},
@@ -196,7 +196,7 @@ Json ExplainSchema() {
                  {"page", OneOf("one question alone: who strands free memory in segments, what "
                                 "settings would give back, leaks, call sites, why it ran out",
                                 {"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
-                 {"at", Text("a moment in place of the peak: 12.5ms, 1.2s")},
+                 {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
                  {"alloc_conf", Text("settings to try by replay, as of PYTORCH_CUDA_ALLOC_CONF: "
                                      "expandable_segments:True")},
                  {"time", Text(kTime)},

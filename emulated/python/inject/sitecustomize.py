@@ -106,14 +106,14 @@ def _without_uploads():
 
 
 if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
-    if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
-        _without_uploads()
-    sys.meta_path.insert(0, _AfterTorch())
     if os.environ.get("VRAMSCOPE_PROGRAM_TOGGLES") or os.environ.get("VRAMSCOPE_PROGRAM_SERVE"):
         _package()
         from vramscope import warm
 
-        warm.begins()
+        warm.begins()  # before the hooks set variables, which a fork is to have as well
+    if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
+        _without_uploads()
+    sys.meta_path.insert(0, _AfterTorch())
 _next_sitecustomize()
 if os.environ.get("VRAMSCOPE_PROGRAM_SERVE"):
     _package()

@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 
-from vramscope import packages
+from vramscope import packages, uploads
 from vramscope.process import replace_file
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
@@ -47,7 +47,8 @@ def begins():
 
 
 def about_to_import_torch():
-    changed = sorted(name for name in {*os.environ, *_began_with} if os.environ.get(name) != _began_with.get(name) and name != "PYTORCH_CUDA_ALLOC_CONF")
+    ours = {"PYTORCH_CUDA_ALLOC_CONF", *uploads.VARIABLES, *uploads.NO_NETWORK}
+    changed = sorted(name for name in {*os.environ, *_began_with} if os.environ.get(name) != _began_with.get(name) and name not in ours)
     _changes.extend(changed)
 
 
@@ -73,7 +74,6 @@ def tell_modules(process):
 
 def serve():
     """Returns in every process that is to become the program."""
-    _given.update(_environment_of_the_exec())
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
     with open(modules) as file:
         names = json.load(file)["modules"]
@@ -103,13 +103,6 @@ def serve():
 
 
 _imported = {}
-_given = {}  # the environment that this process was started with, before hooks and libraries set more
-
-
-def _environment_of_the_exec():
-    with open("/proc/self/environ", "rb") as file:
-        entries = [os.fsdecode(entry).partition("=") for entry in file.read().split(b"\0") if entry]
-    return {name: value for name, _, value in entries}
 
 
 def _files():
@@ -177,19 +170,24 @@ def _refuse(request):
     if _arguments(request) is None:
         return "it is another program"
     given = request["environment"]
-    changed = sorted(name for name in {*given, *_given} if given.get(name) != _given.get(name)
-                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK)
+    changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
+                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
     threads = len(os.listdir("/proc/self/task"))
     return "what was imported runs %d threads of its own" % (threads - 1) if threads > 1 else ""
 
 
+def _of_a_shim(name):
+    """pyenv's `python` is a script, which sets these before the interpreter starts: whoever asks has not seen them."""
+    return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
+
+
 def _arguments(request):
     """The program's own, if it is the one that this process has been started as; else None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter's, and the interpreter
-    if command[:options + 1] == own[:options + 1]:
+    if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have come by another name: pyenv's is a script
         return command[options + 1:]
     # A script that is started by its first line.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
@@ -213,8 +211,8 @@ def _take_environment(given):
     """The program's own, with what hooks and libraries have set since this process began."""
     here = "/proc/self/fd/%d" % OUTPUT
     since = {name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here)) for name, value in os.environ.items()
-             if _given.get(name) != value}
-    wanted = {**given, **since}
+             if _began_with.get(name) != value}
+    wanted = {**given, **since, **{name: value for name, value in os.environ.items() if _of_a_shim(name)}}
     for name in set(os.environ) - set(wanted):
         del os.environ[name]
     for name, value in wanted.items():

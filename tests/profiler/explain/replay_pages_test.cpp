@@ -98,7 +98,7 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_EQ(collect->error, "");
-  EXPECT_THAT(collect->note, HasSubstr("on a card of")) << "the file does not state it";
+  EXPECT_THAT(collect->note, HasSubstr("for a GPU of")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
   EXPECT_THAT(reclaim->headline, HasSubstr("does not state the card"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));

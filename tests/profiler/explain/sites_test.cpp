@@ -45,7 +45,7 @@ TEST(CallSites, AreThePythonFramesAndTheOperator) {
   for (const CallSite& s : sites.sites) names.push_back(s.name);
   EXPECT_THAT(names, ElementsAre("optimizer.py:80 step > aten::add",
                                  "optimizer.py:80 step > aten::mul", "MmBackward0 > aten::mm",
-                                 "optim.py:5 wrapper", "layers.0 > aten::mm", "(nobody said)"));
+                                 "optim.py:5 wrapper", "layers.0 > aten::mm", "(unattributed)"));
   EXPECT_THAT(StackLines(*t, one, true),
               ElementsAre("at::_ops::add_Tensor::call", "step  /home/u/project/optimizer.py:80",
                           "wrapper  /v/lib/python3.12/site-packages/torch/optim.py:5"));

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <vector>
 
 #include "profiler/program/program.h"
 #include "profiler/program/verdict.h"
@@ -42,9 +44,11 @@ class Folder : public ::testing::Test {
             {"frames", Json::array({{{"name", "run"}, {"filename", file}, {"line", 3}},
                                     {{"name", "main"}, {"filename", "/train.py"}, {"line", 9}}})}};
   }
-  static std::string Chunk(Json entries, Json segments = Json::array()) {
+  // A list, since compilers do not agree on what a braced list of one Json is as a Json: GCC takes
+  // it for an array, clang for the element.
+  static std::string Chunk(std::initializer_list<Json> entries, Json segments = Json::array()) {
     return ToPickle({{"segments", std::move(segments)},
-                     {"device_traces", Json::array({std::move(entries)})},
+                     {"device_traces", Json::array({Json(std::vector<Json>(entries))})},
                      {"allocator_settings", Json::object()}});
   }
 

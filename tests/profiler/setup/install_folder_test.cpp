@@ -119,7 +119,21 @@ TEST_F(Install, RemoveTakesWhatIsOursAndNothingElse) {
   EXPECT_GT(*removed, 600u);
   EXPECT_TRUE(fs::exists(root_ / "data/results/mine.trace"));
   EXPECT_TRUE(fs::exists(root_ / "outside/keep"));
-  EXPECT_FALSE(fs::exists(root_ / "data/torch-2.11.0"));
+  EXPECT_THAT(Left(), UnorderedElementsAre("results"));  // of a link only the link
+}
+
+TEST_F(Install, RemoveLeavesNoEmptyFolder) {
+  ASSERT_TRUE(Run(TorchFiles()).ok());
+  ASSERT_TRUE(Lock().Remove().ok());
+  EXPECT_FALSE(fs::exists(root_ / "data"));
+}
+
+TEST_F(Install, WhoWaitedForARemovalLocksTheNewFile) {
+  InstallFolder first = Lock();
+  ASSERT_TRUE(first.Remove().ok());
+  const InstallFolder second = Lock();  // the first still holds the file that is gone
+  EXPECT_EQ(InstallFolder::Lock((root_ / "data").string()).status().code(),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {

@@ -139,7 +139,7 @@ TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
   program.Arrived(first, false, 1);
   EXPECT_EQ(program.FileOfResult(), "/kept/1.trace");
   // or after that.
-  program.Expect("Once more");
+  program.Expect("Again");
   program.Began();
   program.Arrived(second, false, 2);
   EXPECT_FALSE(program.CanReload());

@@ -89,9 +89,12 @@ class AllocationFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     spared = true;
+    // No place for the session of the window: it is written meanwhile, by way of protobuf, whose
+    // messages do not survive an allocation that fails while they are filled.
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                          .state_folder = QStringLiteral("/proc/no-state"),
                           .savings = false});
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));

@@ -2,6 +2,7 @@
 // anything; tabs, history, comparisons; what is in memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <QAbstractButton>
 #include <QContextMenuEvent>
@@ -19,6 +20,7 @@
 #include "ui/shell/document_tabs.h"
 #include "ui/shell/history_panel.h"
 #include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
 namespace {
@@ -116,6 +118,24 @@ TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
   EXPECT_EQ(window_->config().batch, 6);
 }
 
+// The canvas kept the recording, under the tab and the figures of the plan.
+TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
+  RunDefault();
+  const auto plan = window_->digest();
+  OpenAndWait(Write("recorded.trace"));
+  ASSERT_NE(window_->digest(), plan);
+  run::RunConfig config = window_->config();
+  config.batch = 7;
+  ASSERT_GT(window_->worker()->processId(), 0);
+  ::kill(static_cast<pid_t>(window_->worker()->processId()), SIGKILL);
+  window_->editConfig(config);  // before the window knows
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(Banner("kind").toStdString(), "worker-lost");
+  ASSERT_EQ(Shown(), "qwen2-0.5b");
+  EXPECT_EQ(window_->digest(), plan);
+  EXPECT_EQ(window_->timelineWidget()->trace(), plan->trace);
+}
+
 TEST_F(Documents, EachFileHasATabAndIsReadOnce) {
   RunDefault();
   const QString a = Write("a.trace"), b = Write("b.trace", {.steps = 2});
@@ -141,7 +161,7 @@ TEST_F(Documents, WhatCannotBeReadLeavesNoTab) {
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "open-failed");
-  EXPECT_THAT(Banner("text").toStdString(), HasSubstr("What was shown stays"));
+  EXPECT_THAT(Banner("text").toStdString(), HasSubstr("The current view stays"));
   EXPECT_EQ(window_->documents().size(), 1u);
   EXPECT_EQ(window_->digest(), shown);
 }

@@ -327,7 +327,7 @@ TEST_F(Losses, AHiddenLaneComesBackWithUndo) {
   QTest::qWait(20);
   QTest::keyClick(window_->timelineWidget(), Qt::Key_H);
   ASSERT_NE(lanes(), before);
-  EXPECT_EQ(State()["undo"].toString(), "Hide lane");
+  EXPECT_EQ(State()["undo"].toString(), "Hide track");
   Trigger("edit.undo");
   EXPECT_EQ(lanes(), before);
   Trigger("edit.redo");

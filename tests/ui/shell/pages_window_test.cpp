@@ -80,7 +80,7 @@ TEST_F(PagesWindowTest, KernelsAreThoseOfTheCommandLine) {
     EXPECT_EQ(Table("kernels")["takes_ns"].toDouble(), said["takes_ns"].toDouble());
     const QStringList csv = view->selectionAsCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     ASSERT_EQ(csv.size(), groups.size() + 1);
-    EXPECT_THAT(csv[0].toStdString(), HasSubstr(",Takes [ns],Share [%],Count,Mean [ns],"));
+    EXPECT_THAT(csv[0].toStdString(), HasSubstr(",Duration [ns],Share [%],Count,Mean [ns],"));
     double takes = 0;
     for (qsizetype i = 0; i < groups.size(); ++i) {
       const QJsonObject group = groups[i].toObject();

@@ -89,13 +89,13 @@ TEST_F(PanelsWindowTest, APageOfAllSaysSoWhileARangeIsSelected) {
     window_->openPage(QLatin1String(page));
     ASSERT_TRUE(Idle());
     const QString without = Page(page)["head"].toString();
-    EXPECT_FALSE(without.contains(QLatin1String("does not narrow"))) << page;
+    EXPECT_FALSE(without.contains(QLatin1String("does not apply"))) << page;
     window_->timelineWidget()->setRange(trace.begin_ns(), (trace.begin_ns() + trace.end_ns()) / 2);
     ASSERT_TRUE(Idle());
     const QString within = Page(page)["head"].toString();
     const bool follows = QLatin1String(page) == QLatin1String("call-sites") ||
                          QLatin1String(page) == QLatin1String("fragmentation");
-    EXPECT_EQ(within.contains(QLatin1String("does not narrow this page")), !follows) << page;
+    EXPECT_EQ(within.contains(QLatin1String("does not apply to this page")), !follows) << page;
     EXPECT_NE(within, without) << page;
     window_->timelineWidget()->setRange(0, 0);
     ASSERT_TRUE(Idle());
@@ -284,21 +284,21 @@ TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
   auto* edit = Find<QLineEdit>("allocationFilter");
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_EQ(Allocations()["rows"].toInt(), 4);
-  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 found"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 match"));
   ASSERT_TRUE(WaitFor([this] {
     return State()["timeline"].toObject()["highlighted"].toInt() == 4;
   })) << "the timeline marks what was found";
   QTest::keyClick(edit, Qt::Key_Return);
   const trace::AllocationId first = window_->timelineWidget()->selection();
   EXPECT_TRUE(first.valid());
-  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("1 of 4 found"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 1 of 4"));
   window_->actionRegistry()->Find(QStringLiteral("edit.find-next"))->trigger();
   EXPECT_NE(window_->timelineWidget()->selection(), first);
-  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("2 of 4 found"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 2 of 4"));
   window_->actionRegistry()->Find(QStringLiteral("edit.find-previous"))->trigger();
   EXPECT_EQ(window_->timelineWidget()->selection(), first);
   QTest::keyClick(edit, Qt::Key_Return, Qt::ShiftModifier);  // round at the begin
-  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 of 4 found"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 4 of 4"));
   EXPECT_EQ(State()["timeline"].toObject()["highlighted"].toInt(), 4) << "still marked";
   window_->settleCanvas();
   window_->grab();

@@ -17,7 +17,9 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "profiler/trace/processes.h"
 #include "profiler/trace/writer.h"
+#include "tests/ui/shell/held_thread_pool.h"
 #include "tests/ui/shell/recorded_trace.h"
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/explain/curve_plot.h"
@@ -135,6 +137,51 @@ TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
   EXPECT_EQ(window_->timelineWidget()->cursorTime(), begin + 9'000'000);
   EXPECT_FALSE(State()["ghost"].toBool());  // a picture of a part is no run to compare with
   EXPECT_FALSE(Find<QToolButton>("cancel")->isVisible());
+}
+
+std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions& options) {
+  const std::vector<trace::ProcessTrace> parts = {
+      {.name = "rank 0", .trace = testing::MakeRecordedTrace(options)},
+      {.name = "rank 1", .trace = testing::MakeRecordedTrace(options)}};
+  return trace::JoinProcesses(parts).value();
+}
+
+// While a picture is added up another device of the one before is chosen: it is never shown, and
+// those that come after it are.
+TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
+  constexpr uint32_t kAddedUpBeside = 20'000;  // events, from which on it is not done at once
+  const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
+             second = OfTwoDevices({.steps = 8, .layers = 500, .out_of_memory = false}),
+             third = OfTwoDevices({.steps = 2, .out_of_memory = false});
+  ASSERT_LT(first->events.size(), kAddedUpBeside);
+  ASSERT_GT(second->events.size(), kAddedUpBeside);
+  QSemaphore go_on, given, end;
+  Open([&](const std::string&, const importers::OpenOptions& options) -> absl::StatusOr<TracePtr> {
+    options.preview(first);
+    go_on.acquire();
+    options.preview(second);
+    given.release();
+    while (!end.tryAcquire(1, 5)) options.preview(third);  // until one of them is taken
+    return third;
+  });
+  window_->openFile(QStringLiteral("/nowhere/large.pickle"));
+  ASSERT_TRUE(
+      WaitFor([&] { return window_->digest() != nullptr && window_->digest()->whole == first; }));
+  QTest::qWait(50);  // what stands beside the canvas is shown too: the next picture may come
+  {
+    const testing::HeldThreadPool held;
+    go_on.release();
+    given.acquire();
+    QCoreApplication::processEvents();  // it is to be added up
+    window_->showDevice(1);
+    ASSERT_TRUE(WaitFor([&] { return window_->digest()->device == 1; }));
+    EXPECT_EQ(window_->digest()->whole, first);
+  }
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window_->digest()->whole == third; }, 10'000));
+  EXPECT_TRUE(State()["partial"].toBool());
+  end.release();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_FALSE(State()["partial"].toBool());
 }
 
 TEST_F(RecordedFileTest, CancelBringsBackWhatWasShown) {

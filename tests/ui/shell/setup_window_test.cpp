@@ -225,7 +225,7 @@ TEST_F(SetupWindow, CancelKeepsWhatCameAndSaysSo) {
   ASSERT_TRUE(DownloadEnds());
   EXPECT_TRUE(cancelled);
   EXPECT_EQ(Panel()["error"].toString(), QString());
-  EXPECT_THAT(Panel()["state"].toString().toStdString(), HasSubstr("here already"));
+  EXPECT_THAT(Panel()["state"].toString().toStdString(), HasSubstr("already downloaded"));
   EXPECT_FALSE(State()["can_plan"].toBool());
 }
 

@@ -8,37 +8,16 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QMimeData>
-#include <QSemaphore>
 #include <QSignalSpy>
-#include <QThreadPool>
 #include <QUrl>
 
+#include "tests/ui/shell/held_thread_pool.h"
 #include "tests/ui/shell/shell_window.h"
 
 namespace vramscope::ui {
 namespace {
 
 class ShellFilesTest : public testing::ShellWindow {};
-
-// Keeps what is written in the background from starting, so that a test can come before it.
-class HeldThreadPool {
- public:
-  HeldThreadPool() : threads_(pool_->maxThreadCount()) {
-    pool_->waitForDone();
-    pool_->setMaxThreadCount(1);
-    pool_->start([this] { held_.acquire(); });
-  }
-  ~HeldThreadPool() {
-    held_.release();
-    pool_->setMaxThreadCount(threads_);
-    pool_->waitForDone();
-  }
-
- private:
-  QThreadPool* pool_ = QThreadPool::globalInstance();
-  int threads_;
-  QSemaphore held_;
-};
 
 TEST_F(ShellFilesTest, SaveAndOpenAgain) {
   RunDefault();
@@ -80,7 +59,7 @@ TEST_F(ShellFilesTest, CancelledWritingLeavesTheOldFile) {
     old.close();
     QSignalSpy done(window_.get(), &MainWindow::fileDone);
     {
-      HeldThreadPool held;
+      testing::HeldThreadPool held;
       name[4] == 't' ? window_->saveTrace(path) : window_->exportChrome(path);
       EXPECT_TRUE(window_->actionRegistry()->Find(QStringLiteral("run.cancel"))->isEnabled());
       window_->cancelAll();

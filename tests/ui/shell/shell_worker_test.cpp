@@ -87,8 +87,8 @@ TEST_F(ShellWorkerTest, TooBigForTheCardSaysByHowMuch) {
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
   // The highest reserved is of another moment than the peak of what is allocated.
   EXPECT_THAT(Banner("text").toStdString(),
-              ::testing::AllOf(::testing::HasSubstr("would be reserved at most"),
-                               ::testing::HasSubstr("allocated is highest in")));
+              ::testing::AllOf(::testing::HasSubstr("are reserved"),
+                               ::testing::HasSubstr("allocated peaks in")));
   EXPECT_THAT(State()["chips"].toObject()["fits"].toString().toStdString(),
               ::testing::HasSubstr("too much"));
 }

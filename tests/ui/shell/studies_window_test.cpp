@@ -78,12 +78,12 @@ TEST_F(StudiesWindow, WhatFitsAlreadyIsSaidAndProposalsOfAnotherRunAreSaidToBe) 
   window_->openPage(QStringLiteral("fit"));
   window_->fitPage()->makeItFit();
   ASSERT_TRUE(Settled());
-  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+  EXPECT_THAT(says(), HasSubstr("already fits"));
   auto* view = window_->findChild<QTableView*>(QStringLiteral("fitPageTable"));
   EXPECT_THAT(view->model()->index(0, 0).data().toString().toStdString(), HasSubstr("As it is"));
   window_->fitPage()->apply(0);
   ASSERT_TRUE(Settled());
-  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+  EXPECT_THAT(says(), HasSubstr("already fits"));
   run::RunConfigBuilder builder(start_);
   ASSERT_TRUE(builder.Set("batch", "2").ok());
   window_->editConfig(*builder.Build());
@@ -91,7 +91,7 @@ TEST_F(StudiesWindow, WhatFitsAlreadyIsSaidAndProposalsOfAnotherRunAreSaidToBe) 
   EXPECT_THAT(says(), HasSubstr("before the last change"));
   window_->editConfig(start_);
   ASSERT_TRUE(Settled());
-  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+  EXPECT_THAT(says(), HasSubstr("already fits"));
 }
 
 TEST_F(StudiesWindow, ABudgetThatIsNoSizeIsSaid) {

@@ -235,7 +235,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   }
   EXPECT_EQ(Value(facts, "made"), fmt::format("{} allocations, {}", made, FormatBytes(bytes)));
   EXPECT_THAT(Value(facts, "largest"), HasSubstr(FormatBytes(largest)));
-  EXPECT_THAT(Value(facts, "launched"), HasSubstr("kernels and copies"));
+  EXPECT_THAT(Value(facts, "launched"), HasSubstr("kernels and memcpys"));
   const Link launched = LinkOf(facts.facts, Link::To::kActivity);
   ASSERT_EQ(launched.to, Link::To::kActivity);
   EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFile>
+#include <QFontDatabase>
 #include <QImage>
 #include <QJsonObject>
 #include <QMouseEvent>
@@ -110,6 +111,36 @@ TEST_F(TimelineGlTest, SurvivesAnotherWindow) {
     EXPECT_NE(image.pixelColor(image.width() / 2, image.height() / 2), QColor(Qt::black));
   }
   EXPECT_EQ(w->dumpState()["renderer"].toString(), "gl");
+}
+
+// The atlas begins with what English needs; other characters are added as they are asked for.
+TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
+  if (QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty())
+    GTEST_SKIP() << "no font with Chinese characters is installed";
+  const auto ink = [](const char* renderer, const char* title) {
+    qputenv("VRAMSCOPE_RENDERER", renderer);
+    TimelineWidget w;
+    w.resize(600, 400);
+    w.setEmptyText(QString::fromUtf8(title), QString());
+    w.show();
+    EXPECT_TRUE(QTest::qWaitForWindowExposed(&w));
+    QTest::qWait(100);
+    EXPECT_EQ(w.dumpState()["renderer"].toString(), QLatin1String(renderer));
+    const QImage image = w.grab().toImage().convertToFormat(QImage::Format_RGB32);
+    const QRgb ground = image.pixel(5, image.height() - 5);
+    double sum = 0;
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = 0; x < image.width(); ++x)
+        sum += std::abs(qGreen(image.pixel(x, y)) - qGreen(ground));
+    return sum;
+  };
+  for (const char* title : {"显存峰值与碎片", "peak and fragmentation"}) {
+    const double raster = ink("raster", title), gl = ink("gl", title);
+    EXPECT_GT(raster, 0) << title;
+    EXPECT_NEAR(gl / raster, 1, 0.25) << title;
+  }
+  // Not one box for each character.
+  EXPECT_GT(std::abs(ink("gl", "一一一一一一") - ink("gl", "囊囊囊囊囊囊")), 1000);
 }
 
 TEST(FontFileTest, IsAFontThatQtReads) {

@@ -5,11 +5,14 @@
 #include <imgui.h>
 
 #include <QFontMetricsF>
+#include <QGlyphRun>
 #include <QOpenGLContext>
 #include <QRawFont>
+#include <QTextLayout>
 #include <QtEndian>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ui/timeline/raster/fonts.h"
 
@@ -48,8 +51,15 @@ in vec2 uv;
 out vec4 result;
 void main() { result = texture(picture, uv); })";
 
-// What the canvas writes; module names are ASCII.
+// What the canvas writes in English; module names are ASCII. The rest is added as it is asked for.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
+constexpr size_t kMostExtra = 6000;  // characters: an atlas of 4096 x 4096
+
+bool InEveryAtlas(char32_t c) {
+  for (const ImWchar* range = kGlyphs; *range != 0; range += 2)
+    if (c >= range[0] && c <= range[1]) return true;
+  return c < 0x20 || c > 0xffff;  // controls; what ImGui's characters of 16 bits cannot name
+}
 
 ImU32 ToImGui(uint32_t argb) {
   return IM_COL32((argb >> 16) & 255, (argb >> 8) & 255, argb & 255, argb >> 24);
@@ -84,8 +94,9 @@ void DashedLine(ImDrawList* out, const LinePrim& l) {
 
 }  // namespace
 
-QByteArray FontFile(const QFont& font) {
-  QRawFont raw = QRawFont::fromFont(font);
+QByteArray FontFile(const QFont& font) { return FontFile(QRawFont::fromFont(font)); }
+
+QByteArray FontFile(const QRawFont& raw) {
   if (!raw.isValid()) return {};
   // Outlines, metrics and characters: what a rasteriser needs. Layout tables are left out.
   static constexpr const char* kTags[] = {"CFF ", "OS/2", "cmap", "cvt ", "fpgm", "glyf", "head",
@@ -131,6 +142,21 @@ QByteArray FontFile(const QFont& font) {
   }
   return file;
 }
+
+namespace {
+
+// ImGui's size is that of ascent and descent together, Qt's that of the em square.
+std::optional<float> ImGuiSize(const QRawFont& raw, int pixels) {
+  const QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
+  if (head.size() < 20 || hhea.size() < 8) return std::nullopt;
+  const auto em = qFromBigEndian<quint16>(head.constData() + 18);
+  const auto ascent = qFromBigEndian<qint16>(hhea.constData() + 4);
+  const auto descent = qFromBigEndian<qint16>(hhea.constData() + 6);
+  if (em == 0 || ascent <= descent) return std::nullopt;
+  return static_cast<float>(pixels) * static_cast<float>(ascent - descent) / static_cast<float>(em);
+}
+
+}  // namespace
 
 GlRenderer::GlRenderer() = default;
 GlRenderer::~GlRenderer() = default;
@@ -183,6 +209,7 @@ absl::Status GlRenderer::LoadFonts(double scale) {
   ImGuiIO& io = ImGui::GetIO();
   io.Fonts->Clear();
   font_files_.clear();
+  ranges_.clear();
   for (int i = 0; i < kFontCount; ++i) {
     QFont font = CanvasFont(static_cast<Font>(i));
     QByteArray file = FontFile(font);
@@ -190,28 +217,23 @@ absl::Status GlRenderer::LoadFonts(double scale) {
       return absl::NotFoundError(
           fmt::format("font {} gives no outlines", font.family().toStdString()));
     }
-    // ImGui's size is that of ascent and descent together, Qt's that of the em square.
-    QRawFont raw = QRawFont::fromFont(font);
-    QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
-    if (head.size() < 20 || hhea.size() < 8) return absl::NotFoundError("font without metrics");
-    auto em = qFromBigEndian<quint16>(head.constData() + 18);
-    auto ascent = qFromBigEndian<qint16>(hhea.constData() + 4);
-    auto descent = qFromBigEndian<qint16>(hhea.constData() + 6);
-    if (em == 0 || ascent <= descent) return absl::NotFoundError("font without metrics");
-    auto size = static_cast<float>(font.pixelSize()) * static_cast<float>(ascent - descent) /
-                static_cast<float>(em);
+    const std::optional<float> size = ImGuiSize(QRawFont::fromFont(font), font.pixelSize());
+    if (!size) return absl::NotFoundError("font without metrics");
     font_files_.push_back(file);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
     config.OversampleH = 2;
     config.OversampleV = 1;
     FontMetrics& metrics = fonts_[i];
-    metrics.size = size;
+    metrics.size = *size;
     metrics.cap_height = static_cast<float>(QFontMetricsF(font).capHeight());
     metrics.font = io.Fonts->AddFontFromMemoryTTF(
         font_files_.back().data(), static_cast<int>(font_files_.back().size()),
-        size * static_cast<float>(scale), &config, kGlyphs);
+        *size * static_cast<float>(scale), &config, kGlyphs);
     if (!metrics.font) return absl::NotFoundError("ImGui refuses the font");
+    if (!extra_.empty())
+      if (absl::Status status = AddFallbacks(font, static_cast<float>(scale)); !status.ok())
+        return status;
   }
   if (!io.Fonts->Build()) return absl::InternalError("the font atlas cannot be built");
   scale_ = scale;
@@ -227,9 +249,76 @@ absl::Status GlRenderer::SetScale(double scale) {
   return absl::OkStatus();
 }
 
+// The characters that `font` has no outlines for, from the fonts that Qt would take them of; into
+// the font that was added last.
+absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
+  QString text;
+  for (const char32_t c : extra_) text += QChar(static_cast<char16_t>(c));
+  QTextLayout layout(text, font);
+  layout.beginLayout();
+  layout.createLine();
+  layout.endLayout();
+  struct Fallback {
+    QRawFont raw;
+    std::set<char16_t> characters;
+  };
+  std::map<QString, Fallback> fallbacks;
+  for (const char32_t c : extra_) {
+    const auto unit = static_cast<char16_t>(c);
+    for (const QGlyphRun& run : layout.glyphRuns()) {
+      const QRawFont raw = run.rawFont();
+      if (!raw.supportsCharacter(QChar(unit))) continue;
+      Fallback& fallback = fallbacks[raw.familyName()];
+      fallback.raw = raw;
+      fallback.characters.insert(unit);
+      break;
+    }
+  }
+  ImGuiIO& io = ImGui::GetIO();
+  for (auto& [family, fallback] : fallbacks) {
+    std::shared_ptr<const QByteArray>& file = fallback_files_[family];
+    if (file == nullptr) file = std::make_shared<const QByteArray>(FontFile(fallback.raw));
+    const std::optional<float> size = ImGuiSize(fallback.raw, font.pixelSize());
+    if (file->isEmpty() || !size) continue;  // boxes stand for its characters
+    std::vector<unsigned short>& ranges = ranges_.emplace_back();
+    for (const char16_t c : fallback.characters) ranges.insert(ranges.end(), {c, c});
+    ranges.push_back(0);
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    config.MergeMode = true;
+    config.OversampleH = 1;
+    // stb_truetype reads, it does not write.
+    if (io.Fonts->AddFontFromMemoryTTF(const_cast<char*>(file->constData()),
+                                       static_cast<int>(file->size()), *size * scale, &config,
+                                       ranges.data()) == nullptr)
+      return absl::NotFoundError("ImGui refuses the font");
+  }
+  return absl::OkStatus();
+}
+
+void GlRenderer::NoteCharacters(std::string_view utf8) const {
+  if (std::ranges::all_of(utf8, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    return;
+  for (const char32_t c :
+       QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size())).toUcs4())
+    if (!InEveryAtlas(c) && !extra_.contains(c)) lacking_.insert(c);
+}
+
+absl::Status GlRenderer::AddCharacters() {
+  if (extra_.size() + lacking_.size() > kMostExtra) extra_.clear();
+  extra_.merge(lacking_);
+  lacking_.clear();
+  ImGui::SetCurrentContext(context_);
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  if (absl::Status status = LoadFonts(scale_); !status.ok()) return status;
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+  return absl::OkStatus();
+}
+
 float GlRenderer::Width(std::string_view utf8, Font font) const {
   const FontMetrics& m = fonts_[static_cast<size_t>(font)];
   if (!m.font) return 0;
+  NoteCharacters(utf8);
   return m.font->CalcTextSizeA(m.size, FLT_MAX, 0, utf8.data(), utf8.data() + utf8.size()).x;
 }
 
@@ -390,6 +479,7 @@ void GlRenderer::Emit(const DrawList& list, ImDrawList* out) {
           const TextPrim& t = list.texts()[i];
           std::string_view text = list.text(t);
           const FontMetrics& m = fonts_[static_cast<size_t>(t.font)];
+          NoteCharacters(text);
           float x = t.box.x;
           if (t.align != Align::kLeft) {
             float room = t.box.w - Width(text, t.font);

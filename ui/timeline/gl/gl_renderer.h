@@ -15,9 +15,12 @@
 #include <QOpenGLExtraFunctions>
 #include <QOpenGLShaderProgram>
 #include <QOpenGLVertexArrayObject>
+#include <QRawFont>
 #include <QSizeF>
 #include <array>
+#include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +35,7 @@ namespace vramscope::ui::timeline {
 
 // The tables of a font as one file in memory, as ImGui wants it; empty when Qt cannot give them.
 QByteArray FontFile(const QFont& font);
+QByteArray FontFile(const QRawFont& font);
 
 class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  public:
@@ -42,6 +46,10 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   void Release();
   // Fonts for another device pixel ratio.
   absl::Status SetScale(double scale);
+  // Characters were asked for that the atlas lacks (Chinese, say): AddCharacters() puts them in,
+  // and what was laid out is laid out again.
+  bool lacks_characters() const { return !lacking_.empty(); }
+  absl::Status AddCharacters();
   void Render(const DrawList& list, QSizeF size, double scale);
 
   float Width(std::string_view utf8, Font font) const override;
@@ -59,6 +67,8 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   };
 
   absl::Status LoadFonts(double scale);
+  absl::Status AddFallbacks(const QFont& font, float pixels);
+  void NoteCharacters(std::string_view utf8) const;
   void Collect(const DrawList& list);
   void Emit(const DrawList& list, ImDrawList* out);
   void EmitDense(ImDrawList* out, Dense dense);
@@ -69,6 +79,11 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
   std::vector<QByteArray> font_files_;  // ImGui reads them while it bakes
+  // Beyond those that every atlas has: by the font that has them, and those that none has.
+  std::set<char32_t> extra_;
+  mutable std::set<char32_t> lacking_;
+  std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // by family
+  std::vector<std::vector<unsigned short>> ranges_;                      // ImGui reads them, too
 
   std::unique_ptr<QOpenGLShaderProgram> quads_, pictures_;
   std::unique_ptr<QOpenGLVertexArrayObject> vao_;

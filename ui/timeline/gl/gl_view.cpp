@@ -86,8 +86,15 @@ void GlView::initializeGL() {
 
 void GlView::paintGL() {
   if (!usable_) return;
+  Paint(false);
+  // Once more with the characters that were found to lack; then all of them are there.
+  if (!renderer_.lacks_characters()) return;
+  usable_ = renderer_.AddCharacters().ok();
+  if (usable_) Paint(true);
+}
+
+void GlView::Paint(bool stale) {
   double scale = devicePixelRatioF();
-  bool stale = false;
   if (scale != scale_) {
     scale_ = scale;
     usable_ = renderer_.SetScale(scale).ok();

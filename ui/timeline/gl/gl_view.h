@@ -34,6 +34,7 @@ class GlView : public QOpenGLWidget {
  protected:
   void initializeGL() override;
   void paintGL() override;
+  void Paint(bool stale);
 
  private:
   void Release();

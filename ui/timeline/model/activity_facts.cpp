@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/activity_names.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
@@ -19,13 +20,19 @@ constexpr size_t kMostRelated = 64;
 // Of an op's kernels and allocations so many are looked at for a sum.
 constexpr size_t kMostSummed = 10'000;
 
-std::string Plural(size_t count, std::string_view one) {
-  return fmt::format("{} {}{}", FormatCount(count), one, count == 1 ? "" : "s");
+std::string Blocks(size_t count) {
+  return count == 1 ? i18n::Format("{} block", 1) : i18n::Format("{} blocks", FormatCount(count));
+}
+
+std::string Allocations(size_t count) {
+  return count == 1 ? i18n::Format("{} allocation", 1)
+                    : i18n::Format("{} allocations", FormatCount(count));
 }
 
 std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
   const trace::AllocationTable& a = t.allocations;
-  return fmt::format("{} {}", FormatBytes(a.bytes[id]), trace::Name(a.main_category[id]));
+  return fmt::format("{} {}", FormatBytes(a.bytes[id]),
+                     i18n::Text(trace::Name(a.main_category[id])));
 }
 
 // By address, where anybody said what kernels work on.
@@ -38,10 +45,10 @@ void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* fac
   for (const auto& block : blocks)
     bytes += d.trace().allocations.bytes_rounded[block.allocation.value];
   facts->push_back(
-      {"works on", fmt::format("{}, {}", Plural(blocks.size(), "block"), FormatBytes(bytes))});
+      {i18n::Text("works on"), fmt::format("{}, {}", Blocks(blocks.size()), FormatBytes(bytes))});
   for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {
     const uint32_t id = blocks[i].allocation.value;
-    facts->push_back({std::string(query::UseText(blocks[i].read, blocks[i].written)),
+    facts->push_back({i18n::Text(query::UseText(blocks[i].read, blocks[i].written)),
                       NameOfAllocation(d.trace(), id),
                       {Link::To::kAllocation, id}});
   }
@@ -51,21 +58,21 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
   const trace::Trace& t = d.trace();
   const query::OperandLinks::Touches touches = d.activities()->operands().TouchesOf(id);
   if (touches.count == 0) return;
-  facts->push_back(
-      {"given to", fmt::format("{} kernels, copies and fills", FormatCount(touches.count))});
+  facts->push_back({i18n::Text("given to"),
+                    i18n::Format("{} kernels, memcpys and memsets", FormatCount(touches.count))});
   const auto add = [&](std::string_view label, uint32_t row) {
     if (row != kNoRow)
       facts->push_back({std::string(label),
-                        fmt::format("{} at {}", ActivityLabel(t, row),
-                                    MomentOf(t, t.activities.begin_ns[row], 1)),
+                        i18n::Format("{} at {}", ActivityLabel(t, row),
+                                     MomentOf(t, t.activities.begin_ns[row], 1)),
                         {Link::To::kActivity, row}});
   };
-  add("first by", touches.all.first);
-  add("last by", touches.all.last);
-  add("first read by", touches.reads.first);
-  add("last read by", touches.reads.last);
-  add("first written by", touches.writes.first);
-  add("last written by", touches.writes.last);
+  add(i18n::Text("first by"), touches.all.first);
+  add(i18n::Text("last by"), touches.all.last);
+  add(i18n::Text("first read by"), touches.reads.first);
+  add(i18n::Text("last read by"), touches.reads.last);
+  add(i18n::Text("first written by"), touches.writes.first);
+  add(i18n::Text("last written by"), touches.writes.last);
 }
 
 void AddKernels(const TimelineData& d, uint32_t slice, std::string_view label,
@@ -75,9 +82,10 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::string_view label,
   if (rows.empty()) return;
   int64_t takes = 0;
   for (const uint32_t row : rows) takes += t.activities.end_ns[row] - t.activities.begin_ns[row];
-  facts->push_back({std::string(label),
-                    fmt::format("{}{} launched, {}", rows.size() == kMostSummed ? "more than " : "",
-                                FormatCount(rows.size()), FormatDuration(takes))});
+  facts->push_back(
+      {std::string(label),
+       i18n::Format("{}{} launched, {}", rows.size() == kMostSummed ? i18n::Text("more than ") : "",
+                    FormatCount(rows.size()), FormatDuration(takes))});
   for (size_t i = 0; i < std::min(rows.size(), kNamed); ++i) {
     const uint32_t row = rows[i];
     facts->push_back(
@@ -100,47 +108,51 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   out.title = ActivityLabel(t, row);
   out.subtitle = fmt::format("{} · {}", ActivityNoun(a.kind[row]), PlaceOf(t, row));
   if (kernel && !name.empty() && name != out.title)
-    out.facts.push_back({"full name", std::string(name)});
+    out.facts.push_back({i18n::Text("full name"), std::string(name)});
   const int64_t takes = a.end_ns[row] - a.begin_ns[row];
-  if (takes > 0) out.facts.push_back({"takes", FormatDuration(takes)});
-  out.facts.push_back({"begins", MomentOf(t, a.begin_ns[row], 1)});
+  if (takes > 0) out.facts.push_back({i18n::Text("takes"), FormatDuration(takes)});
+  out.facts.push_back({i18n::Text("begins"), MomentOf(t, a.begin_ns[row], 1)});
   const bool copy = a.kind[row] == ActivityKind::kMemcpy;
   if (copy)
     out.facts.push_back(
-        {"from, to", fmt::format("{} → {}", trace::Name(a.from[row]), trace::Name(a.to[row]))});
+        {i18n::Text("from, to"), fmt::format("{} → {}", i18n::Text(trace::Name(a.from[row])),
+                                             i18n::Text(trace::Name(a.to[row])))});
   if (a.bytes[row] > 0 && a.kind[row] != ActivityKind::kCounter) {
-    out.facts.push_back({"bytes", FormatBytesExact(a.bytes[row])});
+    out.facts.push_back({i18n::Text("bytes"), FormatBytesExact(a.bytes[row])});
     if (copy && takes > 0)
-      out.facts.push_back({"rate", fmt::format("{:.1f} GB/s", static_cast<double>(a.bytes[row]) /
-                                                                  static_cast<double>(takes))});
+      out.facts.push_back(
+          {i18n::Text("rate"), fmt::format("{:.1f} GB/s", static_cast<double>(a.bytes[row]) /
+                                                              static_cast<double>(takes))});
   }
   const uint32_t call = index.CallOf(row);
   if (call != kNoRow && call != row) {
-    out.facts.push_back({"launched by",
-                         fmt::format("{} on {}", ActivityLabel(t, call), PlaceOf(t, call)),
+    out.facts.push_back({i18n::Text("launched by"),
+                         i18n::Format("{} on {}", ActivityLabel(t, call), PlaceOf(t, call)),
                          {Link::To::kActivity, call}});
-    out.facts.push_back({"waits", fmt::format("{} from its call to its begin",
-                                              FormatDuration(std::max<int64_t>(
-                                                  a.begin_ns[row] - a.begin_ns[call], 0)))});
+    out.facts.push_back(
+        {i18n::Text("waits"),
+         i18n::Format("{} from its call to its begin",
+                      FormatDuration(std::max<int64_t>(a.begin_ns[row] - a.begin_ns[call], 0)))});
   } else if (call == row) {
     for (const uint32_t of : index.Correlated(row))
       if (trace::IsOfDevice(a.kind[of]) && out.facts.size() < 3 + kNamed)
-        out.facts.push_back({"launches", ActivityLabel(t, of), {Link::To::kActivity, of}});
+        out.facts.push_back(
+            {i18n::Text("launches"), ActivityLabel(t, of), {Link::To::kActivity, of}});
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
-    out.facts.push_back({"launched by", "its call was not recorded"});
+    out.facts.push_back({i18n::Text("launched by"), i18n::Text("its call was not recorded")});
   }
   // The trace's slices say who ran; else what the producer wrote down.
   const uint32_t op = index.SliceOf(row, SliceKind::kOp);
   const uint32_t module = index.SliceOf(row, SliceKind::kModule);
   if (op != kNoRow) {
-    out.facts.push_back({"op", d.SliceName(op), {Link::To::kSlice, op}});
+    out.facts.push_back({i18n::Text("op"), d.SliceName(op), {Link::To::kSlice, op}});
   } else if (const auto said = t.String(a.op[row]); !said.empty()) {
-    out.facts.push_back({"op", std::string(said)});
+    out.facts.push_back({i18n::Text("op"), std::string(said)});
   }
   if (module != kNoRow) {
-    out.facts.push_back({"module", d.SliceName(module), {Link::To::kSlice, module}});
+    out.facts.push_back({i18n::Text("module"), d.SliceName(module), {Link::To::kSlice, module}});
   } else if (const auto said = t.String(index.ModuleOf(row)); !said.empty()) {
-    out.facts.push_back({"module", std::string(said)});
+    out.facts.push_back({i18n::Text("module"), std::string(said)});
   }
   AddBlocks(d, row, &out.facts);
   if (op != kNoRow) {
@@ -148,10 +160,11 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
     uint64_t bytes = 0;
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kMostSummed); ++id)
       bytes += t.allocations.bytes_rounded[id];
-    if (made.size() == 0) out.facts.push_back({"its op made", "no allocation"});
+    if (made.size() == 0)
+      out.facts.push_back({i18n::Text("its op made"), i18n::Text("no allocation")});
     if (made.size() > 0)
-      out.facts.push_back({"its op made", fmt::format("{}, {}", Plural(made.size(), "allocation"),
-                                                      FormatBytes(bytes))});
+      out.facts.push_back({i18n::Text("its op made"),
+                           fmt::format("{}, {}", Allocations(made.size()), FormatBytes(bytes))});
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kNamed); ++id)
       out.facts.push_back({"", NameOfAllocation(t, id), {Link::To::kAllocation, id}});
   }
@@ -162,19 +175,22 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
   const trace::Trace& t = d.trace();
   const query::IdleGap gap = d.idle()->Gap(number);
   ActivityFacts out;
-  out.title = fmt::format("idle {}", FormatDuration(gap.end_ns - gap.begin_ns));
+  out.title = i18n::Format("idle {}", FormatDuration(gap.end_ns - gap.begin_ns));
   out.subtitle = PlaceOf(t, gap.after);
-  out.facts.push_back({"waits for", gap.cause == query::IdleCause::kUnknown
-                                        ? "not known"
-                                        : std::string(Name(gap.cause))});
-  out.facts.push_back({"told by", std::string(Rule(gap.cause)), {}, true});
-  out.facts.push_back({"before", ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
+  out.facts.push_back({i18n::Text("waits for"), gap.cause == query::IdleCause::kUnknown
+                                                    ? i18n::Text("not known")
+                                                    : std::string(Name(gap.cause))});
+  out.facts.push_back({i18n::Text("told by"), i18n::Text(Rule(gap.cause)), {}, true});
+  out.facts.push_back(
+      {i18n::Text("before"), ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
   if (gap.evidence != kNoRow)
-    out.facts.push_back({gap.cause == query::IdleCause::kHost ? "asked for by" : "meanwhile",
-                         fmt::format("{} at {}", ActivityLabel(t, gap.evidence),
-                                     MomentOf(t, t.activities.begin_ns[gap.evidence], 1)),
-                         {Link::To::kActivity, gap.evidence}});
-  out.facts.push_back({"after", ActivityLabel(t, gap.after), {Link::To::kActivity, gap.after}});
+    out.facts.push_back(
+        {gap.cause == query::IdleCause::kHost ? i18n::Text("launched by") : i18n::Text("meanwhile"),
+         i18n::Format("{} at {}", ActivityLabel(t, gap.evidence),
+                      MomentOf(t, t.activities.begin_ns[gap.evidence], 1)),
+         {Link::To::kActivity, gap.evidence}});
+  out.facts.push_back(
+      {i18n::Text("after"), ActivityLabel(t, gap.after), {Link::To::kActivity, gap.after}});
   return out;
 }
 
@@ -184,13 +200,14 @@ std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id)
   if (d.activities()->operands().any()) AddTouches(d, id, &facts);
   const uint32_t made = d.activities()->OpThatMade(id);
   if (made != kNoRow) {
-    facts.push_back({"made by", d.SliceName(made), {Link::To::kSlice, made}});
-    AddKernels(d, made, "its kernels", &facts);
+    facts.push_back({i18n::Text("made by"), d.SliceName(made), {Link::To::kSlice, made}});
+    AddKernels(d, made, i18n::Text("its kernels"), &facts);
   }
   const uint32_t last = d.activities()->LastOpBeforeFree(id);
   if (last != kNoRow && last != made) {
-    facts.push_back({"last before its free", d.SliceName(last), {Link::To::kSlice, last}});
-    AddKernels(d, last, "its kernels", &facts);
+    facts.push_back(
+        {i18n::Text("last before its free"), d.SliceName(last), {Link::To::kSlice, last}});
+    AddKernels(d, last, i18n::Text("its kernels"), &facts);
   }
   return facts;
 }

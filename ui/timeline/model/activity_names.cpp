@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/query/kernel_names.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/format.h"
@@ -11,9 +12,9 @@ namespace vramscope::ui::timeline {
 using trace::ActivityKind;
 
 std::string_view ActivityNoun(ActivityKind kind) {
-  return kind == ActivityKind::kMemcpy   ? "copy"
-         : kind == ActivityKind::kMemset ? "fill"
-                                         : trace::Name(kind);
+  return kind == ActivityKind::kMemcpy   ? i18n::Text("copy")
+         : kind == ActivityKind::kMemset ? i18n::Text("fill")
+                                         : i18n::Text(trace::Name(kind));
 }
 
 std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
@@ -21,12 +22,12 @@ std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
   const std::string_view name = t.String(a.name[row]);
   switch (a.kind[row]) {
     case ActivityKind::kKernel:
-      return name.empty() ? "kernel" : query::KernelName(name);
+      return name.empty() ? i18n::Text("kernel") : query::KernelName(name);
     case ActivityKind::kMemcpy:
-      return fmt::format("{} → {} {}", trace::Name(a.from[row]), trace::Name(a.to[row]),
-                         FormatBytes(a.bytes[row], true));
+      return fmt::format("{} → {} {}", i18n::Text(trace::Name(a.from[row])),
+                         i18n::Text(trace::Name(a.to[row])), FormatBytes(a.bytes[row], true));
     case ActivityKind::kMemset:
-      return fmt::format("fill {}", FormatBytes(a.bytes[row], true));
+      return i18n::Format("memset {}", FormatBytes(a.bytes[row], true));
     case ActivityKind::kCollective:
       return a.bytes[row] ? fmt::format("{} {}", name, FormatBytes(a.bytes[row], true))
                           : std::string(name);
@@ -43,15 +44,15 @@ std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
     case ActivityKind::kOperand:
       break;
   }
-  return std::string(name.empty() ? trace::Name(a.kind[row]) : name);
+  return std::string(name.empty() ? i18n::Text(trace::Name(a.kind[row])) : name);
 }
 
 std::string ThreadName(const trace::Trace& t, uint32_t thread) {
   const uint32_t own = thread & ((1u << trace::kProcessShift) - 1);
   for (const trace::Process& process : trace::ProcessesOf(t))
     if (process.number == trace::ProcessOfThread(thread))
-      return fmt::format("thread {} of {}", own, process.name);
-  return fmt::format("thread {}", own);
+      return i18n::Format("thread {} of {}", own, process.name);
+  return i18n::Format("thread {}", own);
 }
 
 std::string PlaceOf(const trace::Trace& t, uint32_t row) {
@@ -62,7 +63,7 @@ std::string PlaceOf(const trace::Trace& t, uint32_t row) {
   const std::string device = trace::NameOfDevice(t, a.device[row]);
   if (a.kind[row] == ActivityKind::kKernel || a.kind[row] == ActivityKind::kMemcpy ||
       a.kind[row] == ActivityKind::kMemset || a.kind[row] == ActivityKind::kCollective)
-    return fmt::format("stream {} of {}", a.stream[row], device);
+    return i18n::Format("stream {} of {}", a.stream[row], device);
   return device;
 }
 

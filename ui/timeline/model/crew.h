@@ -35,6 +35,7 @@ class Crew {
  private:
   static int CoresToSpare();
   struct Job {
+    Job(const std::function<void(size_t)>* all, size_t parts) : part(all), count(parts) {}
     const std::function<void(size_t)>* part;  // there until all are done
     size_t count;
     std::atomic<size_t> next = 0, done = 0;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::ui::timeline {
 namespace {
 
@@ -80,15 +82,15 @@ std::string FormatDuration(int64_t ns) {
 }
 
 std::string FormatEntry(int64_t entry) {
-  return "entry " + (entry < 0 ? "\u2212" + FormatCount(static_cast<uint64_t>(-entry))
-                               : FormatCount(static_cast<uint64_t>(entry)));
+  return i18n::Text("entry ") + (entry < 0 ? "\u2212" + FormatCount(static_cast<uint64_t>(-entry))
+                                           : FormatCount(static_cast<uint64_t>(entry)));
 }
 
 std::string FormatLength(int64_t ns, bool times) {
   if (times) return FormatDuration(ns);
   const std::string count = FormatCount(static_cast<uint64_t>(std::abs(ns)));
   return fmt::format("{}{} {}", ns < 0 ? "\u2212" : "", count,
-                     ns == 1 || ns == -1 ? "entry" : "entries");
+                     ns == 1 || ns == -1 ? i18n::Text("entry") : i18n::Text("entries"));
 }
 
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns) {

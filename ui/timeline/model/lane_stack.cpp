@@ -80,7 +80,7 @@ void MakeConcessions(std::vector<Slot>& slots, float height) {
     return a.concession.until > b.concession.until;
   });
   for (const auto& [slot, c] : offers) {
-    const auto short_of_room = [&] {
+    const auto short_of_room = [&, &c = c] {  // clang captures no structured binding
       return Flexible(slots, height) < std::min(Wanted(slots) * c.until, c.most);
     };
     if (c.rows > 0) {

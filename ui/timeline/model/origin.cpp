@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/analysis/site_names.h"
+#include "profiler/base/i18n.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::ui::timeline {
@@ -34,7 +35,7 @@ std::string RuleText(uint64_t rule) {
   if (rule == inference::kSaid) return {};
   const std::string_view name =
       rule <= UINT8_MAX ? inference::RuleName(static_cast<uint8_t>(rule)) : std::string_view();
-  return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
+  return name.empty() ? fmt::format("rule {}", rule) : i18n::Text(name);
 }
 
 uint8_t CategoryRuleNumber(const trace::Trace& trace, trace::AllocationId id,
@@ -88,8 +89,10 @@ std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id) {
   const std::string site = CallSite(trace, StackOf(trace, id));
   if (!site.empty()) return site;
-  return fmt::format("{} {}", analysis::IsOlder(trace, id.value) ? "older block" : "allocation",
-                     id.value);
+  return fmt::format(
+      "{} {}",
+      analysis::IsOlder(trace, id.value) ? i18n::Text("older block") : i18n::Text("allocation"),
+      id.value);
 }
 
 }  // namespace vramscope::ui::timeline

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/ticks.h"
 
@@ -46,13 +47,13 @@ void DrawHead(const CanvasState& s, const TextMeasure& measure, DrawList* list) 
   const float width = s.layout.width - 2 * kMargin;
   list->Text(Elide(measure, s.status_title, Font::kTitle, width), {kMargin, 10, width, 26},
              Font::kTitle, s.theme.text);
-  std::string said = fmt::format("{} events", FormatCount(o.events));
-  if (o.activities > 0) said += fmt::format(", {} activities", FormatCount(o.activities));
+  std::string said = i18n::Format("{} events", FormatCount(o.events));
+  if (o.activities > 0) said += i18n::Format(", {} activities", FormatCount(o.activities));
   if (o.info.has_times) said += " · " + FormatDuration(o.end_ns() - o.begin_ns());
-  said += fmt::format(" · at most {} allocated, {} reserved", FormatBytes(o.peak_allocated(), true),
-                      FormatBytes(o.peak_reserved(), true));
+  said += i18n::Format(" · at most {} allocated, {} reserved",
+                       FormatBytes(o.peak_allocated(), true), FormatBytes(o.peak_reserved(), true));
   if (s.status_fraction >= 0)
-    said += fmt::format(" · {:.0f} % read", 100 * std::clamp(s.status_fraction, 0.0, 1.0));
+    said += i18n::Format(" · {:.0f} % read", 100 * std::clamp(s.status_fraction, 0.0, 1.0));
   list->Text(Elide(measure, said, Font::kSmall, width), {kMargin, 38, width, 18}, Font::kSmall,
              s.theme.dim);
 }
@@ -120,9 +121,9 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     const float x1 = std::max(x_of(slice.end_ns) - (step ? 1 : 0), x0 + 1);
     if (step) {
       list->Fill({x0, band.y, x1 - x0, band.h}, s.theme.raised);
-      const std::string name = slice.count > 1 ? fmt::format("Steps {} to {}", slice.number,
-                                                             slice.number + (slice.count - 1))
-                                               : fmt::format("Step {}", slice.number);
+      const std::string name = slice.count > 1 ? i18n::Format("Steps {} to {}", slice.number,
+                                                              slice.number + (slice.count - 1))
+                                               : i18n::Format("Step {}", slice.number);
       if (measure.Width(name, Font::kSmallBold) + 8 <= x1 - x0)
         list->Text(name, {x0 + 4, band.y, x1 - x0 - 6, band.h}, Font::kSmallBold, s.theme.dim);
     } else if (x1 > last_x + 0.5f) {

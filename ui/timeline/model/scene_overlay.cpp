@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/segment_record.h"
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/format.h"
@@ -153,7 +154,7 @@ void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list)
     list->Line(at, all.y, at, all.bottom(), s.theme.accent, 1);
   }
   std::string label = LengthOf(s.data->trace(), std::llround(s.range->width()));
-  if (!s.dragging_range) label += " · Esc";
+  if (!s.dragging_range) label += i18n::Text(" · Esc");
   float width = measure.Width(label, Font::kSmallBold) + 14;
   float x = std::clamp((x0 + x1 - width) / 2, all.x, std::max(all.right() - width, all.x));
   list->Box({x, ruler.y + 1, width, 17}, 8.5f, s.theme.accent);
@@ -309,28 +310,29 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
                Align::kCenter);
     y += height;
   };
-  line("A state, not a run", Font::kTitle, s.theme.text, 34);
-  line(fmt::format("{}: what was in memory, without a history.",
-                   t.info.source.empty() ? "This file" : t.info.source),
+  line(i18n::Text("A state, not a run"), Font::kTitle, s.theme.text, 34);
+  line(i18n::Format("{}: what was in memory, without a history.",
+                    t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);
-  line("There is no order in it and no time, so there is no timeline to draw.", Font::kBody,
-       s.theme.dim, 28);
+  line(i18n::Text("There is no order in it and no time, so there is no timeline to draw."),
+       Font::kBody, s.theme.dim, 28);
   if (t.events.size() == 0 && !t.info.statistics.empty()) {
-    line(fmt::format("{} figures of torch.cuda.memory_stats(), no blocks and no segments",
-                     t.info.statistics.size()),
+    line(i18n::Format("{} figures of torch.cuda.memory_stats(), no blocks and no segments",
+                      t.info.statistics.size()),
          Font::kBodyBold, s.theme.text, 24);
-    line("The State page below has them.", Font::kBody, s.theme.dim, 20);
+    line(i18n::Text("The State page below has them."), Font::kBody, s.theme.dim, 20);
     return;
   }
   const std::string reserved_text =
       trace::SegmentRecordOf(t) == trace::SegmentRecord::kNone
-          ? "how much was reserved is not recorded"
-          : fmt::format("{} reserved in {} segments", FormatBytes(reserved),
-                        FormatCount(trace::RecordedSegments(t)));
-  line(fmt::format("{} allocated in {} blocks, {}", FormatBytes(allocated),
-                   FormatCount(t.allocations.size()), reserved_text),
+          ? i18n::Text("how much was reserved is not recorded")
+          : i18n::Format("{} reserved in {} segments", FormatBytes(reserved),
+                         FormatCount(trace::RecordedSegments(t)));
+  line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
+                    FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
-  line("The State page below has its segments and who holds what.", Font::kBody, s.theme.dim, 20);
+  line(i18n::Text("The State page below has its segments and their owners."), Font::kBody,
+       s.theme.dim, 20);
 }
 
 void DrawLoadingLine(const CanvasState& s, DrawList* list) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/device_counters.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
@@ -91,9 +92,9 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.bytes = true;
     s.little = s.highest < kLittleBytes;
     s.key = fmt::format("memory/{}", trace::Name(of));
-    s.title =
-        fmt::format("{} {}memory", trace::Name(of), of == MemorySpace::kPinned ? "host " : "");
-    s.about = fmt::format("given by the driver · at most {}", FormatBytes(s.highest));
+    s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of)),
+                           of == MemorySpace::kPinned ? i18n::Text("host ") : "");
+    s.about = i18n::Format("given by the driver · at most {}", FormatBytes(s.highest));
     out.push_back(std::move(s));
   }
   for (auto& [of, curve] : counters) {
@@ -105,7 +106,7 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.key = fmt::format("counter/{}/{}", of.first, name);
     s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), trace::WithoutUnit(name));
     s.bytes = trace::CountsBytes(name);
-    s.about = fmt::format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
+    s.about = i18n::Format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
     s.little = true;  // clocks and temperatures: beside the point until asked for
     out.push_back(std::move(s));
   }

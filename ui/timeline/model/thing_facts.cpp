@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/query/filter.h"
 #include "profiler/query/kernel_sums.h"
 #include "profiler/query/search.h"
@@ -42,14 +43,16 @@ ThingFacts OfBlock(const TimelineData& data, const query::Thing& thing) {
   facts.size = fmt::format("{}", a.bytes_rounded[i]);
   facts.address = fmt::format("{:#x}", a.address[i]);
   facts.stack = StackText(t, {i});
-  facts.likes.push_back({"Find blocks of this size",
+  facts.likes.push_back({i18n::Text("Find blocks of this size"),
                          fmt::format("kind = block and size = {} B", a.bytes_rounded[i])});
-  AddLike(&facts, "Find blocks of this op", "block", "op", t.String(a.op[i]));
-  AddLike(&facts, "Find blocks of this module", "block", "module", t.String(a.module[i]));
-  AddLike(&facts, "Find blocks of this category", "block", "category",
+  AddLike(&facts, i18n::Text("Find blocks of this op"), "block", "op", t.String(a.op[i]));
+  AddLike(&facts, i18n::Text("Find blocks of this module"), "block", "module",
+          t.String(a.module[i]));
+  AddLike(&facts, i18n::Text("Find blocks of this category"), "block", "category",
           trace::Name(a.main_category[i]));
   if (a.phase[i] != trace::Phase::kNone)
-    AddLike(&facts, "Find blocks made in this phase", "block", "phase", trace::Name(a.phase[i]));
+    AddLike(&facts, i18n::Text("Find blocks made in this phase"), "block", "phase",
+            trace::Name(a.phase[i]));
   facts.links = KernelsOf(data, {i});
   return facts;
 }
@@ -63,10 +66,11 @@ ThingFacts OfActivity(const TimelineData& data, const query::Thing& thing) {
     facts.size = fmt::format("{}", a.bytes[i]);
   if (a.address[i] != 0) facts.address = fmt::format("{:#x}", a.address[i]);
   const std::string_view kind = query::Name(thing.kind);
-  AddLike(&facts, "Find all of this name", kind, "name", query::ActivityName(t, i));
+  AddLike(&facts, i18n::Text("Find all of this name"), kind, "name", query::ActivityName(t, i));
   if (data.activities() != nullptr && query::IsDeviceWork(a.kind[i])) {
-    AddLike(&facts, "Find all of this op", kind, "op", query::OpOf(*data.activities(), i));
-    AddLike(&facts, "Find all of this module", kind, "module",
+    AddLike(&facts, i18n::Text("Find all of this op"), kind, "op",
+            query::OpOf(*data.activities(), i));
+    AddLike(&facts, i18n::Text("Find all of this module"), kind, "module",
             query::ModuleOf(*data.activities(), i));
   }
   facts.links = FactsOfActivity(data, i).facts;
@@ -78,14 +82,14 @@ ThingFacts OfSlice(const TimelineData& data, const query::Thing& thing) {
   ThingFacts facts;
   const std::string_view kind = query::Name(thing.kind);
   const std::string name = query::GroupName(t, thing);
-  AddLike(&facts, fmt::format("Find each {} of this name", kind), kind, "name", name);
+  AddLike(&facts, i18n::Format("Find each {} of this name", i18n::Text(kind)), kind, "name", name);
   const std::string_view field = thing.kind == ThingKind::kModule  ? "module"
                                  : thing.kind == ThingKind::kOp    ? "op"
                                  : thing.kind == ThingKind::kPhase ? "phase"
                                                                    : "";
-  if (!field.empty()) AddLike(&facts, fmt::format("Find its blocks"), "block", field, name);
+  if (!field.empty()) AddLike(&facts, i18n::Format("Find its blocks"), "block", field, name);
   if (thing.kind == ThingKind::kModule || thing.kind == ThingKind::kOp)
-    AddLike(&facts, "Find its kernels", "kernel", field, name);
+    AddLike(&facts, i18n::Text("Find its kernels"), "kernel", field, name);
   facts.links = FactsOfSlice(data, thing.row).facts;
   return facts;
 }
@@ -113,7 +117,7 @@ ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing) {
   facts.name = thing.activity() ? query::ActivityName(data.trace(), thing.row) : group;
   facts.title = thing.kind == ThingKind::kStep || thing.kind == ThingKind::kMicroBatch
                     ? group
-                    : fmt::format("{}: {}", query::Name(thing.kind), group);
+                    : fmt::format("{}: {}", i18n::Text(query::Name(thing.kind)), group);
   std::erase_if(facts.links, [](const LinkedFact& fact) {
     return fact.link.to == Link::To::kNothing || fact.value.empty();
   });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::ui::timeline {
 
 using trace::SliceKind;
@@ -77,7 +79,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     if (!place.empty()) place += " · ";
     place += part;
   };
-  if (c.phase != trace::Phase::kNone) add(trace::Name(c.phase));
+  if (c.phase != trace::Phase::kNone) add(i18n::Text(trace::Name(c.phase)));
   add(c.module);
   add(c.op);
   d->peak_place_ = place;
@@ -98,18 +100,18 @@ std::string TimelineData::SliceName(uint32_t slice) const {
   const trace::SliceTable& s = trace_->slices;
   switch (s.kind[slice]) {
     case SliceKind::kStep:
-      return fmt::format("Step {}", s.number[slice]);
+      return i18n::Format("Step {}", s.number[slice]);
     case SliceKind::kMicroBatch:
-      return fmt::format("micro-batch {}", s.number[slice]);
+      return i18n::Format("micro-batch {}", s.number[slice]);
     case SliceKind::kPhase:
-      return std::string(trace::Name(s.phase(slice)));
+      return i18n::Text(trace::Name(s.phase(slice)));
     case SliceKind::kModule:
     case SliceKind::kOp:
     case SliceKind::kAnnotation:
       break;
   }
   std::string_view name = trace_->String(s.name[slice]);
-  return std::string(name.empty() ? "(root)" : name);
+  return std::string(name.empty() ? i18n::Text("(root)") : name);
 }
 
 std::span<const uint32_t> TimelineData::RetagsOf(trace::AllocationId id) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lanes.h"
 
 namespace vramscope::ui::timeline {
@@ -104,7 +105,7 @@ void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::str
   // What only the old ghost needed of the axis goes with it.
   const bool gone = state_.ghost && !ghost;
   state_.ghost = std::move(ghost);
-  state_.ghost_label = label.empty() ? "previous run" : std::move(label);
+  state_.ghost_label = label.empty() ? i18n::Text("previous run") : std::move(label);
   state_.ghost_map = {};
   if (state_.ghost && state_.data) {
     state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/origin.h"
@@ -46,7 +47,7 @@ std::string Place(const CanvasState& s, int64_t trace_ns,
   uint32_t phase = slice_at(trace::SliceKind::kPhase);
   uint32_t step = slice_at(trace::SliceKind::kStep);
   if (phase != kNoSlice) out += d.SliceName(phase) + " · ";
-  if (step != kNoSlice) out += fmt::format("step {} · ", d.trace().slices.number[step]);
+  if (step != kNoSlice) out += i18n::Format("step {} · ", d.trace().slices.number[step]);
   return out + Moment(s, trace_ns);
 }
 
@@ -63,49 +64,50 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   if (!module.empty()) tip.subtitle = op;
   trace::Category now = d.CategoryAt(hit.allocation, s.TraceTime(hit.time));
   tip.swatch = s.theme.category(now);
-  std::string category(trace::Name(now));
+  std::string category = i18n::Text(trace::Name(now));
   if (a.birth_category[i] != now) {
-    category += fmt::format(" (born {})", trace::Name(a.birth_category[i]));
+    category += i18n::Format(" (born {})", i18n::Text(trace::Name(a.birth_category[i])));
   }
-  tip.rows.push_back({"category", category, {}});
+  tip.rows.push_back({i18n::Text("category"), category, {}});
   if (std::string rule = CategoryRule(t, hit.allocation, now); !rule.empty())
-    tip.rows.push_back({"inferred by", std::move(rule), {}});
-  tip.rows.push_back({"requested", FormatBytesExact(a.bytes[i]), {}});
-  tip.rows.push_back({"block", FormatBytesExact(a.bytes_rounded[i]), {}});
+    tip.rows.push_back({i18n::Text("inferred by"), std::move(rule), {}});
+  tip.rows.push_back({i18n::Text("requested"), FormatBytesExact(a.bytes[i]), {}});
+  tip.rows.push_back({i18n::Text("block"), FormatBytesExact(a.bytes_rounded[i]), {}});
   std::string born = a.phase[i] != trace::Phase::kNone
-                         ? fmt::format("{} · ", trace::Name(a.phase[i]))
+                         ? fmt::format("{} · ", i18n::Text(trace::Name(a.phase[i])))
                          : std::string();
-  if (a.step[i] >= 0) born += fmt::format("step {} · ", a.step[i]);
+  if (a.step[i] >= 0) born += i18n::Format("step {} · ", a.step[i]);
   if (a.micro_batch[i] >= 0 && d.rows(trace::SliceKind::kMicroBatch) > 0) {
-    born += fmt::format("micro-batch {} · ", a.micro_batch[i]);
+    born += i18n::Format("micro-batch {} · ", a.micro_batch[i]);
   }
-  tip.rows.push_back({"born", born + Moment(s, a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("born"), born + Moment(s, a.begin_ns[i]), {}});
   if (a.free_event[i] == trace::kNoEvent) {
-    tip.rows.push_back({"freed", "not in this trace", {}});
+    tip.rows.push_back({i18n::Text("freed"), i18n::Text("not in this trace"), {}});
   } else {
-    tip.rows.push_back({"freed", Place(s, a.end_ns[i], a.free_event[i]), {}});
+    tip.rows.push_back({i18n::Text("freed"), Place(s, a.end_ns[i], a.free_event[i]), {}});
   }
-  tip.rows.push_back({"lives", LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
-  tip.rows.push_back({"address", fmt::format("0x{:x}", a.address[i]), {}});
+  tip.rows.push_back({i18n::Text("lives"), LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", a.address[i]), {}});
   if (a.segment[i].valid()) {
     tip.rows.push_back(
-        {"segment",
-         fmt::format("{} · {} pool", FormatBytes(t.segments.bytes[a.segment[i].value], true),
-                     a.pool[i] == trace::Pool::kSmall ? "small" : "large"),
+        {i18n::Text("segment"),
+         i18n::Format("{} · {} pool", FormatBytes(t.segments.bytes[a.segment[i].value], true),
+                      a.pool[i] == trace::Pool::kSmall ? i18n::Text("small") : i18n::Text("large")),
          {}});
   }
   const trace::EventIndex e = a.alloc_event[i];
   if (const auto user = t.String(t.events.UserMetadataOf(e)); !user.empty())
-    tip.rows.push_back({"user metadata", std::string(user), {}});
+    tip.rows.push_back({i18n::Text("user metadata"), std::string(user), {}});
   if (const auto compiled = t.String(t.events.CompileContextOf(e)); !compiled.empty())
-    tip.rows.push_back({"compile context", std::string(compiled), {}});
+    tip.rows.push_back({i18n::Text("compile context"), std::string(compiled), {}});
   const std::vector<StackLine> lines = StackLines(t, stack, kStackLines);
   for (size_t l = 0; l < lines.size(); ++l)
-    tip.rows.push_back(
-        {l == 0 ? "stack" : "", fmt::format("{}  {}", lines[l].function, lines[l].file), {}});
+    tip.rows.push_back({l == 0 ? i18n::Text("stack") : "",
+                        fmt::format("{}  {}", lines[l].function, lines[l].file),
+                        {}});
   if (!lines.empty() && t.stacks.Frames(stack).size() > lines.size())
     tip.rows.push_back(
-        {"", fmt::format("… {} more frames", t.stacks.Frames(stack).size() - lines.size()), {}});
+        {"", i18n::Format("… {} more frames", t.stacks.Frames(stack).size() - lines.size()), {}});
   return tip;
 }
 
@@ -117,7 +119,7 @@ Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
   tip.title = d.SliceName(i);
   if (t.kind[i] == trace::SliceKind::kPhase) tip.swatch = s.theme.phase(t.phase(i));
   if (t.kind[i] == trace::SliceKind::kOp) tip.subtitle = d.trace().String(t.module[i]);
-  tip.rows.push_back({"begins", Place(s, t.begin_ns[i], t.begin_event[i]), {}});
+  tip.rows.push_back({i18n::Text("begins"), Place(s, t.begin_ns[i], t.begin_event[i]), {}});
   for (LinkedFact& fact : FiguresOfSlice(d, i))
     tip.rows.push_back({std::move(fact.label), std::move(fact.value), {}});
   return tip;
@@ -130,28 +132,29 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
   int64_t p = d.CurvePointAt(s.TraceTime(hit.time));
   if (p < 0 || hit.time > d.duration_ns()) return tip;
   tip.title = FormatBytes(c.allocated[p]);
-  tip.subtitle = "allocated · " + Place(s, s.TraceTime(hit.time));
+  tip.subtitle = i18n::Text("allocated · ") + Place(s, s.TraceTime(hit.time));
   for (auto it = kStackOrder.rbegin(); it != kStackOrder.rend(); ++it) {
     const auto& bytes = c.category[static_cast<size_t>(*it)];
     if (bytes.empty() || bytes[p] == 0) continue;
     tip.rows.push_back(
-        {std::string(trace::Name(*it)), FormatBytes(bytes[p]), s.theme.category(*it)});
+        {i18n::Text(trace::Name(*it)), FormatBytes(bytes[p]), s.theme.category(*it)});
   }
   if (c.reserved[p] > 0) {
-    tip.rows.push_back({"reserved", FormatBytes(c.reserved[p]), {}});
-    tip.rows.push_back(
-        {"cached, free", FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])), {}});
+    tip.rows.push_back({i18n::Text("reserved"), FormatBytes(c.reserved[p]), {}});
+    tip.rows.push_back({i18n::Text("cached, free"),
+                        FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])),
+                        {}});
   }
   if (s.ghost) {
     double at = s.ghost_map.Map(hit.time);
     int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
     if (at > s.ghost->duration_ns()) {
-      tip.rows.push_back({s.ghost_label, "has ended before", {}});
+      tip.rows.push_back({s.ghost_label, i18n::Text("has ended before"), {}});
     } else if (g >= 0) {
       uint64_t other = s.ghost->curves().allocated[g];
       tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
       tip.rows.push_back(
-          {"difference",
+          {i18n::Text("difference"),
            FormatSignedBytes(static_cast<int64_t>(c.allocated[p]) - static_cast<int64_t>(other)),
            {}});
     }
@@ -164,10 +167,10 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
   if (!hit.offset) return tip;
   auto address = s.data->address_axis().AddressAt(*hit.offset, s.TraceTime(hit.time));
   if (!address) return tip;
-  tip.title = "cached and free";
+  tip.title = i18n::Text("cached and free");
   tip.subtitle = Place(s, s.TraceTime(hit.time));
   tip.swatch = s.theme.cached;
-  tip.rows.push_back({"address", fmt::format("0x{:x}", *address), {}});
+  tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", *address), {}});
   return tip;
 }
 

@@ -24,6 +24,18 @@ QString SansFamily() {
   return family;
 }
 
+QString FallbackFamily() {
+  // Fontconfig finds some font with a character; of these the shapes are Chinese, not Japanese.
+  static const QString family = [] {
+    const QStringList families = QFontDatabase::families();
+    for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",
+                               "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback"})
+      if (families.contains(QLatin1String(wanted))) return QString::fromLatin1(wanted);
+    return QString();
+  }();
+  return family;
+}
+
 QString MonoFamily() {
   static const QString family = FirstInstalled(
       {"JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono"}, QFontDatabase::FixedFont);
@@ -32,7 +44,9 @@ QString MonoFamily() {
 
 QFont CanvasFont(Font role) {
   bool mono = role == Font::kMono || role == Font::kMonoSmall;
-  QFont font(mono ? MonoFamily() : SansFamily());
+  QStringList families = {mono ? MonoFamily() : SansFamily()};
+  if (const QString more = FallbackFamily(); !more.isEmpty()) families << more;
+  QFont font(families);
   switch (role) {
     case Font::kBody:
     case Font::kBodyBold:

@@ -18,6 +18,8 @@ QFont CanvasFont(Font role);
 // Family of the proportional and of the monospaced fonts; the shell uses the same.
 QString SansFamily();
 QString MonoFamily();
+// For Chinese characters; empty: none of the usual ones is installed.
+QString FallbackFamily();
 
 // For lookups by text without a copy of it.
 struct TextHash {

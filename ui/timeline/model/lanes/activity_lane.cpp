@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/saturating.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/activity_facts.h"
@@ -127,34 +128,34 @@ class ActivityLane : public Lane {
     const std::string thread = ThreadName(t, tracks[first].thread);
     switch (of_) {
       case Of::kStream:
-        title_ = fmt::format("{} · stream {}", device, tracks[first].stream);
+        title_ = i18n::Format("{} · stream {}", device, tracks[first].stream);
         gaps_ = d.idle()->LineOf(tracks[first].device, tracks[first].stream);
         break;
       case Of::kCollectives:
-        title_ = fmt::format("{} · collectives of stream {}", device, tracks[first].stream);
+        title_ = i18n::Format("{} · collectives of stream {}", device, tracks[first].stream);
         break;
       case Of::kDriverMemory:
-        title_ = fmt::format("{} · driver's memory", device);
+        title_ = i18n::Format("{} · driver's memory", device);
         break;
       case Of::kCalls:
-        title_ = fmt::format("runtime calls · {}", thread);
+        title_ = i18n::Format("runtime calls · {}", thread);
         break;
       case Of::kSynchronizations:
-        title_ = fmt::format("synchronization · {}", thread);
+        title_ = i18n::Format("synchronization · {}", thread);
         break;
       case Of::kOverhead:
-        title_ = fmt::format("overhead of the instrument · {}", thread);
+        title_ = i18n::Format("instrumentation overhead · {}", thread);
         break;
       case Of::kRanges:
-        title_ = fmt::format("ranges · {}", thread);
+        title_ = i18n::Format("ranges · {}", thread);
         break;
       case Of::kCounter:
         break;
     }
     about_ = of_ == Of::kStream ? KindsOf(d) : fmt::format("{} {}", FormatCount(count_), Noun());
     if (of_ != Of::kDriverMemory)
-      about_ += fmt::format(" · {}, {:.0f} % of the time", FormatDuration(run::ToInt64(busy_ns_)),
-                            100 * static_cast<double>(busy_ns_) / d.duration_ns());
+      about_ += i18n::Format(" · {}, {:.0f} % of the time", FormatDuration(run::ToInt64(busy_ns_)),
+                             100 * static_cast<double>(busy_ns_) / d.duration_ns());
   }
 
   std::string_view key() const override { return key_; }
@@ -229,9 +230,10 @@ class ActivityLane : public Lane {
   // "12,360 kernels, 600 copies".
   std::string KindsOf(const TimelineData& d) const {
     std::string text;
-    for (const auto& [kind, one, many] : {std::tuple{ActivityKind::kKernel, "kernel", "kernels"},
-                                          std::tuple{ActivityKind::kMemcpy, "copy", "copies"},
-                                          std::tuple{ActivityKind::kMemset, "fill", "fills"}}) {
+    for (const auto& [kind, one, many] :
+         {std::tuple{ActivityKind::kKernel, i18n::Text("kernel"), i18n::Text("kernels")},
+          std::tuple{ActivityKind::kMemcpy, i18n::Text("copy"), i18n::Text("memcpys")},
+          std::tuple{ActivityKind::kMemset, i18n::Text("fill"), i18n::Text("memsets")}}) {
       uint64_t count = 0;
       for (uint32_t track = first_; track < first_ + static_cast<uint32_t>(rows_); ++track)
         count += d.ActivitiesOn(track, kind);
@@ -245,15 +247,15 @@ class ActivityLane : public Lane {
   std::string_view Noun() const {
     switch (of_) {
       case Of::kCollectives:
-        return "collectives";
+        return i18n::Text("collectives");
       case Of::kDriverMemory:
-        return "allocations and frees of the driver";
+        return i18n::Text("allocations and frees of the driver");
       case Of::kCalls:
-        return "calls";
+        return i18n::Text("calls");
       case Of::kSynchronizations:
-        return "waits of the host for the device";
+        return i18n::Text("waits of the host for the device");
       default:
-        return "ranges";
+        return i18n::Text("ranges");
     }
   }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/crew.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
@@ -16,7 +17,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr const char* kTitle = "blocks by address";
+constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
 // Of little height, memory and blocks together are worth more than either alone.
@@ -39,7 +40,7 @@ Color Faint(const Theme& theme, Color color) {
 class BlocksLane : public Lane {
  public:
   std::string_view key() const override { return "blocks"; }
-  std::string Name(const CanvasState&) const override { return kTitle; }
+  std::string Name(const CanvasState&) const override { return i18n::Text(kTitle); }
   LaneWants Wants(const CanvasState& s) const override {
     return {.rows = s.data && s.data->trace().allocations.size() > 0 ? 1 : 0,
             .title = kTitleHeight,
@@ -83,19 +84,20 @@ class BlocksLane : public Lane {
     SceneCounts* counts = draw.counts;
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
-    std::string about = "each rectangle is one allocation; hatched is cached and free";
+    std::string about = i18n::Text("each rectangle is one allocation; hatched is cached and free");
     if (!s.data || s.data->address_axis().strips().empty())
-      about = "each rectangle is one allocation, packed by time: segments are not recorded";
+      about =
+          i18n::Text("each rectangle is one allocation, packed by time: segments are not recorded");
     if (s.addresses.end > 0) {
-      about = fmt::format("{} of {} of addresses; double click on the title shows all",
-                          FormatBytes(s.address_end() - s.address_begin()),
-                          FormatBytes(s.data->address_axis().size()));
+      about = i18n::Format("{} of {} of addresses; double click on the title shows all",
+                           FormatBytes(s.address_end() - s.address_begin()),
+                           FormatBytes(s.data->address_axis().size()));
     }
     if (s.marking != nullptr && s.marking->block_count > 0) {
-      about = fmt::format("{} of {} highlighted; Esc ends it", FormatCount(s.marking->block_count),
-                          FormatCount(s.marking->blocks.size()));
+      about = i18n::Format("{} of {} highlighted; Esc ends it", FormatCount(s.marking->block_count),
+                           FormatCount(s.marking->blocks.size()));
     }
-    DrawLaneTitle(draw, kTitle, about);
+    DrawLaneTitle(draw, i18n::Text(kTitle), about);
     const TimelineData& d = *s.data;
     double span = static_cast<double>(s.address_end() - s.address_begin());
     if (body.h < 4 || span <= 0) return;
@@ -230,7 +232,8 @@ class BlocksLane : public Lane {
       }
     }
     if (!segments && view.rects.empty() && counts->block_cells == 0) {
-      list->Text("nothing is in memory here", body, Font::kSmall, s.theme.faint, Align::kCenter);
+      list->Text(i18n::Text("nothing is in memory here"), body, Font::kSmall, s.theme.faint,
+                 Align::kCenter);
     }
     list->PopClip();
   }

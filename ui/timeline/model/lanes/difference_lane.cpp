@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
@@ -19,7 +20,7 @@ constexpr float kHeight = 30;
 class DifferenceLane : public Lane {
  public:
   std::string_view key() const override { return "difference"; }
-  std::string Name(const CanvasState&) const override { return "difference"; }
+  std::string Name(const CanvasState&) const override { return i18n::Text("difference"); }
   LaneWants Wants(const CanvasState& s) const override {
     return {.rows = s.ghost != nullptr ? 1 : 0,
             .row_height = kHeight,
@@ -40,10 +41,10 @@ class DifferenceLane : public Lane {
     auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
     // A shorter ghost is not one with nothing in memory.
     const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
-    DrawLaneTitle(
-        draw, "difference",
-        fmt::format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
-                    FormatSignedBytes(peak - ghost_peak), ends ? " · it ends sooner" : ""));
+    DrawLaneTitle(draw, i18n::Text("difference"),
+                  i18n::Format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
+                               FormatSignedBytes(peak - ghost_peak),
+                               ends ? i18n::Text(" · it ends sooner") : ""));
     if (body.h < 4) return;
     int columns = DeviceColumns(s, body);
     const std::vector<int64_t> edges = EdgesOfView(s, columns);
@@ -84,8 +85,8 @@ class DifferenceLane : public Lane {
                s.theme.dim.WithAlpha(0.7));
     if (used < with_data) {
       const float right = body.x + static_cast<float>(with_data) * per_column;
-      const std::string text =
-          Elide(measure, fmt::format("{} ends here", s.ghost_label), Font::kSmall, right - gap - 8);
+      const std::string text = Elide(measure, i18n::Format("{} ends here", s.ghost_label),
+                                     Font::kSmall, right - gap - 8);
       if (!text.empty())
         list->Text(text, {gap + 4, body.y, right - gap - 4, body.h}, Font::kSmall, s.theme.dim);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
@@ -25,10 +26,10 @@ class IdleLane : public Lane {
   IdleLane(const TimelineData& d, uint32_t line) : line_(line) {
     const query::IdleGaps::Line& l = d.idle()->lines()[line];
     key_ = KeyOf(l.device);
-    title_ = fmt::format("{} · idle", trace::NameOfDevice(d.trace(), l.device));
+    title_ = i18n::Format("{} · idle", trace::NameOfDevice(d.trace(), l.device));
     const auto span = static_cast<double>(std::max<int64_t>(l.end_ns - l.begin_ns, 1));
-    about_ = fmt::format("{:.1f} % of {}", 100 * static_cast<double>(l.idle_ns) / span,
-                         FormatDuration(l.end_ns - l.begin_ns));
+    about_ = i18n::Format("{:.1f} % of {}", 100 * static_cast<double>(l.idle_ns) / span,
+                          FormatDuration(l.end_ns - l.begin_ns));
     for (int cause = 0; cause < query::kIdleCauseCount; ++cause)
       share_[static_cast<size_t>(cause)] =
           100 * static_cast<double>(l.idle_by_cause[static_cast<size_t>(cause)]) / span;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/tooltip.h"
 
@@ -58,8 +59,9 @@ void AddActivities(const TimelineData& d, std::vector<std::unique_ptr<const Lane
   for (const Group& group : groups)
     if (of_host(group)) lanes->push_back(MakeActivityLane(d, group.first, group.last));
   if (all > groups.size())
-    lanes->push_back(MakeNoticeLane("more", fmt::format("{} more", all - groups.size()),
-                                    "streams and threads, the least busy, are not shown"));
+    lanes->push_back(
+        MakeNoticeLane("more", i18n::Format("{} more", all - groups.size()),
+                       i18n::Text("streams and threads, the least busy, are not shown")));
 }
 
 class NoticeLane : public Lane {

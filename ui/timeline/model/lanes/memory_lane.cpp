@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
@@ -14,7 +15,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr std::string_view kMemoryTitle = "memory by category";
+constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
 // Below this it says nothing.
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
@@ -105,7 +106,7 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.shown = true;
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
-  p.title = fmt::format("peak {}", FormatBytes(peak.allocated));
+  p.title = i18n::Format("peak {}", FormatBytes(peak.allocated));
   // No wider than the larger side of the mark has room for: the callout must not cover it.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
   p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
@@ -167,7 +168,8 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
   if (label.empty()) return right;
   float width = measure.Width(label, Font::kSmall);
   float x = right - width - 4;
-  if (x - 26 < title.x + 13 + measure.Width(kMemoryTitle, Font::kSmallBold) + 8) return right;
+  if (x - 26 < title.x + 13 + measure.Width(i18n::Text(kMemoryTitle), Font::kSmallBold) + 8)
+    return right;
   float y = std::floor(title.y + title.h / 2) + 0.5f;
   list->Line(x - 26, y, x - 6, y, color.WithAlpha(0.9), 1.2f, dash);
   list->Text(label, {x, title.y, width + 2, title.h}, Font::kSmall, s.theme.dim);
@@ -175,18 +177,17 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
 }
 
 std::string About(const CanvasState& s) {
-  if (s.hidden.none()) return "stacked, bytes in blocks";
+  if (s.hidden.none()) return i18n::Text("stacked, bytes in blocks");
   std::string names;
   for (const trace::Category category : kStackOrder)
-    if (s.hides(category))
-      names += (names.empty() ? "" : ", ") + std::string(trace::Name(category));
-  return "without " + names;
+    if (s.hides(category)) names += (names.empty() ? "" : ", ") + i18n::Text(trace::Name(category));
+  return i18n::Text("without ") + names;
 }
 
 class MemoryLane : public Lane {
  public:
   std::string_view key() const override { return "memory"; }
-  std::string Name(const CanvasState&) const override { return std::string(kMemoryTitle); }
+  std::string Name(const CanvasState&) const override { return i18n::Text(kMemoryTitle); }
   LaneWants Wants(const CanvasState&) const override {
     return {.rows = 1, .title = kTitleHeight, .share = kShare, .least = kLeast};
   }
@@ -221,7 +222,7 @@ class MemoryLane : public Lane {
     const Rect& body = draw.place.body;
     const std::string about = About(s);
     if (body.h < 4) {
-      DrawLaneTitle(draw, kMemoryTitle, about);
+      DrawLaneTitle(draw, i18n::Text(kMemoryTitle), about);
       return;
     }
     const query::CurveColumns& c = draw.answer.curve;
@@ -282,7 +283,7 @@ class MemoryLane : public Lane {
     if (!c.reserved_max.empty() && used > 0) {
       highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
     }
-    std::string reserved_label = fmt::format("reserved {}", FormatBytes(highest));
+    std::string reserved_label = i18n::Format("reserved {}", FormatBytes(highest));
     if (highest > 0) {
       StepLine(
           s, area, columns, used, s.theme.text.WithAlpha(0.9), 1, kReservedDash, list, [&](int i) {
@@ -304,7 +305,7 @@ class MemoryLane : public Lane {
           std::floor(static_cast<float>(s.BytesToY(static_cast<double>(s.device_limit), body))) +
           0.5f;
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
-      std::string label = fmt::format("GPU {}", FormatBytes(s.device_limit, true));
+      std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
       // On a chip of its own, below the line when the reserved label is above it.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
@@ -320,14 +321,14 @@ class MemoryLane : public Lane {
     if (s.ghost) {
       right = TitleLegend(
           s, measure, draw.place.title, right,
-          fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)),
+          i18n::Format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)),
           s.theme.ghost, {}, list);
     }
     if (highest > 0 && !reserved_labelled) {
       right = TitleLegend(s, measure, draw.place.title, right, reserved_label, s.theme.text,
                           kReservedDash, list);
     }
-    DrawLaneTitle(draw, kMemoryTitle, about, right);
+    DrawLaneTitle(draw, i18n::Text(kMemoryTitle), about, right);
     DrawPeak(s, peak, body, list);
   }
 };

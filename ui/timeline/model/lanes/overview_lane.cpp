@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
 #include "ui/timeline/model/scene.h"
@@ -17,7 +18,7 @@ constexpr float kLabel = 62;
 class OverviewLane : public Lane {
  public:
   std::string_view key() const override { return "overview"; }
-  std::string Name(const CanvasState&) const override { return "overview"; }
+  std::string Name(const CanvasState&) const override { return i18n::Text("overview"); }
   bool FollowsView() const override { return false; }
   LaneWants Wants(const CanvasState&) const override {
     return {.rows = 1, .row_height = kHeight, .label = kLabel};
@@ -31,7 +32,7 @@ class OverviewLane : public Lane {
     const Rect& box = draw.place.body;
     if (box.x > s.layout.plot_left + 1) {
       std::string label =
-          Elide(draw.measure, "overview", Font::kSmall, box.x - s.layout.plot_left - 4);
+          Elide(draw.measure, i18n::Text("overview"), Font::kSmall, box.x - s.layout.plot_left - 4);
       list->Text(label, {s.layout.plot_left, box.y, box.x - s.layout.plot_left, box.h},
                  Font::kSmall, s.theme.faint);
     }

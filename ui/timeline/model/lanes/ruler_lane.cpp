@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
 #include "ui/timeline/model/scene.h"
@@ -24,7 +25,7 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
 class RulerLane : public Lane {
  public:
   std::string_view key() const override { return "ruler"; }
-  std::string Name(const CanvasState&) const override { return "ruler"; }
+  std::string Name(const CanvasState&) const override { return i18n::Text("ruler"); }
   LaneWants Wants(const CanvasState&) const override { return {.rows = 1, .row_height = kHeight}; }
 
   void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
@@ -71,7 +72,7 @@ class SeriesLane : public Lane {
     Tooltip tip;
     tip.title = text(series_.At(s.TraceTime(hit.time)));
     tip.subtitle = series_.title + " · " + MomentOf(s.data->trace(), s.TraceTime(hit.time));
-    tip.rows.push_back({"at most", text(series_.highest), {}});
+    tip.rows.push_back({i18n::Text("at most"), text(series_.highest), {}});
     return tip;
   }
 
@@ -91,19 +92,21 @@ class DeviceLane : public Lane {
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
-    about_ = fmt::format("peak {}", FormatBytes(memory.peak));
+    about_ = i18n::Format("peak {}", FormatBytes(memory.peak));
     if (stands_out_) {
-      about_ += " · needs the most";
+      about_ += i18n::Text(" · needs the most");
     } else if (memory.peak < most_) {
       about_ +=
-          fmt::format(" · {} below the most ({:.1f} %)", FormatBytes(most_ - memory.peak),
-                      100 * static_cast<double>(most_ - memory.peak) / static_cast<double>(most_));
+          i18n::Format(" · {} below the most ({:.1f} %)", FormatBytes(most_ - memory.peak),
+                       100 * static_cast<double>(most_ - memory.peak) / static_cast<double>(most_));
     } else {
-      about_ += " · none needs more";
+      about_ += i18n::Text(" · none needs more");
     }
   }
   std::string_view key() const override { return key_; }
-  std::string Name(const CanvasState&) const override { return memory_.name + " · memory"; }
+  std::string Name(const CanvasState&) const override {
+    return memory_.name + i18n::Text(" · memory");
+  }
   uint64_t Count(const CanvasState&) const override { return memory_.curve->size(); }
   LaneWants Wants(const CanvasState&) const override {
     return {
@@ -117,7 +120,7 @@ class DeviceLane : public Lane {
   }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
-    DrawLaneTitle(draw, memory_.name + " · memory", about_);
+    DrawLaneTitle(draw, memory_.name + i18n::Text(" · memory"), about_);
     const Rect& body = draw.place.body;
     if (body.empty()) return;
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
@@ -145,7 +148,7 @@ class DeviceLane : public Lane {
       const auto& times = m.curve->time_ns;
       const auto at = std::upper_bound(times.begin(), times.end(), time) - times.begin();
       const uint64_t now = at == 0 ? 0 : m.curve->allocated[static_cast<size_t>(at) - 1];
-      std::string text = fmt::format("{} of {}", FormatBytes(now), FormatBytes(m.peak));
+      std::string text = i18n::Format("{} of {}", FormatBytes(now), FormatBytes(m.peak));
       std::optional<Color> swatch;
       if (m.device == memory_.device) swatch = stands_out_ ? s.theme.warning : s.theme.accent;
       tip.rows.push_back({m.name, std::move(text), swatch});

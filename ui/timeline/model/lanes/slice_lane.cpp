@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
@@ -135,7 +136,8 @@ class SliceDrawer {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
       }
       const bool inferred = !SliceRule(d.trace(), slice).empty();
-      for (std::string with : {inferred ? name + " (inferred)" + time : name + time, name + time}) {
+      for (std::string with :
+           {inferred ? name + i18n::Text(" (inferred)") + time : name + time, name + time}) {
         if (measure_.Width(with, style.font) > room) continue;
         label = std::move(with);
         break;
@@ -195,28 +197,31 @@ struct Look {
 
 const Look& LookOf(SliceKind kind) {
   static const Look kLooks[] = {
-      {.kind = SliceKind::kStep, .key = "steps", .row_height = 19, .gap = 2},
-      {.kind = SliceKind::kMicroBatch, .key = "micro_batches", .row_height = 16, .gap = 2},
-      {.kind = SliceKind::kPhase, .key = "phases", .row_height = 22},
+      {.kind = SliceKind::kStep, .key = TEXT_MARK("steps"), .row_height = 19, .gap = 2},
+      {.kind = SliceKind::kMicroBatch,
+       .key = TEXT_MARK("micro_batches"),
+       .row_height = 16,
+       .gap = 2},
+      {.kind = SliceKind::kPhase, .key = TEXT_MARK("phases"), .row_height = 22},
       {.kind = SliceKind::kAnnotation,
        .key = "annotations",
        .row_height = 15,
-       .title = "annotations",
-       .about = "ranges that the recorded program named",
+       .title = TEXT_MARK("annotations"),
+       .about = TEXT_MARK("ranges that the recorded program named"),
        .at_first = 3,
        .concessions = {{.until = 1.2f, .rows = 1}, {.until = 1.1f}}},
       {.kind = SliceKind::kModule,
        .key = "modules",
        .row_height = 15,
-       .title = "modules",
-       .about = "who runs: the model from the outside in",
+       .title = TEXT_MARK("modules"),
+       .about = TEXT_MARK("the model from the outside in"),
        .at_first = 4,
        .concessions = {{.until = 1.6f, .rows = 2}, {.until = 1, .rows = 1}, {.until = 1}}},
       {.kind = SliceKind::kOp,
        .key = "ops",
        .row_height = 13,
-       .title = "ops",
-       .about = "operators as dispatched",
+       .title = TEXT_MARK("ops"),
+       .about = TEXT_MARK("operators as dispatched"),
        .at_first = 3,
        .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}},
   };
@@ -230,7 +235,7 @@ class SliceLane : public Lane {
   explicit SliceLane(SliceKind kind) : look_(LookOf(kind)) {}
   std::string_view key() const override { return look_.key; }
   std::string Name(const CanvasState&) const override {
-    return look_.title ? look_.title : std::string(look_.key);
+    return i18n::Text(look_.title ? std::string_view(look_.title) : look_.key);
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(look_.kind) : 0;
@@ -272,9 +277,9 @@ class SliceLane : public Lane {
     const int all = d.state.data->rows(look_.kind);
     const LanePlace& place = d.place;
     if (look_.title) {
-      std::string about = look_.about;
-      if (all > place.rows) about += fmt::format(" · {} of {} levels", place.rows, all);
-      DrawLaneTitle(d, look_.title, about);
+      std::string about = i18n::Text(look_.about);
+      if (all > place.rows) about += i18n::Format(" · {} of {} levels", place.rows, all);
+      DrawLaneTitle(d, i18n::Text(look_.title), about);
     }
     if (place.body.empty()) return;
     d.list->PushClip(place.body);

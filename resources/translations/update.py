@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Brings resources/translations/*.ts up to date with the sources, or checks that they are.
+
+    python3 resources/translations/update.py            writes the catalogues (needs lupdate)
+    python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
+
+Texts come from three places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
+ui/ and profiler/ (and the literals of functions `std::string_view Name(`), and the catalogues of
+techniques. The latter two have the context "text".
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "resources/translations"
+LANGUAGES = ["zh_CN"]
+# Functions Name() whose texts the window shows.
+NAMES = [
+    "profiler/trace/types.cpp", "profiler/trace/activities.cpp", "profiler/trace/block_evidence.cpp",
+    "profiler/query/things.cpp", "profiler/query/idle_gaps.cpp", "profiler/query/operand_links.cpp",
+    "profiler/explain/trace_diff.cpp", "profiler/replay/releases.cpp", "profiler/inference/rules.cpp",
+]
+# Keys of catalogue.json whose values are texts.
+CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "implies", "assumes"}
+LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+CALL = re.compile(rf"(?:i18n::(?:Text|Format)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
+NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
+TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
+
+
+def lupdate():
+    for name in ("lupdate", "lupdate-qt6"):
+        found = shutil.which(name, path="/usr/lib/qt6/bin:/usr/lib64/qt6/bin") or shutil.which(name)
+        if found:
+            return found
+    return None
+
+
+def value(literals):
+    """Adjacent literals as one text."""
+    parts = re.findall(LITERAL, literals)
+    return "".join(re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
+                   for p in parts).replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+
+
+def texts_of_code():
+    texts = {}
+    for folder in ("ui", "profiler"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".cpp", ".h") or path.name.startswith("i18n."):
+                continue
+            for match in CALL.finditer(path.read_text(encoding="utf-8")):
+                texts.setdefault(value(match.group(1)), str(path.relative_to(ROOT)))
+    for name in NAMES:
+        source = (ROOT / name).read_text(encoding="utf-8")
+        for body in NAME.findall(source) + TABLE.findall(source):
+            for literals in re.findall(rf"((?:{LITERAL}\s*)+)", body):
+                texts.setdefault(value(literals), name)
+    texts.pop("", None)
+    return texts
+
+
+def texts_of_catalogue():
+    texts = {}
+
+    def walk(node, key, where):
+        if isinstance(node, dict):
+            for name, child in node.items():
+                walk(child, name, where)
+        elif isinstance(node, list):
+            for child in node:
+                walk(child, key, where)
+        elif isinstance(node, str) and key in CATALOGUE_KEYS and re.search("[A-Za-z]{2}", node):
+            texts.setdefault(node, where)
+
+    for path in [ROOT / "resources/catalogue.json"]:
+        walk(json.loads(path.read_text(encoding="utf-8")), "", str(path.relative_to(ROOT)))
+    return texts
+
+
+def write_literals(path, texts):
+    """A file for lupdate, which reads neither JSON nor our calls."""
+    lines = ["#include <QtCore>"]
+    for text in sorted(texts):
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'const char* _ = QT_TRANSLATE_NOOP("text", "{escaped}");')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def update(ts, tool):
+    with tempfile.TemporaryDirectory() as scratch:
+        texts = texts_of_catalogue() | texts_of_code()
+        literals = pathlib.Path(scratch) / "texts.cpp"
+        write_literals(literals, texts)
+        subprocess.run(
+            [tool, "-silent", "-locations", "none", "-no-obsolete", "-no-ui-lines", "-I", str(ROOT),
+             str(ROOT / "ui"), str(literals), "-target-language", ts.stem.split("_", 1)[1],
+             "-ts", str(ts)],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+
+
+def messages(ts):
+    found = {}
+    for context in ET.parse(ts).getroot().findall("context"):
+        for message in context.findall("message"):
+            key = (context.findtext("name"), message.findtext("source"), message.findtext("comment"))
+            found[key] = message.find("translation")
+    return found
+
+
+def check(ts, tool):
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = pathlib.Path(scratch) / ts.name
+        shutil.copy(ts, fresh)
+        update(fresh, tool)
+        now, had = messages(fresh), messages(ts)
+    problems = [f"{ts.name}: not in the catalogue: {k[0]}: {k[1]!r}" for k in now if k not in had]
+    problems += [f"{ts.name}: not in the code any more: {k[0]}: {k[1]!r}" for k in had if k not in now]
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    tool = lupdate()
+    if tool is None:
+        print("lupdate was not found (Debian: qt6-l10n-tools)", file=sys.stderr)
+        return 77
+    problems = []
+    for language in LANGUAGES:
+        ts = FOLDER / f"vramscope_{language}.ts"
+        if options.check:
+            problems += check(ts, tool)
+        else:
+            update(ts, tool)
+    print("\n".join(problems))
+    if problems:
+        print("run resources/translations/update.py and translate what is unfinished")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,9804 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN">
+<context>
+    <name>QObject</name>
+    <message>
+        <source>No row matches the filter.</source>
+        <translation>没有行匹配该筛选。</translation>
+    </message>
+    <message>
+        <source>Choose the GPU</source>
+        <translation>选择 GPU</translation>
+    </message>
+    <message>
+        <source>by name</source>
+        <translation>按名称</translation>
+    </message>
+    <message>
+        <source>by op</source>
+        <translation>按算子</translation>
+    </message>
+    <message>
+        <source>by module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>by phase</source>
+        <translation>按阶段</translation>
+    </message>
+    <message>
+        <source>by step</source>
+        <translation>按步</translation>
+    </message>
+    <message>
+        <source>by stream</source>
+        <translation>按流</translation>
+    </message>
+    <message>
+        <source>by kind</source>
+        <translation>按种类</translation>
+    </message>
+    <message>
+        <source>%1 layers</source>
+        <translation>%1 层</translation>
+    </message>
+    <message>
+        <source>batch %1 × %2</source>
+        <translation>批 %1 × %2</translation>
+    </message>
+    <message>
+        <source> × %1 passes</source>
+        <translation> × %1 次</translation>
+    </message>
+    <message>
+        <source>recorded file</source>
+        <translation>录制文件</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>modelled</source>
+        <translation>建模</translation>
+    </message>
+    <message>
+        <source>%1 really ran on an emulated %2: PyTorch&apos;s own CUDA code and allocator, its operators&apos; host code. Nothing was computed; times come from a roofline model of the GPU.</source>
+        <translation>%1 真正在模拟的 %2 上运行：PyTorch 自己的 CUDA 代码和分配器、算子的主机代码。没有进行计算；时间来自 GPU 的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>Sizes and times were measured while the step ran.</source>
+        <translation>大小和时间是在该步运行时测量的。</translation>
+    </message>
+    <message>
+        <source>categories inferred</source>
+        <translation>类别为推断</translation>
+    </message>
+    <message>
+        <source>1 assumption</source>
+        <translation>1 项假定</translation>
+    </message>
+    <message>
+        <source>%1 assumptions</source>
+        <translation>%1 项假定</translation>
+    </message>
+    <message>
+        <source>%1   peak %2</source>
+        <translation>%1   峰值 %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2 GPUs</source>
+        <translation>%2 个 GPU 中的 %1</translation>
+    </message>
+    <message>
+        <source>did not finish</source>
+        <translation>未完成</translation>
+    </message>
+    <message>
+        <source>allocated %1</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation>峰值 %1</translation>
+    </message>
+    <message>
+        <source>peak so far %1</source>
+        <translation>目前峰值 %1</translation>
+    </message>
+    <message>
+        <source>reserved %1</source>
+        <translation>预留 %1</translation>
+    </message>
+    <message>
+        <source>By PyTorch&apos;s own allocator. </source>
+        <translation>由 PyTorch 自己的分配器得出。</translation>
+    </message>
+    <message>
+        <source> ±%1</source>
+        <translation> ±%1</translation>
+    </message>
+    <message>
+        <source>unused %1</source>
+        <translation>未用 %1</translation>
+    </message>
+    <message>
+        <source>%1 bytes are reserved but not allocated at the peak. Click: where they are and who pins them.</source>
+        <translation>峰值处有 %1 字节已预留但未分配。单击查看位置及占住者。</translation>
+    </message>
+    <message>
+        <source>out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>out of memory %1×</source>
+        <translation>内存不足 %1 次</translation>
+    </message>
+    <message>
+        <source>fits, %1 free</source>
+        <translation>放得下，剩余 %1</translation>
+    </message>
+    <message>
+        <source>%1 too much</source>
+        <translation>超出 %1</translation>
+    </message>
+    <message>
+        <source>does not fit</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>%1 of the GPU − %2 for the CUDA context and libraries − %3 reserved</source>
+        <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
+    </message>
+    <message>
+        <source>Recordings (*.trace *.pickle *.pkl *.json *.gz *.zst);;Traces (*.trace);;CUDA memory snapshots (*.pickle *.pkl *.json *.gz *.zst);;All files (*)</source>
+        <translation>录制 (*.trace *.pickle *.pkl *.json *.gz *.zst);;跟踪 (*.trace);;CUDA 内存快照 (*.pickle *.pkl *.json *.gz *.zst);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>A part of it can be opened: one device, a range of entries or of time.</source>
+        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>Copy or record it again: nothing before that place can be shown either.</source>
+        <translation>请重新复制或录制：该位置之前的内容也无法显示。</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>没有参数</translation>
+    </message>
+    <message>
+        <source>Steps %1 → %2</source>
+        <translation>步数 %1 → %2</translation>
+    </message>
+    <message>
+        <source>GPUs %1 → %2</source>
+        <translation>GPU 数 %1 → %2</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>No differences.</source>
+        <translation>没有差异。</translation>
+    </message>
+    <message>
+        <source>Search GPUs; a MIG slice, other memory, a device file, figures …</source>
+        <translation>搜索 GPU、MIG 切片或其他显存大小、设备文件、数值…</translation>
+    </message>
+    <message>
+        <source>A text, or a filter: size &gt; 10 MiB and module ~ attn and phase = backward
+Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind
+Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, not, parentheses</source>
+        <translation>文本，或筛选条件：size &gt; 10 MiB and module ~ attn and phase = backward
+字段：size、module、op、stack、file、phase、category、age、stream、step、name、duration、kind
+比较：= != &lt; &lt;= &gt; &gt;= ~（包含）!~，用 and、or、not 和括号组合</translation>
+    </message>
+    <message>
+        <source>Planned, not compared with a recording of this run. Requests and allocator are PyTorch&apos;s own; the order of the driver&apos;s addresses and the times are modelled. Memory of other libraries is not included.</source>
+        <translation>规划结果，未与此运行的录制比较。请求和分配器是 PyTorch 自己的；驱动的地址次序和时间是模型。不包括其他库占用的内存。</translation>
+    </message>
+    <message>
+        <source>%1 ran on this GPU: sizes and times are measured, categories come from PyTorch hooks.</source>
+        <translation>%1 在此 GPU 上运行：大小和时间为实测，类别来自 PyTorch 钩子。</translation>
+    </message>
+    <message>
+        <source>Nothing was computed: sizes are PyTorch&apos;s requests, times come from a roofline model of the device.</source>
+        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自设备的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>The file has no categories. Those of the memory at the peak were inferred by:</source>
+        <translation>文件没有类别。峰值处内存的类别由以下推断：</translation>
+    </message>
+    <message>
+        <source>Assumptions of this plan. Click for the list.</source>
+        <translation>此规划的假定。单击查看列表。</translation>
+    </message>
+    <message>
+        <source>Everything here is for this GPU alone. Click for the others and their peaks.</source>
+        <translation>这里的内容只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
+    </message>
+    <message>
+        <source>At most %1 bytes were reserved by the caching allocator. </source>
+        <translation>缓存分配器最多占有 %1 字节。</translation>
+    </message>
+    <message>
+        <source>Click: how to reclaim some of it.</source>
+        <translation>单击：如何收回其中一部分。</translation>
+    </message>
+    <message>
+        <source>Click: what was requested, what was free, what would help</source>
+        <translation>单击：请求了什么、有什么、可行的办法</translation>
+    </message>
+    <message>
+        <source> − %1 that libraries allocated outside the allocator</source>
+        <translation> − 库绕过分配器占用的 %1</translation>
+    </message>
+    <message>
+        <source>Nothing in it was executed. PyTorch does not write such files: do not load it with Python.</source>
+        <translation>其中的内容没有被执行。PyTorch 不会写出这样的内容：不要用 Python 加载它。</translation>
+    </message>
+    <message>
+        <source>Was it moved? Look for it with Ctrl+O.</source>
+        <translation>它被移动了吗？按 Ctrl+O 查找。</translation>
+    </message>
+    <message>
+        <source>Ask its owner for permission to read it, or open a copy.</source>
+        <translation>向其所有者申请读取权限，或打开一份副本。</translation>
+    </message>
+    <message>
+        <source>Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, .gz or .zst.</source>
+        <translation>可打开 .trace 文件、CUDA 内存快照（pickle 或 JSON）和 Kineto 的 JSON，未压缩、.gz 或 .zst。</translation>
+    </message>
+    <message>
+        <source>Again</source>
+        <translation>再次</translation>
+    </message>
+</context>
+<context>
+    <name>text</name>
+    <message>
+        <source>
+most of it asked for by {}</source>
+        <translation>
+其中大部分由 {} 请求</translation>
+    </message>
+    <message>
+        <source> (born {})</source>
+        <translation>（创建时为{}）</translation>
+    </message>
+    <message>
+        <source> (inferred)</source>
+        <translation>（推断）</translation>
+    </message>
+    <message>
+        <source> (shown: </source>
+        <translation>（当前：</translation>
+    </message>
+    <message>
+        <source> + momentum</source>
+        <translation> + 动量</translation>
+    </message>
+    <message>
+        <source> At this rate the device is full after {:.0f} more steps.</source>
+        <translation> 按此速度，再过 {:.0f} 步设备即占满。</translation>
+    </message>
+    <message>
+        <source> GiB·entries</source>
+        <translation> GiB·条目</translation>
+    </message>
+    <message>
+        <source> GiB·s</source>
+        <translation> GiB·s</translation>
+    </message>
+    <message>
+        <source> Most: {} ({}{}).</source>
+        <translation> 最大差异：{}（{}{}）。</translation>
+    </message>
+    <message>
+        <source> The largest piece is {}.</source>
+        <translation> 最大的一块为 {}。</translation>
+    </message>
+    <message>
+        <source> empty_cache() would give back {}. {}</source>
+        <translation> empty_cache() 可归还 {}。{}</translation>
+    </message>
+    <message>
+        <source> empty_cache() would give back {}{}.</source>
+        <translation> empty_cache() 可归还 {}{}。</translation>
+    </message>
+    <message>
+        <source> in both; </source>
+        <translation>，两者相同； </translation>
+    </message>
+    <message>
+        <source> in {}</source>
+        <translation>（{}阶段）</translation>
+    </message>
+    <message>
+        <source> in {} blocks</source>
+        <translation>，共 {} 个块</translation>
+    </message>
+    <message>
+        <source> is {}{}</source>
+        <translation> 为 {}{}</translation>
+    </message>
+    <message>
+        <source> on </source>
+        <translation> · </translation>
+    </message>
+    <message>
+        <source> {} of {} were reserved at most.</source>
+        <translation> 最多预留 {}，共 {}。</translation>
+    </message>
+    <message>
+        <source> · Esc</source>
+        <translation> · Esc</translation>
+    </message>
+    <message>
+        <source> · at most {} allocated, {} reserved</source>
+        <translation> · 最多已分配 {}，预留 {}</translation>
+    </message>
+    <message>
+        <source> · device {}</source>
+        <translation> · 设备 {}</translation>
+    </message>
+    <message>
+        <source> · it ends sooner</source>
+        <translation> · 更早结束</translation>
+    </message>
+    <message>
+        <source> · memory</source>
+        <translation> · 内存</translation>
+    </message>
+    <message>
+        <source> · needs the most</source>
+        <translation> · 需求最大</translation>
+    </message>
+    <message>
+        <source> · none needs more</source>
+        <translation> · 无更大需求</translation>
+    </message>
+    <message>
+        <source> · {:.0f} % read</source>
+        <translation> · 已读取 {:.0f} %</translation>
+    </message>
+    <message>
+        <source> · {} below the most ({:.1f} %)</source>
+        <translation> · 比最大值少 {}（{:.1f} %）</translation>
+    </message>
+    <message>
+        <source> · {} of {} levels</source>
+        <translation> · {} / {} 层</translation>
+    </message>
+    <message>
+        <source> · {} segment{} · {}</source>
+        <translation> · {0} 个段 · {2}</translation>
+    </message>
+    <message>
+        <source> · {}, {:.0f} % of the time</source>
+        <translation> · {}，占时间的 {:.0f} %</translation>
+    </message>
+    <message>
+        <source>(in no annotation)</source>
+        <translation>（不在标注中）</translation>
+    </message>
+    <message>
+        <source>(in no known segment)</source>
+        <translation>（不在已知的段中）</translation>
+    </message>
+    <message>
+        <source>(no module)</source>
+        <translation>（无模块）</translation>
+    </message>
+    <message>
+        <source>(no op)</source>
+        <translation>（无算子）</translation>
+    </message>
+    <message>
+        <source>(no user metadata)</source>
+        <translation>（无用户元数据）</translation>
+    </message>
+    <message>
+        <source>(none)</source>
+        <translation>（无）</translation>
+    </message>
+    <message>
+        <source>(not compiled)</source>
+        <translation>（未编译）</translation>
+    </message>
+    <message>
+        <source>(root)</source>
+        <translation>（根）</translation>
+    </message>
+    <message>
+        <source>, at the end {}</source>
+        <translation>，结束时为{}</translation>
+    </message>
+    <message>
+        <source>, born as {}</source>
+        <translation>，创建时为{}</translation>
+    </message>
+    <message>
+        <source>, both with the older blocks allocated anew</source>
+        <translation>，两者都重新分配较早的块</translation>
+    </message>
+    <message>
+        <source>, inferred</source>
+        <translation>，推断</translation>
+    </message>
+    <message>
+        <source>, less twice the largest parameter ({})</source>
+        <translation>，减去最大参数的两倍（{}）</translation>
+    </message>
+    <message>
+        <source>, less {} for copies of the weights</source>
+        <translation>，减去权重副本的 {}</translation>
+    </message>
+    <message>
+        <source>, less {} of gradients that the first one leaves</source>
+        <translation>，减去第一个微批次留下的梯度 {}</translation>
+    </message>
+    <message>
+        <source>, longest sequence {}</source>
+        <translation>，最长序列 {}</translation>
+    </message>
+    <message>
+        <source>, most of it {} ({})</source>
+        <translation>，其中大部分为{}（{}）</translation>
+    </message>
+    <message>
+        <source>, {} activities</source>
+        <translation>，{} 个活动</translation>
+    </message>
+    <message>
+        <source>, {} free</source>
+        <translation>，空闲 {}</translation>
+    </message>
+    <message>
+        <source>1 byte an element and 4 for each {} instead of 4 an element, of {}</source>
+        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，共 {}</translation>
+    </message>
+    <message>
+        <source>16-bit weights halve parameters, gradients and optimizer state; autocast keeps fp32 weights, computes most operators in 16 bits and holds a 16-bit copy of the weights until backward is over.</source>
+        <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
+    </message>
+    <message>
+        <source>16-bit weights make autocast a no-op</source>
+        <translation>16 位权重使 autocast 不起作用</translation>
+    </message>
+    <message>
+        <source>32 (Trainer)</source>
+        <translation>32（Trainer）</translation>
+    </message>
+    <message>
+        <source>4-bit Adam</source>
+        <translation>4 位 Adam</translation>
+    </message>
+    <message>
+        <source>4-bit base weights</source>
+        <translation>4 位基础权重</translation>
+    </message>
+    <message>
+        <source>7/8 of the {} alive then that the loss has made{}</source>
+        <translation>损失所产生的存活 {} 的 7/8{}</translation>
+    </message>
+    <message>
+        <source>8 (bitsandbytes alone)</source>
+        <translation>8（仅 bitsandbytes）</translation>
+    </message>
+    <message>
+        <source>8-bit Adam</source>
+        <translation>8 位 Adam</translation>
+    </message>
+    <message>
+        <source>8-bit Adam of torchao</source>
+        <translation>torchao 的 8 位 Adam</translation>
+    </message>
+    <message>
+        <source>8-bit base weights</source>
+        <translation>8 位基础权重</translation>
+    </message>
+    <message>
+        <source>8-bit moments of large tensors in managed memory, as bitsandbytes&apos; paged optimizers</source>
+        <translation>大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
+    </message>
+    <message>
+        <source>8-bit optimizer</source>
+        <translation>8 位优化器</translation>
+    </message>
+    <message>
+        <source>: matched by op and order</source>
+        <translation>：按算子和顺序匹配</translation>
+    </message>
+    <message>
+        <source>: private pools keep the rest</source>
+        <translation>：其余由私有池保留</translation>
+    </message>
+    <message>
+        <source>: {} {} than the baseline&apos;s {}{}; </source>
+        <translation>：比基线的 {2} {0} {1}{3}； </translation>
+    </message>
+    <message>
+        <source>; another training</source>
+        <translation>；训练语义改变</translation>
+    </message>
+    <message>
+        <source>; but so it does in the model under the recorded settings</source>
+        <translation>；但在录制的设置下，模型中也能通过</translation>
+    </message>
+    <message>
+        <source>; empty_cache() gives it back</source>
+        <translation>；empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>; largest batch {}</source>
+        <translation>；最大批大小 {}</translation>
+    </message>
+    <message>
+        <source>; replayed with these sizes {}</source>
+        <translation>；按这些大小重放：{}</translation>
+    </message>
+    <message>
+        <source>; the same training in fewer bits</source>
+        <translation>；训练不变，位数更少</translation>
+    </message>
+    <message>
+        <source>; {} are in holes between live blocks, {} wholly free.</source>
+        <translation>；{} 在存活块之间的空洞中，{} 完全空闲。</translation>
+    </message>
+    <message>
+        <source>A / D, wheel</source>
+        <translation>A / D，滚轮</translation>
+    </message>
+    <message>
+        <source>A batch in k passes keeps 1/k of the activations; gradients stay in memory through all of them.</source>
+        <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
+    </message>
+    <message>
+        <source>A decoder&apos;s cache is on unless use_cache=False says otherwise: keys and values of all layers stay until the loss is there. Without checkpointing backward keeps them anyway; with it they are what it lets go of.</source>
+        <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
+    </message>
+    <message>
+        <source>A part of the card</source>
+        <translation>GPU 的一部分</translation>
+    </message>
+    <message>
+        <source>A pass over validation batches. Without no_grad it keeps what a backward would need, and two passes&apos; worth at once while a name still holds the last loss; logits that are collected on the card add up.</source>
+        <translation>在验证批上运行一遍。没有 no_grad 时会保留反向传播所需的内容，若变量仍引用上一个损失，则同时保留两遍的量；在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>A segment grows by pages of 2 or 20 MiB where its end is wanted, instead of another one being asked for: less is held between blocks.</source>
+        <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
+    </message>
+    <message>
+        <source>A state, not a run</source>
+        <translation>状态，而不是运行</translation>
+    </message>
+    <message>
+        <source>A step</source>
+        <translation>每步</translation>
+    </message>
+    <message>
+        <source>Accumulate gradients</source>
+        <translation>累积梯度</translation>
+    </message>
+    <message>
+        <source>Activation</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>Activation checkpointing</source>
+        <translation>激活检查点</translation>
+    </message>
+    <message>
+        <source>Activations</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>Activations in 8 bits</source>
+        <translation>8 位激活值</translation>
+    </message>
+    <message>
+        <source>Activations on the host</source>
+        <translation>主机上的激活值</translation>
+    </message>
+    <message>
+        <source>Adafactor</source>
+        <translation>Adafactor</translation>
+    </message>
+    <message>
+        <source>Adafactor has no such implementation (optimizer.impl)</source>
+        <translation>Adafactor 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Adagrad</source>
+        <translation>Adagrad</translation>
+    </message>
+    <message>
+        <source>Adagrad has no such implementation (optimizer.impl)</source>
+        <translation>Adagrad 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Adam</source>
+        <translation>Adam</translation>
+    </message>
+    <message>
+        <source>Adam has no such implementation (optimizer.impl)</source>
+        <translation>Adam 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Adam in 8 or 4 bits by torchao</source>
+        <translation>torchao 的 8 位或 4 位 Adam</translation>
+    </message>
+    <message>
+        <source>Adam of PyTorch 2.0</source>
+        <translation>PyTorch 2.0 的 Adam</translation>
+    </message>
+    <message>
+        <source>Adam of PyTorch 2.0 has no such implementation (optimizer.impl)</source>
+        <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Adam&apos;s moments in bfloat16</source>
+        <translation>bfloat16 的 Adam 矩</translation>
+    </message>
+    <message>
+        <source>Adam&apos;s moments of a linear layer&apos;s gradient in a few dimensions: rank x its longer side twice, and a projection. The gradient itself stays whole, and so do the moments of what is not chosen: embeddings, norms, the output layer. The singular vectors are computed again every few hundred steps, which is slow and needs room.</source>
+        <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+    </message>
+    <message>
+        <source>Adam&apos;s operators are those of PyTorch 2.0, run by the PyTorch of this build</source>
+        <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
+    </message>
+    <message>
+        <source>Adam-mini</source>
+        <translation>Adam-mini</translation>
+    </message>
+    <message>
+        <source>Adam-mini has a block a row for queries and keys as well; torch.optim has none</source>
+        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有这种优化器</translation>
+    </message>
+    <message>
+        <source>Adam-mini has no such implementation (optimizer.impl)</source>
+        <translation>Adam-mini 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>AdamW</source>
+        <translation>AdamW</translation>
+    </message>
+    <message>
+        <source>AdamW has no such implementation (optimizer.impl)</source>
+        <translation>AdamW 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>AdamW with moments in bfloat16</source>
+        <translation>矩为 bfloat16 的 AdamW</translation>
+    </message>
+    <message>
+        <source>Adapter tower</source>
+        <translation>适配器塔</translation>
+    </message>
+    <message>
+        <source>Adapters beside layers</source>
+        <translation>层旁的适配器</translation>
+    </message>
+    <message>
+        <source>Adapters in each layer</source>
+        <translation>每层内的适配器</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Alive at the end</source>
+        <translation>结束时存活</translation>
+    </message>
+    <message>
+        <source>Allocator</source>
+        <translation>分配器</translation>
+    </message>
+    <message>
+        <source>Allocator settings</source>
+        <translation>分配器设置</translation>
+    </message>
+    <message>
+        <source>An RMS norm in one kernel keeps its input and a number a row in place of four tensors; silu(gate) * up keeps its two inputs and computes the rest again. As fast or faster.</source>
+        <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
+    </message>
+    <message>
+        <source>An adapter beside each layer in place of beside its linear parts. In each layer the frozen trunk still needs a backward for its inputs; as a tower, which the layers get nothing back from, the trunk keeps no activation at all.</source>
+        <translation>在每层旁边而不是线性部分旁边加适配器。在每层内时，冻结的主干仍需对其输入做反向传播；作为不向各层回传的塔时，主干不保留任何激活值。</translation>
+    </message>
+    <message>
+        <source>As it is: needs {}</source>
+        <translation>原样：需要 {}</translation>
+    </message>
+    <message>
+        <source>At the peak</source>
+        <translation>峰值处</translation>
+    </message>
+    <message>
+        <source>Attention</source>
+        <translation>注意力</translation>
+    </message>
+    <message>
+        <source>Autocast keeps the 16-bit copy of each weight until forward is over, in case that it is used again. Where no graph holds the copies anyway (evaluation, re-entrant checkpoints) they are all there at once; without the cache each goes after its product.</source>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），它们会同时存在；不用缓存时，每个副本在其乘法之后即释放。</translation>
+    </message>
+    <message>
+        <source>Autocast without its cache</source>
+        <translation>不带缓存的 autocast</translation>
+    </message>
+    <message>
+        <source>Autocast&apos;s cache</source>
+        <translation>autocast 的缓存</translation>
+    </message>
+    <message>
+        <source>Autograd detail</source>
+        <translation>自动求导细节</translation>
+    </message>
+    <message>
+        <source>B&apos;s peak is {} {} ({} against {}); {} of {} call sites differ.</source>
+        <translation>B 的峰值{} {}（{} 对 {}）；{} 个调用点（共 {} 个）不同。</translation>
+    </message>
+    <message>
+        <source>BERT, sequence classification</source>
+        <translation>BERT，序列分类</translation>
+    </message>
+    <message>
+        <source>Bar</source>
+        <translation>条形</translation>
+    </message>
+    <message>
+        <source>Baseline</source>
+        <translation>基线</translation>
+    </message>
+    <message>
+        <source>Basics model</source>
+        <translation>基础模型</translation>
+    </message>
+    <message>
+        <source>Batch {} → {}</source>
+        <translation>批大小 {} → {}</translation>
+    </message>
+    <message>
+        <source>Batches lie in page-locked memory of the host, and their copies need not wait. Memory of the card: the same.</source>
+        <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
+    </message>
+    <message>
+        <source>Batches that are padded to their own longest sample differ in length: blocks of one do not fit the next, and what is reserved grows beyond the peak. grouped: samples of like length share a batch, so that little is padding. packed: a batch&apos;s samples in one row, without padding.</source>
+        <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
+    </message>
+    <message>
+        <source>BigBird computes its attention between blocks by itself</source>
+        <translation>BigBird 自行在块之间计算注意力</translation>
+    </message>
+    <message>
+        <source>BigBird, sequence classification</source>
+        <translation>BigBird，序列分类</translation>
+    </message>
+    <message>
+        <source>Block</source>
+        <translation>块</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>块数</translation>
+    </message>
+    <message>
+        <source>Born</source>
+        <translation>创建</translation>
+    </message>
+    <message>
+        <source>Both moments in bfloat16, half of what fp32 weights have otherwise, without scales, as llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest.</source>
+        <translation>两个矩都是 bfloat16，为 fp32 权重通常情况的一半，没有缩放因子，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
+    </message>
+    <message>
+        <source>Both peaks are {}; {} of {} call sites differ.</source>
+        <translation>两个峰值均为 {}；{} 个调用点（共 {} 个）不同。</translation>
+    </message>
+    <message>
+        <source>Both peaks hold the same, call site by call site.</source>
+        <translation>两个峰值的内容按调用点完全相同。</translation>
+    </message>
+    <message>
+        <source>Buffer</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>By step</source>
+        <translation>按步</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>字节</translation>
+    </message>
+    <message>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state live in pinned host memory and the step runs there. A layer&apos;s share is copied to the card when it is gathered, its gradients are copied back when they are scattered. One GPU alone does so as well (shard.ranks=1).</source>
+        <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
+    </message>
+    <message>
+        <source>CUDA context</source>
+        <translation>CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>CUDA graph capture</source>
+        <translation>CUDA 图捕获</translation>
+    </message>
+    <message>
+        <source>Cached</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>Cached segments are collected</source>
+        <translation>回收缓存的段</translation>
+    </message>
+    <message>
+        <source>Call site</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>Cannot be aligned: {}.</source>
+        <translation>无法对齐：{}。</translation>
+    </message>
+    <message>
+        <source>Cast on the card, the fp32 weights are there first: their segments stay reserved. Made on the card, or cast before they are moved, the weights take what they need.</source>
+        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU：它们的段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的内存。</translation>
+    </message>
+    <message>
+        <source>Cast weights on the card</source>
+        <translation>在 GPU 上转换权重</translation>
+    </message>
+    <message>
+        <source>Category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>Checkpoint attention parts</source>
+        <translation>对注意力部分使用检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint by a budget</source>
+        <translation>按预算使用检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint every 2nd layer</source>
+        <translation>每 2 层一个检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint every k layers</source>
+        <translation>每 k 层一个检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint every layer</source>
+        <translation>每层一个检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint feed-forward parts</source>
+        <translation>对前馈部分使用检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoint selectively</source>
+        <translation>选择性检查点</translation>
+    </message>
+    <message>
+        <source>Checkpoints on disk</source>
+        <translation>磁盘上的检查点</translation>
+    </message>
+    <message>
+        <source>Click</source>
+        <translation>单击</translation>
+    </message>
+    <message>
+        <source>Clip gradients</source>
+        <translation>裁剪梯度</translation>
+    </message>
+    <message>
+        <source>ColwiseParallel and RowwiseParallel</source>
+        <translation>ColwiseParallel 和 RowwiseParallel</translation>
+    </message>
+    <message>
+        <source>Communication</source>
+        <translation>通信</translation>
+    </message>
+    <message>
+        <source>Compile context</source>
+        <translation>编译上下文</translation>
+    </message>
+    <message>
+        <source>Cosine schedule</source>
+        <translation>余弦调度</translation>
+    </message>
+    <message>
+        <source>Count</source>
+        <translation>次数</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>Data parallel</source>
+        <translation>数据并行</translation>
+    </message>
+    <message>
+        <source>Device {}</source>
+        <translation>设备 {}</translation>
+    </message>
+    <message>
+        <source>Difference</source>
+        <translation>差异</translation>
+    </message>
+    <message>
+        <source>DistilBERT, sequence classification</source>
+        <translation>DistilBERT，序列分类</translation>
+    </message>
+    <message>
+        <source>DistributedDataParallel</source>
+        <translation>DistributedDataParallel</translation>
+    </message>
+    <message>
+        <source>DoRA</source>
+        <translation>DoRA</translation>
+    </message>
+    <message>
+        <source>Double click</source>
+        <translation>双击</translation>
+    </message>
+    <message>
+        <source>Drag</source>
+        <translation>拖动</translation>
+    </message>
+    <message>
+        <source>DynamicCache, grows</source>
+        <translation>DynamicCache，逐步增长</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on a batch of its own and gradients are averaged. ddp: DistributedDataParallel copies them into buckets, once more as much as all gradients unless they are views of the buckets. zero1: the same with ZeroRedundancyOptimizer, each GPU keeps the state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, a layer is gathered while it runs. zero2: the same with reshard_after_forward=False, gathered weights stay until backward is through. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between the parts are whole, and are added up over the GPUs twice a layer and direction.</source>
+        <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+    </message>
+    <message>
+        <source>Each moment takes a byte an element and a scale for each 256: a quarter of fp32. One kernel a tensor, no temporaries. The moments of embeddings stay fp32, as transformers&apos; Trainer has it; bitsandbytes by itself has 8 bits there too (optimizer.embedding_bits=8). Paged, moments of large tensors are in managed memory: on the card while there is room, on the host where there is none, and each step brings them back over the bus.</source>
+        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
+    </message>
+    <message>
+        <source>Each parameter is updated when its gradient is whole, and the gradient goes: gradients take as much as the largest parameter in place of all of them.</source>
+        <translation>每个参数在其梯度完整后立即更新，梯度随即释放：梯度只占最大参数的大小，而不是全部。</translation>
+    </message>
+    <message>
+        <source>Empty the cache each step</source>
+        <translation>每步清空缓存</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>误差</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Evaluate with a graph</source>
+        <translation>带计算图评估</translation>
+    </message>
+    <message>
+        <source>Evaluate without a graph</source>
+        <translation>不带计算图评估</translation>
+    </message>
+    <message>
+        <source>Evaluation</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>Expandable segments</source>
+        <translation>可扩展段</translation>
+    </message>
+    <message>
+        <source>Experiment</source>
+        <translation>实验</translation>
+    </message>
+    <message>
+        <source>Explicit attention keeps a tokens x tokens matrix of scores a head; a fused kernel keeps its output and one number a row, and computes the scores again in backward.</source>
+        <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
+    </message>
+    <message>
+        <source>FSDP and tensor parallelism together are not planned: shard.strategy is one of them</source>
+        <translation>不支持同时规划 FSDP 和张量并行：shard.strategy 只能取其一</translation>
+    </message>
+    <message>
+        <source>Figure</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>Filled with zeros, gradients stay through the next forward; let go (PyTorch&apos;s default), they are not there when activations peak.</source>
+        <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
+    </message>
+    <message>
+        <source>Find all of this module</source>
+        <translation>查找此模块的全部</translation>
+    </message>
+    <message>
+        <source>Find all of this name</source>
+        <translation>查找同名的全部</translation>
+    </message>
+    <message>
+        <source>Find all of this op</source>
+        <translation>查找此算子的全部</translation>
+    </message>
+    <message>
+        <source>Find blocks made in this phase</source>
+        <translation>查找此阶段创建的块</translation>
+    </message>
+    <message>
+        <source>Find blocks of this category</source>
+        <translation>查找此类别的块</translation>
+    </message>
+    <message>
+        <source>Find blocks of this module</source>
+        <translation>查找此模块的块</translation>
+    </message>
+    <message>
+        <source>Find blocks of this op</source>
+        <translation>查找此算子的块</translation>
+    </message>
+    <message>
+        <source>Find blocks of this size</source>
+        <translation>查找此大小的块</translation>
+    </message>
+    <message>
+        <source>Find each {} of this name</source>
+        <translation>查找每个同名的{}</translation>
+    </message>
+    <message>
+        <source>Find its blocks</source>
+        <translation>查找其块</translation>
+    </message>
+    <message>
+        <source>Find its kernels</source>
+        <translation>查找其内核</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <translation>Flash attention</translation>
+    </message>
+    <message>
+        <source>FlashAttention-2</source>
+        <translation>FlashAttention-2</translation>
+    </message>
+    <message>
+        <source>FlashAttention-2&apos;s package</source>
+        <translation>FlashAttention-2 软件包</translation>
+    </message>
+    <message>
+        <source>Flat shards (FSDP1)</source>
+        <translation>扁平分片（FSDP1）</translation>
+    </message>
+    <message>
+        <source>Flat shards, gathered once (FSDP1)</source>
+        <translation>扁平分片，只收集一次（FSDP1）</translation>
+    </message>
+    <message>
+        <source>Forward passes without a graph: weights, and of the activations what one layer needs and the logits.</source>
+        <translation>没有计算图的前向：权重，以及一层所需的激活值和 logits。</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>Frees then</source>
+        <translation>届时释放</translation>
+    </message>
+    <message>
+        <source>From 4.49 on a decoder&apos;s labels are moved by one and its logits used as they are, in fp32. 4.46 to 4.48 copy the fp32 logits without the last token: batch x seq x vocabulary x 4 bytes once more while the loss is made. Before 4.46 the model itself turns its logits into fp32, so that a 16-bit copy does not stay beside them. The loss is the same.</source>
+        <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide for a moment: NF4 for each product, int8 in backward alone, where inputs are kept instead. Embeddings, norms and the output layer stay in their type, unless prepare_kbit_training=true has them in fp32, as PEFT&apos;s prepare_model_for_kbit_training: 2 bytes more for each of their weights, and hidden states in fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节，并会短暂展开：NF4 每次乘法都展开，int8 只在反向传播中展开，同时保留输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：每个权重多 2 字节，隐藏状态为 fp32。</translation>
+    </message>
+    <message>
+        <source>Frozen parameters</source>
+        <translation>冻结的参数</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel</source>
+        <translation>FullyShardedDataParallel</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel (FSDP1) in place of fully_shard: all parameters of a layer are one flat tensor, of which each GPU has an even part. It is gathered as one into the memory that the parameters are views of, and the layer&apos;s gradients are one tensor, trained or not, before they are scattered; this GPU&apos;s gradients are there until the next forward, whenever they were let go of.</source>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
+    </message>
+    <message>
+        <source>Fused norm and SwiGLU</source>
+        <translation>融合归一化和 SwiGLU</translation>
+    </message>
+    <message>
+        <source>Fused step</source>
+        <translation>融合优化器步</translation>
+    </message>
+    <message>
+        <source>GPT-2</source>
+        <translation>GPT-2</translation>
+    </message>
+    <message>
+        <source>GPU {}</source>
+        <translation>GPU {}</translation>
+    </message>
+    <message>
+        <source>GPU: </source>
+        <translation>GPU：</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPU 数</translation>
+    </message>
+    <message>
+        <source>GPUs that share</source>
+        <translation>共享的 GPU 数</translation>
+    </message>
+    <message>
+        <source>GaLore</source>
+        <translation>GaLore</translation>
+    </message>
+    <message>
+        <source>Gemma</source>
+        <translation>Gemma</translation>
+    </message>
+    <message>
+        <source>Gemma 2</source>
+        <translation>Gemma 2</translation>
+    </message>
+    <message>
+        <source>Gemma 3, text</source>
+        <translation>Gemma 3，文本</translation>
+    </message>
+    <message>
+        <source>Generate after training</source>
+        <translation>训练后生成</translation>
+    </message>
+    <message>
+        <source>Generate only</source>
+        <translation>仅生成</translation>
+    </message>
+    <message>
+        <source>Generation</source>
+        <translation>生成</translation>
+    </message>
+    <message>
+        <source>Gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>Gradient accumulation</source>
+        <translation>梯度累积</translation>
+    </message>
+    <message>
+        <source>Gradient clipping</source>
+        <translation>梯度裁剪</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>Gradients added up in fp32</source>
+        <translation>以 fp32 累加梯度</translation>
+    </message>
+    <message>
+        <source>Gradients in fp32</source>
+        <translation>fp32 梯度</translation>
+    </message>
+    <message>
+        <source>Gradients of 16-bit weights are added up in fp32 tensors that stay for the whole run: 4 bytes a trained weight more, for sums that do not lose small gradients.</source>
+        <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
+    </message>
+    <message>
+        <source>Held</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Holes</source>
+        <translation>空洞</translation>
+    </message>
+    <message>
+        <source>How it is known</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>How large the updates are, step by step: no memory, no time. A run that comes to its end small is often what lets a lean optimizer (SGD) keep up.</source>
+        <translation>逐步的更新幅度：不影响内存和时间。在结束时降到很小，往往能让精简的优化器（SGD）跟得上。</translation>
+    </message>
+    <message>
+        <source>Id</source>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>In brackets: another model&apos;s figure</source>
+        <translation>括号内：另一模型的数值</translation>
+    </message>
+    <message>
+        <source>In step {} </source>
+        <translation>在第 {} 步 </translation>
+    </message>
+    <message>
+        <source>In step {} the peak</source>
+        <translation>在第 {} 步，峰值</translation>
+    </message>
+    <message>
+        <source>Inference</source>
+        <translation>推理</translation>
+    </message>
+    <message>
+        <source>Inference only</source>
+        <translation>仅推理</translation>
+    </message>
+    <message>
+        <source>Input</source>
+        <translation>输入</translation>
+    </message>
+    <message>
+        <source>Iteration</source>
+        <translation>迭代</translation>
+    </message>
+    <message>
+        <source>Its state is there from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as them, loop as large as the largest, fused none.</source>
+        <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
+    </message>
+    <message>
+        <source>Its {} of parameters are as large as {} in {}</source>
+        <translation>其 {} 的参数与 {}（{}）一样大</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV 缓存</translation>
+    </message>
+    <message>
+        <source>KV cache in training</source>
+        <translation>训练中的 KV 缓存</translation>
+    </message>
+    <message>
+        <source>Kernel</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Keys and values kept in training</source>
+        <translation>训练中保留的键和值</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>种类</translation>
+    </message>
+    <message>
+        <source>Large blocks are not cut</source>
+        <translation>大块不切分</translation>
+    </message>
+    <message>
+        <source>Largest</source>
+        <translation>最大</translation>
+    </message>
+    <message>
+        <source>Largest hole</source>
+        <translation>最大空洞</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>Lengths of the batches</source>
+        <translation>批的长度</translation>
+    </message>
+    <message>
+        <source>Lion</source>
+        <translation>Lion</translation>
+    </message>
+    <message>
+        <source>Lion has no such implementation (optimizer.impl)</source>
+        <translation>Lion 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Lion is written as in its paper&apos;s program, tensor by tensor; torch.optim has none</source>
+        <translation>Lion 按其论文的程序逐张量实现；torch.optim 没有这种优化器</translation>
+    </message>
+    <message>
+        <source>Live</source>
+        <translation>存活</translation>
+    </message>
+    <message>
+        <source>Llama, Qwen2, Mistral</source>
+        <translation>Llama、Qwen2、Mistral</translation>
+    </message>
+    <message>
+        <source>LoRA</source>
+        <translation>LoRA</translation>
+    </message>
+    <message>
+        <source>LoRA has frozen the weights already</source>
+        <translation>LoRA 已经冻结了权重</translation>
+    </message>
+    <message>
+        <source>LoRA scale: alpha / rank</source>
+        <translation>LoRA 缩放：alpha / rank</translation>
+    </message>
+    <message>
+        <source>LoRA-FA</source>
+        <translation>LoRA-FA</translation>
+    </message>
+    <message>
+        <source>Loading</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Logits of a large vocabulary, their 32-bit copy and gradient are often the peak; in c chunks 1/c of them is there at a time. The output layer runs once more in backward.</source>
+        <translation>大词表的 logits、其 32 位副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
+    </message>
+    <message>
+        <source>Longest</source>
+        <translation>最长</translation>
+    </message>
+    <message>
+        <source>Loop</source>
+        <translation>循环</translation>
+    </message>
+    <message>
+        <source>Loss by the version of transformers</source>
+        <translation>按 transformers 版本的损失</translation>
+    </message>
+    <message>
+        <source>Loss in chunks</source>
+        <translation>分块损失</translation>
+    </message>
+    <message>
+        <source>Loss of an older transformers</source>
+        <translation>旧版 transformers 的损失</translation>
+    </message>
+    <message>
+        <source>MLP</source>
+        <translation>MLP</translation>
+    </message>
+    <message>
+        <source>Make weights on the card</source>
+        <translation>在 GPU 上创建权重</translation>
+    </message>
+    <message>
+        <source>Making weights on the card</source>
+        <translation>在 GPU 上创建权重</translation>
+    </message>
+    <message>
+        <source>Mean</source>
+        <translation>平均</translation>
+    </message>
+    <message>
+        <source>Memory-efficient attention</source>
+        <translation>内存高效注意力</translation>
+    </message>
+    <message>
+        <source>MiB a bucket</source>
+        <translation>每桶 MiB</translation>
+    </message>
+    <message>
+        <source>MiB and more</source>
+        <translation>MiB 及以上</translation>
+    </message>
+    <message>
+        <source>Micro-batches {} → {}</source>
+        <translation>微批次 {} → {}</translation>
+    </message>
+    <message>
+        <source>Mixtral</source>
+        <translation>Mixtral</translation>
+    </message>
+    <message>
+        <source>Model {}</source>
+        <translation>模型 {}</translation>
+    </message>
+    <message>
+        <source>Module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>Moments and the step live in host memory; gradients cross the bus to it and new weights back. The card keeps weights, gradients and activations. nvme: the state lies on disk between steps; for the card it is the same.</source>
+        <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
+    </message>
+    <message>
+        <source>Moments in a byte or in half a byte an element with a scale for each block. torchao&apos;s work on the shards of zero2 and zero3, where bitsandbytes&apos; do not. Its compiled step makes both moments of one tensor in fp32, with 4 bits their codes as 64-bit numbers as well: 24 bytes an element of the largest tensor (8 with 8 bits) for a moment, which can be more than 4 bits save beside 8.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
+    </message>
+    <message>
+        <source>Most at once</source>
+        <translation>同时最多</translation>
+    </message>
+    <message>
+        <source>Moved</source>
+        <translation>移动</translation>
+    </message>
+    <message>
+        <source>Muon</source>
+        <translation>Muon</translation>
+    </message>
+    <message>
+        <source>Muon has no such implementation (optimizer.impl)</source>
+        <translation>Muon 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>Muon takes every matrix, embeddings too; what is no matrix is AdamW&apos;s (foreach)</source>
+        <translation>Muon 处理每个矩阵，包括嵌入；不是矩阵的由 AdamW（foreach）处理</translation>
+    </message>
+    <message>
+        <source>NF4, as QLoRA: with adapters, or to infer</source>
+        <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s figure when last asked (at {}), less the above: what was loaded since, and memory that no record tells of</source>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：此后加载的内容，以及没有记录的内存</translation>
+    </message>
+    <message>
+        <source>NVML: reserved</source>
+        <translation>NVML：保留</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Neither has kernels.</source>
+        <translation>两者都没有内核。</translation>
+    </message>
+    <message>
+        <source>No leak: what {} steps made was freed again or replaced.</source>
+        <translation>没有泄漏：{} 步中分配的内容都已释放或被替换。</translation>
+    </message>
+    <message>
+        <source>No request fails: what does not fit into {} at first passes once the allocator has given its cache back.</source>
+        <translation>没有请求失败：起初放不进 {} 的请求，在分配器归还缓存后通过。</translation>
+    </message>
+    <message>
+        <source>Not run: </source>
+        <translation>未运行：</translation>
+    </message>
+    <message>
+        <source>Nothing is in memory.</source>
+        <translation>内存中没有内容。</translation>
+    </message>
+    <message>
+        <source>Nothing is reserved at this moment.</source>
+        <translation>此刻没有预留。</translation>
+    </message>
+    <message>
+        <source>Nothing ran out of memory in this file.</source>
+        <translation>此文件中没有发生内存不足。</translation>
+    </message>
+    <message>
+        <source>Offload</source>
+        <translation>卸载</translation>
+    </message>
+    <message>
+        <source>Only what enters a segment of layers is kept; backward runs the segment again, one forward more in time. The peak then often moves to the loss.</source>
+        <translation>只保留进入一段层的内容；反向传播重新运行该段，时间上多一次前向。峰值往往因此移到损失处。</translation>
+    </message>
+    <message>
+        <source>Op</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>Optimizer state</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>Optimizer state divided</source>
+        <translation>切分优化器状态</translation>
+    </message>
+    <message>
+        <source>Optimizer state on disk</source>
+        <translation>磁盘上的优化器状态</translation>
+    </message>
+    <message>
+        <source>Optimizer state on the host</source>
+        <translation>主机上的优化器状态</translation>
+    </message>
+    <message>
+        <source>Optimizer {}</source>
+        <translation>优化器 {}</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>Paged 8-bit Adam</source>
+        <translation>分页 8 位 Adam</translation>
+    </message>
+    <message>
+        <source>Parameter</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Passes</source>
+        <translation>能否通过</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Peak allocated</source>
+        <translation>已分配峰值</translation>
+    </message>
+    <message>
+        <source>Peak in</source>
+        <translation>峰值所在</translation>
+    </message>
+    <message>
+        <source>Peak reserved</source>
+        <translation>预留峰值</translation>
+    </message>
+    <message>
+        <source>Peak, baseline</source>
+        <translation>峰值，基线</translation>
+    </message>
+    <message>
+        <source>Peak, shown</source>
+        <translation>峰值，当前</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Phi, Phi-1.5, Phi-2</source>
+        <translation>Phi、Phi-1.5、Phi-2</translation>
+    </message>
+    <message>
+        <source>Phi-3</source>
+        <translation>Phi-3</translation>
+    </message>
+    <message>
+        <source>Pin batches</source>
+        <translation>锁页批</translation>
+    </message>
+    <message>
+        <source>Pinned batches</source>
+        <translation>锁页的批</translation>
+    </message>
+    <message>
+        <source>Pinned by</source>
+        <translation>被占住于</translation>
+    </message>
+    <message>
+        <source>Planned</source>
+        <translation>已规划</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>池</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Prefix tuning</source>
+        <translation>前缀微调</translation>
+    </message>
+    <message>
+        <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. Nothing is smaller; what is left in fp32 is faster.</source>
+        <translation>fp32 矩阵乘法将因子舍入到 10 位并在张量核心上运行。不减小任何内容；fp32 的部分更快。</translation>
+    </message>
+    <message>
+        <source>Proposal</source>
+        <translation>方案</translation>
+    </message>
+    <message>
+        <source>Published</source>
+        <translation>发表值</translation>
+    </message>
+    <message>
+        <source>Quantised base weights</source>
+        <translation>量化的基础权重</translation>
+    </message>
+    <message>
+        <source>Qwen3</source>
+        <translation>Qwen3</translation>
+    </message>
+    <message>
+        <source>Qwen3 MoE</source>
+        <translation>Qwen3 MoE</translation>
+    </message>
+    <message>
+        <source>RMS norms and silu(gate) * up as the model is written (eager), or in one kernel each</source>
+        <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
+    </message>
+    <message>
+        <source>Rank-stabilised LoRA</source>
+        <translation>秩稳定 LoRA</translation>
+    </message>
+    <message>
+        <source>Ratio</source>
+        <translation>比例</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求大小</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>预留</translation>
+    </message>
+    <message>
+        <source>Reserved then</source>
+        <translation>届时预留</translation>
+    </message>
+    <message>
+        <source>Reserved, baseline</source>
+        <translation>预留，基线</translation>
+    </message>
+    <message>
+        <source>Reserved, shown</source>
+        <translation>预留，当前</translation>
+    </message>
+    <message>
+        <source>Resume by the card</source>
+        <translation>由 GPU 恢复</translation>
+    </message>
+    <message>
+        <source>Resume by the host</source>
+        <translation>由主机恢复</translation>
+    </message>
+    <message>
+        <source>Resume from a checkpoint</source>
+        <translation>从检查点恢复</translation>
+    </message>
+    <message>
+        <source>Retries</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>SDPA, math</source>
+        <translation>SDPA，math</translation>
+    </message>
+    <message>
+        <source>SGD</source>
+        <translation>SGD</translation>
+    </message>
+    <message>
+        <source>SGD has no such implementation (optimizer.impl)</source>
+        <translation>SGD 没有这种实现（optimizer.impl）</translation>
+    </message>
+    <message>
+        <source>SGD, no momentum</source>
+        <translation>SGD，无动量</translation>
+    </message>
+    <message>
+        <source>SHARD_GRAD_OP: weights stay until backward</source>
+        <translation>SHARD_GRAD_OP：权重保留到反向传播</translation>
+    </message>
+    <message>
+        <source>Save after each step</source>
+        <translation>每步之后保存</translation>
+    </message>
+    <message>
+        <source>Saves</source>
+        <translation>节省</translation>
+    </message>
+    <message>
+        <source>Scales all gradients in place when their norm is too large; one number a tensor in addition.</source>
+        <translation>当梯度范数过大时就地缩放所有梯度；每个张量另加一个数。</translation>
+    </message>
+    <message>
+        <source>Segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>Segments</source>
+        <translation>段数</translation>
+    </message>
+    <message>
+        <source>Segments that hold nothing go back to the driver after each step. The peak stays; other processes see the memory free in between, and the next step asks the driver again, which waits for the GPU.</source>
+        <translation>每步之后将不含内容的段归还驱动。峰值不变；其他进程在此期间看到空闲内存，下一步再向驱动申请，会等待 GPU。</translation>
+    </message>
+    <message>
+        <source>Sequence {} → {}</source>
+        <translation>序列 {} → {}</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Several GPUs</source>
+        <translation>多个 GPU</translation>
+    </message>
+    <message>
+        <source>Shards (FSDP2)</source>
+        <translation>分片（FSDP2）</translation>
+    </message>
+    <message>
+        <source>Shards of flat parameters</source>
+        <translation>扁平参数的分片</translation>
+    </message>
+    <message>
+        <source>Shards on the host</source>
+        <translation>主机上的分片</translation>
+    </message>
+    <message>
+        <source>Shards, weights gathered once</source>
+        <translation>分片，权重只收集一次</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+    <message>
+        <source>Shift+drag, middle drag</source>
+        <translation>Shift+拖动，中键拖动</translation>
+    </message>
+    <message>
+        <source>Shown</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>Sizes rounded to parts of a power of two</source>
+        <translation>大小按 2 的幂的等分取整</translation>
+    </message>
+    <message>
+        <source>SlidingWindowCache</source>
+        <translation>SlidingWindowCache</translation>
+    </message>
+    <message>
+        <source>StaticCache, all at once</source>
+        <translation>StaticCache，一次分配</translation>
+    </message>
+    <message>
+        <source>Stays at the end</source>
+        <translation>结束时仍在</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Step inside backward</source>
+        <translation>在反向传播中更新</translation>
+    </message>
+    <message>
+        <source>Step tensor by tensor</source>
+        <translation>逐张量更新</translation>
+    </message>
+    <message>
+        <source>Step {}</source>
+        <translation>第 {} 步</translation>
+    </message>
+    <message>
+        <source>Steps {} to {}</source>
+        <translation>第 {} 到 {} 步</translation>
+    </message>
+    <message>
+        <source>Steps {} → {}</source>
+        <translation>步数 {} → {}</translation>
+    </message>
+    <message>
+        <source>Stranded</source>
+        <translation>滞留</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>Sure</source>
+        <translation>确定度</translation>
+    </message>
+    <message>
+        <source>T5 adds a bias to its attention scores by itself</source>
+        <translation>T5 自行为注意力分数加偏置</translation>
+    </message>
+    <message>
+        <source>T5&apos;s activations overflow in fp16, against which transformers has a path of its own</source>
+        <translation>T5 的激活值在 fp16 下溢出，transformers 对此有专门的处理</translation>
+    </message>
+    <message>
+        <source>T5, mT5</source>
+        <translation>T5、mT5</translation>
+    </message>
+    <message>
+        <source>TF32 products</source>
+        <translation>TF32 乘法</translation>
+    </message>
+    <message>
+        <source>Temporary</source>
+        <translation>临时张量</translation>
+    </message>
+    <message>
+        <source>Tensor parallel</source>
+        <translation>张量并行</translation>
+    </message>
+    <message>
+        <source>The State page below has them.</source>
+        <translation>下方的“状态”页显示它们。</translation>
+    </message>
+    <message>
+        <source>The model is frozen; every layer attends to a few keys and values more, and these alone are trained. Activations of the whole trunk are still needed, and attention gets a mask.</source>
+        <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
+    </message>
+    <message>
+        <source>The model is made on the card (with torch.device(&quot;cuda&quot;)) and not on the host: no copy of it is there and none is moved. A tied output layer&apos;s own weight is there until it is tied, and its segment stays.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
+    </message>
+    <message>
+        <source>The peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>There is no order in it and no time, so there is no timeline to draw.</source>
+        <translation>它没有顺序和时间，因此没有可绘制的时间线。</translation>
+    </message>
+    <message>
+        <source>This file</source>
+        <translation>此文件</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Tolerance</source>
+        <translation>容差</translation>
+    </message>
+    <message>
+        <source>Too few steps to tell a leak from what is only there for a while: {} known, {} needed.</source>
+        <translation>步数太少，无法区分泄漏与暂存：已知 {}，需要 {}。</translation>
+    </message>
+    <message>
+        <source>Train the first layer only</source>
+        <translation>只训练第一层</translation>
+    </message>
+    <message>
+        <source>Train the last layer only</source>
+        <translation>只训练最后一层</translation>
+    </message>
+    <message>
+        <source>Two small matrices beside each chosen linear layer are trained, all else is frozen: gradients and optimizer state exist for them alone, and frozen layers do not keep their inputs. DoRA also trains how long each row of the adapted weight is: one number a row, but each forward makes the adapter&apos;s product as large as the weight, in fp32, to measure it. LoRA-FA trains the upper matrix alone: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
+        <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
+    </message>
+    <message>
+        <source>Unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>User metadata</source>
+        <translation>用户元数据</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>值</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>Vision Transformer (torchvision)</source>
+        <translation>Vision Transformer（torchvision）</translation>
+    </message>
+    <message>
+        <source>W / S, Ctrl+wheel</source>
+        <translation>W / S，Ctrl+滚轮</translation>
+    </message>
+    <message>
+        <source>Way out</source>
+        <translation>办法</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>What PYTORCH_CUDA_ALLOC_CONF says: how blocks are cut, sizes rounded and cached segments given back. The requests stay the same; what is reserved for them does not.</source>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
+    </message>
+    <message>
+        <source>What backward will need is copied to pinned host memory in forward and back when it is needed: activations leave the card, twice their bytes cross the bus.</source>
+        <translation>反向传播所需的内容在前向中拷贝到锁页主机内存，需要时拷回：激活值离开 GPU，其字节数两次经过总线。</translation>
+    </message>
+    <message>
+        <source>What backward will need is kept as a byte an element and a scale for each 256 of them: a quarter of fp32. Gradients become a little wrong.</source>
+        <translation>反向传播所需的内容以每元素一字节保留，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
+    </message>
+    <message>
+        <source>What is frozen has no gradient and no optimizer state; layers before the first trained one keep nothing for backward.</source>
+        <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
+    </message>
+    <message>
+        <source>Who pins free memory</source>
+        <translation>谁占住空闲内存</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Workspace</source>
+        <translation>工作区</translation>
+    </message>
+    <message>
+        <source>Zero gradients in place</source>
+        <translation>就地清零梯度</translation>
+    </message>
+    <message>
+        <source>ZeroRedundancyOptimizer over ddp</source>
+        <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
+    </message>
+    <message>
+        <source>a batch of {batch} can&apos;t be cut into 2 to 4 equal passes</source>
+        <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
+    </message>
+    <message>
+        <source>a byte a moment, scales for each 256</source>
+        <translation>每个矩一字节，每 256 个一个缩放因子</translation>
+    </message>
+    <message>
+        <source>a byte a weight, a scale a row</source>
+        <translation>每个权重一字节，每行一个缩放因子</translation>
+    </message>
+    <message>
+        <source>a byte an element between forward and backward</source>
+        <translation>前向与反向之间每元素一字节</translation>
+    </message>
+    <message>
+        <source>a checkpoint is loaded before the first step, to the host (cpu) or to the card (cuda), as map_location says</source>
+        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
+    </message>
+    <message>
+        <source>a copy of the fp32 logits</source>
+        <translation>fp32 logits 的副本</translation>
+    </message>
+    <message>
+        <source>a gradient goes as soon as it is used</source>
+        <translation>梯度用后立即释放</translation>
+    </message>
+    <message>
+        <source>a layer&apos;s parameters are one tensor, divided evenly</source>
+        <translation>一层的参数为一个张量，均等切分</translation>
+    </message>
+    <message>
+        <source>a model&apos;s KV cache is off</source>
+        <translation>模型的 KV 缓存已关闭</translation>
+    </message>
+    <message>
+        <source>a narrow way beside each layer is trained</source>
+        <translation>在每层旁训练一条窄支路</translation>
+    </message>
+    <message>
+        <source>a request beyond it fails as on a smaller card</source>
+        <translation>超出的请求会失败，如同在较小的 GPU 上</translation>
+    </message>
+    <message>
+        <source>a row and a column of second moments for each matrix, no first moment</source>
+        <translation>每个矩阵一行一列二阶矩，没有一阶矩</translation>
+    </message>
+    <message>
+        <source>a tower</source>
+        <translation>塔</translation>
+    </message>
+    <message>
+        <source>adapters are fp32 whatever the type of the weights, unless lora.dtype says otherwise</source>
+        <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
+    </message>
+    <message>
+        <source>adapters that train rows&apos; lengths apart</source>
+        <translation>单独训练各行长度的适配器</translation>
+    </message>
+    <message>
+        <source>adapters whose lower matrix is frozen</source>
+        <translation>下侧矩阵冻结的适配器</translation>
+    </message>
+    <message>
+        <source>added</source>
+        <translation>新增</translation>
+    </message>
+    <message>
+        <source>address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>after</source>
+        <translation>之后</translation>
+    </message>
+    <message>
+        <source>after a layer</source>
+        <translation>在一层之后</translation>
+    </message>
+    <message>
+        <source>after a step gradients are released (none) or filled with zeros</source>
+        <translation>一步之后梯度被释放（none）或填零</translation>
+    </message>
+    <message>
+        <source>after each step</source>
+        <translation>每步之后</translation>
+    </message>
+    <message>
+        <source>after the step</source>
+        <translation>优化器步之后</translation>
+    </message>
+    <message>
+        <source>against {}, phase by phase · at the peaks {}{}</source>
+        <translation>相对 {}，逐阶段 · 峰值处 {}{}</translation>
+    </message>
+    <message>
+        <source>ahead in backward</source>
+        <translation>反向中提前</translation>
+    </message>
+    <message>
+        <source>ahead in forward</source>
+        <translation>前向中提前</translation>
+    </message>
+    <message>
+        <source>alive when the last step ends</source>
+        <translation>最后一步结束时存活</translation>
+    </message>
+    <message>
+        <source>all linear</source>
+        <translation>所有线性层</translation>
+    </message>
+    <message>
+        <source>all other weights frozen</source>
+        <translation>其余权重全部冻结</translation>
+    </message>
+    <message>
+        <source>all sequences of a run are of one length: one that is too short for its blocks would change the model to full attention for good</source>
+        <translation>一次运行的所有序列长度相同：对块来说太短的序列会使模型永久改用完整注意力</translation>
+    </message>
+    <message>
+        <source>alloc</source>
+        <translation>alloc</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>allocated · </source>
+        <translation>已分配 · </translation>
+    </message>
+    <message>
+        <source>allocation</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>allocations</source>
+        <translation>分配次数</translation>
+    </message>
+    <message>
+        <source>allocations and frees of the driver</source>
+        <translation>驱动的分配和释放</translation>
+    </message>
+    <message>
+        <source>allocator</source>
+        <translation>分配器</translation>
+    </message>
+    <message>
+        <source>alpha</source>
+        <translation>alpha</translation>
+    </message>
+    <message>
+        <source>amp-fp16 scales the loss, as torch.amp.GradScaler does</source>
+        <translation>amp-fp16 缩放损失，如 torch.amp.GradScaler</translation>
+    </message>
+    <message>
+        <source>an evaluation pass after training: none, with a graph (grad) or without (no_grad)</source>
+        <translation>训练后评估一遍：无、带计算图（grad）或不带（no_grad）</translation>
+    </message>
+    <message>
+        <source>annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>annotation: a phase</source>
+        <translation>标注：一个阶段</translation>
+    </message>
+    <message>
+        <source>annotation: a step</source>
+        <translation>标注：一步</translation>
+    </message>
+    <message>
+        <source>annotation_begin</source>
+        <translation>annotation_begin</translation>
+    </message>
+    <message>
+        <source>annotation_end</source>
+        <translation>annotation_end</translation>
+    </message>
+    <message>
+        <source>annotations</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>another request fails before it</source>
+        <translation>另一个请求先失败</translation>
+    </message>
+    <message>
+        <source>another scale; the same memory</source>
+        <translation>另一种缩放；内存相同</translation>
+    </message>
+    <message>
+        <source>another stream</source>
+        <translation>另一个流</translation>
+    </message>
+    <message>
+        <source>as drawn, padded to the longest</source>
+        <translation>按抽取顺序，填充到最长</translation>
+    </message>
+    <message>
+        <source>as if the device were smaller</source>
+        <translation>如同设备更小</translation>
+    </message>
+    <message>
+        <source>as it is</source>
+        <translation>原样</translation>
+    </message>
+    <message>
+        <source>as recorded</source>
+        <translation>与录制相同</translation>
+    </message>
+    <message>
+        <source>as recorded, older blocks allocated anew</source>
+        <translation>与录制相同，较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>as the weights</source>
+        <translation>与权重相同</translation>
+    </message>
+    <message>
+        <source>assumed</source>
+        <translation>假定</translation>
+    </message>
+    <message>
+        <source>at its end</source>
+        <translation>结束时</translation>
+    </message>
+    <message>
+        <source>at most</source>
+        <translation>最多</translation>
+    </message>
+    <message>
+        <source>at most {}</source>
+        <translation>最多 {}</translation>
+    </message>
+    <message>
+        <source>attention</source>
+        <translation>注意力</translation>
+    </message>
+    <message>
+        <source>attention and experts</source>
+        <translation>注意力和专家</translation>
+    </message>
+    <message>
+        <source>attention in</source>
+        <translation>注意力范围</translation>
+    </message>
+    <message>
+        <source>attention keeps what it keeps</source>
+        <translation>注意力照常保留</translation>
+    </message>
+    <message>
+        <source>attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16</source>
+        <translation>attention=cudnn 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16</translation>
+    </message>
+    <message>
+        <source>attention=efficient, flash-2 and cudnn have no CPU implementation: use eager, math or flash</source>
+        <translation>attention=efficient、flash-2 和 cudnn 没有 CPU 实现：请用 eager、math 或 flash</translation>
+    </message>
+    <message>
+        <source>attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or attention to efficient or math</source>
+        <translation>attention=flash 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
+    </message>
+    <message>
+        <source>attention=flash-2 is there for the Llama family: set attention=flash</source>
+        <translation>attention=flash-2 只用于 Llama 系列：请设 attention=flash</translation>
+    </message>
+    <message>
+        <source>attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or attention to efficient or math</source>
+        <translation>attention=flash-2 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
+    </message>
+    <message>
+        <source>autocast keeps its casts of weights until forward is over (torch.autocast&apos;s cache_enabled)</source>
+        <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向传播</translation>
+    </message>
+    <message>
+        <source>batch</source>
+        <translation>批大小</translation>
+    </message>
+    <message>
+        <source>batches</source>
+        <translation>批</translation>
+    </message>
+    <message>
+        <source>batches in page-locked host memory</source>
+        <translation>锁页主机内存中的批</translation>
+    </message>
+    <message>
+        <source>before</source>
+        <translation>之前</translation>
+    </message>
+    <message>
+        <source>before a layer</source>
+        <translation>在一层之前</translation>
+    </message>
+    <message>
+        <source>before the next backward</source>
+        <translation>在下一次反向之前</translation>
+    </message>
+    <message>
+        <source>begins</source>
+        <translation>开始</translation>
+    </message>
+    <message>
+        <source>beside linear layers</source>
+        <translation>在线性层旁</translation>
+    </message>
+    <message>
+        <source>beside weights and optimizer state</source>
+        <translation>在权重和优化器状态旁</translation>
+    </message>
+    <message>
+        <source>bf16 autocast</source>
+        <translation>bf16 autocast</translation>
+    </message>
+    <message>
+        <source>bf16 throughout</source>
+        <translation>全程 bf16</translation>
+    </message>
+    <message>
+        <source>bits of an embedding&apos;s moments beside bitsandbytes&apos; 8-bit ones; 32: as transformers&apos; Trainer registers them (4.52 and later), 8: as bitsandbytes&apos; optimizers have them without that</source>
+        <translation>嵌入的矩在 bitsandbytes 8 位矩之外的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 优化器自身的默认</translation>
+    </message>
+    <message>
+        <source>bits of an optimizer state element; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
+        <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
+    </message>
+    <message>
+        <source>block</source>
+        <translation>块</translation>
+    </message>
+    <message>
+        <source>blocks</source>
+        <translation>块</translation>
+    </message>
+    <message>
+        <source>blocks by address</source>
+        <translation>按地址的块</translation>
+    </message>
+    <message>
+        <source>blocks from this size on are not cut, in MiB; empty: all are</source>
+        <translation>大于此大小（MiB）的块不切分；留空：全部可切分</translation>
+    </message>
+    <message>
+        <source>blocks, as requested</source>
+        <translation>块，按请求</translation>
+    </message>
+    <message>
+        <source>born</source>
+        <translation>创建</translation>
+    </message>
+    <message>
+        <source>born in each step and alive at the end</source>
+        <translation>每步中创建且结束时存活</translation>
+    </message>
+    <message>
+        <source>buckets</source>
+        <translation>桶</translation>
+    </message>
+    <message>
+        <source>buckets of ddp: copies of the gradients, or gradients are views of them (gradient_as_bucket_view)</source>
+        <translation>ddp 的桶：梯度的副本，或梯度是其视图（gradient_as_bucket_view）</translation>
+    </message>
+    <message>
+        <source>by</source>
+        <translation>由</translation>
+    </message>
+    <message>
+        <source>by length, padded to the longest</source>
+        <translation>按长度，填充到最长</translation>
+    </message>
+    <message>
+        <source>by the card</source>
+        <translation>由 GPU</translation>
+    </message>
+    <message>
+        <source>by the host</source>
+        <translation>由主机</translation>
+    </message>
+    <message>
+        <source>by the norm of all of them, in place</source>
+        <translation>按所有梯度的范数，就地</translation>
+    </message>
+    <message>
+        <source>by the share of steps that left something</source>
+        <translation>按留下内容的步所占比例</translation>
+    </message>
+    <message>
+        <source>bytes</source>
+        <translation>字节</translation>
+    </message>
+    <message>
+        <source>bytes alive when the last step ends</source>
+        <translation>最后一步结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes born in each step that are alive at the end</source>
+        <translation>每步中创建且结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes that every step leaves behind</source>
+        <translation>每步留下的字节</translation>
+    </message>
+    <message>
+        <source>bytes times the entries that they were held for: the file has no times</source>
+        <translation>字节数 × 占用的条目数：文件没有时间</translation>
+    </message>
+    <message>
+        <source>bytes times the time that they were held</source>
+        <translation>字节数 × 占用时间</translation>
+    </message>
+    <message>
+        <source>cache</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>cached</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>cached and free</source>
+        <translation>缓存且空闲</translation>
+    </message>
+    <message>
+        <source>cached segments that were not used for long are given back from this part of the allowed memory on (needs per_process_memory_fraction); empty: never</source>
+        <translation>长期未用的缓存段从允许内存的这一比例起归还（需要 per_process_memory_fraction）；留空：从不</translation>
+    </message>
+    <message>
+        <source>cached, free</source>
+        <translation>缓存，空闲</translation>
+    </message>
+    <message>
+        <source>cached, wholly free</source>
+        <translation>缓存，完全空闲</translation>
+    </message>
+    <message>
+        <source>call</source>
+        <translation>调用</translation>
+    </message>
+    <message>
+        <source>call stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>call stacks</source>
+        <translation>调用栈数</translation>
+    </message>
+    <message>
+        <source>calls</source>
+        <translation>次调用</translation>
+    </message>
+    <message>
+        <source>card_full</source>
+        <translation>GPU 已满</translation>
+    </message>
+    <message>
+        <source>cast on the CPU, moved</source>
+        <translation>在 CPU 上转换后移动</translation>
+    </message>
+    <message>
+        <source>cast what is not quantised from 16 bits to fp32, as PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* it is fp32 anyway</source>
+        <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
+    </message>
+    <message>
+        <source>casts of weights go after their product</source>
+        <translation>权重的转换结果在乘法后释放</translation>
+    </message>
+    <message>
+        <source>category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>checkpoint kept</source>
+        <translation>保留检查点</translation>
+    </message>
+    <message>
+        <source>checkpointing.mode=ffn, attention: {model} has no parts that are known here; set checkpointing.mode=layer</source>
+        <translation>checkpointing.mode=ffn、attention：{model} 没有已知的这些部分；请设 checkpointing.mode=layer</translation>
+    </message>
+    <message>
+        <source>chunks</source>
+        <translation>块数</translation>
+    </message>
+    <message>
+        <source>clear the selection</source>
+        <translation>清除选择</translation>
+    </message>
+    <message>
+        <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which of shards is planned of FSDP1&apos;s alone; use amp-bf16, or shard.implementation=fsdp1</source>
+        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>code that really ran asked for it; nothing was computed</source>
+        <translation>由真正运行的代码请求；没有进行计算</translation>
+    </message>
+    <message>
+        <source>collect the logits of all evaluation batches on the GPU</source>
+        <translation>在 GPU 上收集所有评估批的 logits</translation>
+    </message>
+    <message>
+        <source>collection</source>
+        <translation>回收</translation>
+    </message>
+    <message>
+        <source>collective</source>
+        <translation>集合通信</translation>
+    </message>
+    <message>
+        <source>collectives</source>
+        <translation>集合通信</translation>
+    </message>
+    <message>
+        <source>communication</source>
+        <translation>通信</translation>
+    </message>
+    <message>
+        <source>communication buffers</source>
+        <translation>通信缓冲区</translation>
+    </message>
+    <message>
+        <source>compile context</source>
+        <translation>编译上下文</translation>
+    </message>
+    <message>
+        <source>constant</source>
+        <translation>恒定</translation>
+    </message>
+    <message>
+        <source>content</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>copied out in forward, back in backward</source>
+        <translation>前向拷出，反向拷回</translation>
+    </message>
+    <message>
+        <source>copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>counter</source>
+        <translation>计数器</translation>
+    </message>
+    <message>
+        <source>cpu</source>
+        <translation>cpu</translation>
+    </message>
+    <message>
+        <source>cuBLAS workspaces</source>
+        <translation>cuBLAS 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN attention</source>
+        <translation>cuDNN 注意力</translation>
+    </message>
+    <message>
+        <source>cuda</source>
+        <translation>cuda</translation>
+    </message>
+    <message>
+        <source>cudaFree, unmap</source>
+        <translation>cudaFree、unmap</translation>
+    </message>
+    <message>
+        <source>cudaMalloc, map</source>
+        <translation>cudaMalloc、map</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>data parallel, each GPU steps its share of the parameters</source>
+        <translation>数据并行，每个 GPU 更新其参数份额</translation>
+    </message>
+    <message>
+        <source>ddp: MiB of gradients that are averaged together (bucket_cap_mb)</source>
+        <translation>ddp：一起取平均的梯度的 MiB 数（bucket_cap_mb）</translation>
+    </message>
+    <message>
+        <source>ddp: parameters that a forward does not use are looked for (find_unused_parameters), as models need whose parts are not all used; what the model returns is copied</source>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
+    </message>
+    <message>
+        <source>default settings</source>
+        <translation>默认设置</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>device: weights are made on the GPU in their type; cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, then moved</source>
+        <translation>device：权重以其类型在 GPU 上创建；cast-on-device：以 fp32 移动后在那里转换；cast-on-cpu：先转换再移动</translation>
+    </message>
+    <message>
+        <source>device_usage</source>
+        <translation>device_usage</translation>
+    </message>
+    <message>
+        <source>difference</source>
+        <translation>差异</translation>
+    </message>
+    <message>
+        <source>difference of the most that was reserved over the trace</source>
+        <translation>跟踪中最大预留的差异</translation>
+    </message>
+    <message>
+        <source>dimensions that moments of a matrix have; 0: all</source>
+        <translation>矩阵的矩的维数；0：全部</translation>
+    </message>
+    <message>
+        <source>disk</source>
+        <translation>磁盘</translation>
+    </message>
+    <message>
+        <source>divisions</source>
+        <translation>等分数</translation>
+    </message>
+    <message>
+        <source>does not fit</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>dora: the lengths of the weight&apos;s rows are trained apart from their directions; lora-fa: the matrix that the input meets stays as it began; rslora: scale alpha / sqrt(rank)</source>
+        <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
+    </message>
+    <message>
+        <source>driver allocation</source>
+        <translation>驱动分配</translation>
+    </message>
+    <message>
+        <source>driver and firmware</source>
+        <translation>驱动和固件</translation>
+    </message>
+    <message>
+        <source>driver call</source>
+        <translation>驱动调用</translation>
+    </message>
+    <message>
+        <source>driver free</source>
+        <translation>驱动释放</translation>
+    </message>
+    <message>
+        <source>driver memory</source>
+        <translation>驱动内存</translation>
+    </message>
+    <message>
+        <source>dropout</source>
+        <translation>dropout</translation>
+    </message>
+    <message>
+        <source>dropout before the adapters</source>
+        <translation>适配器之前的 dropout</translation>
+    </message>
+    <message>
+        <source>each GPU has a part of every layer</source>
+        <translation>每个 GPU 有每层的一部分</translation>
+    </message>
+    <message>
+        <source>each layer</source>
+        <translation>每一层</translation>
+    </message>
+    <message>
+        <source>each layer, but not what is slow to compute</source>
+        <translation>每一层，但不含计算慢的部分</translation>
+    </message>
+    <message>
+        <source>each layer, but what a budget has room for</source>
+        <translation>每一层，但不含预算容得下的部分</translation>
+    </message>
+    <message>
+        <source>each rectangle is one allocation, packed by time: segments are not recorded</source>
+        <translation>每个矩形是一个分配，按时间排列：段没有记录</translation>
+    </message>
+    <message>
+        <source>each rectangle is one allocation; hatched is cached and free</source>
+        <translation>每个矩形是一个分配；斜线为缓存且空闲</translation>
+    </message>
+    <message>
+        <source>eager: explicit scores; math, efficient, flash, cudnn: what SDPA may choose; flash-2: the package, few key and value heads as they are</source>
+        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 可选的实现；flash-2：软件包，键值头保持少量</translation>
+    </message>
+    <message>
+        <source>embedding and output layer in parts</source>
+        <translation>嵌入和输出层分片</translation>
+    </message>
+    <message>
+        <source>embeddings</source>
+        <translation>嵌入</translation>
+    </message>
+    <message>
+        <source>empty_cache</source>
+        <translation>empty_cache</translation>
+    </message>
+    <message>
+        <source>empty_cache() gives</source>
+        <translation>empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>end after</source>
+        <translation>在…之后结束</translation>
+    </message>
+    <message>
+        <source>end: after the step; before_backward: when the next loss is there, so that gradients stay through the forward pass</source>
+        <translation>end：优化器步之后；before_backward：下一个损失算出时，因此梯度在前向期间保留</translation>
+    </message>
+    <message>
+        <source>entries</source>
+        <translation>条目</translation>
+    </message>
+    <message>
+        <source>entry</source>
+        <translation>条目</translation>
+    </message>
+    <message>
+        <source>entry </source>
+        <translation>条目 </translation>
+    </message>
+    <message>
+        <source>estimate: </source>
+        <translation>估计：</translation>
+    </message>
+    <message>
+        <source>eval</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>eval_keeps_logits without an evaluation does nothing</source>
+        <translation>没有评估时 eval_keeps_logits 不起作用</translation>
+    </message>
+    <message>
+        <source>events</source>
+        <translation>事件</translation>
+    </message>
+    <message>
+        <source>every GPU holds everything, and gradients once more</source>
+        <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
+    </message>
+    <message>
+        <source>every call site holds the same.</source>
+        <translation>每个调用点都相同。</translation>
+    </message>
+    <message>
+        <source>every layer has a mask, which flash kernels don&apos;t take: attention=efficient keeps no scores either</source>
+        <translation>每层都有掩码，flash 内核不支持：attention=efficient 同样不保留分数</translation>
+    </message>
+    <message>
+        <source>every second layer</source>
+        <translation>每隔一层</translation>
+    </message>
+    <message>
+        <source>feed-forward parts keep what they keep</source>
+        <translation>前馈部分照常保留</translation>
+    </message>
+    <message>
+        <source>fewer different sizes: blocks are used again sooner, a little larger</source>
+        <translation>不同大小更少：块更快被重用，略大一些</translation>
+    </message>
+    <message>
+        <source>fewer tensors kept in each layer</source>
+        <translation>每层保留的张量更少</translation>
+    </message>
+    <message>
+        <source>file</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>fill</source>
+        <translation>填充</translation>
+    </message>
+    <message>
+        <source>fill with zeros instead of releasing</source>
+        <translation>填零而不是释放</translation>
+    </message>
+    <message>
+        <source>find unused</source>
+        <translation>查找未使用</translation>
+    </message>
+    <message>
+        <source>first by</source>
+        <translation>首次使用</translation>
+    </message>
+    <message>
+        <source>first read by</source>
+        <translation>首次读取</translation>
+    </message>
+    <message>
+        <source>first written by</source>
+        <translation>首次写入</translation>
+    </message>
+    <message>
+        <source>fits</source>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>folder of the disk, for offload.optimizer=nvme; none: that of temporary files</source>
+        <translation>offload.optimizer=nvme 所用磁盘的文件夹；留空：临时文件夹</translation>
+    </message>
+    <message>
+        <source>for budget: which share of the bytes of a layer&apos;s products and attention may stay; what costs most to compute again does</source>
+        <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>forward again inside backward: freed in it</source>
+        <translation>反向中的再次前向：在其中释放</translation>
+    </message>
+    <message>
+        <source>forward again inside backward: kept for backward</source>
+        <translation>反向中的再次前向：为反向保留</translation>
+    </message>
+    <message>
+        <source>forward alone, nothing is kept</source>
+        <translation>只有前向，不保留任何内容</translation>
+    </message>
+    <message>
+        <source>fp16 autocast</source>
+        <translation>fp16 autocast</translation>
+    </message>
+    <message>
+        <source>fp16 compute, loss scaling</source>
+        <translation>fp16 计算，损失缩放</translation>
+    </message>
+    <message>
+        <source>fp32 products on tensor cores, no memory</source>
+        <translation>fp32 乘法使用张量核心，不占内存</translation>
+    </message>
+    <message>
+        <source>fp32 weights, bf16 compute</source>
+        <translation>fp32 权重，bf16 计算</translation>
+    </message>
+    <message>
+        <source>free bytes in partly used segments, when most is reserved</source>
+        <translation>预留最多时，部分使用的段中的空闲字节</translation>
+    </message>
+    <message>
+        <source>free old cached segments from there on</source>
+        <translation>从此处起释放旧的缓存段</translation>
+    </message>
+    <message>
+        <source>free on the device</source>
+        <translation>设备上空闲</translation>
+    </message>
+    <message>
+        <source>free segments stayed</source>
+        <translation>空闲的段保留</translation>
+    </message>
+    <message>
+        <source>free, a hole or a whole segment: the largest request that needs no new one</source>
+        <translation>空闲的空洞或整段：无需新段即可满足的最大请求</translation>
+    </message>
+    <message>
+        <source>free, between live blocks of the same segment</source>
+        <translation>空闲，位于同一段的存活块之间</translation>
+    </message>
+    <message>
+        <source>free, but between live blocks of the same segment: can&apos;t go back</source>
+        <translation>空闲，但位于同一段的存活块之间：无法归还</translation>
+    </message>
+    <message>
+        <source>free_completed</source>
+        <translation>free_completed</translation>
+    </message>
+    <message>
+        <source>free_requested</source>
+        <translation>free_requested</translation>
+    </message>
+    <message>
+        <source>freed</source>
+        <translation>释放</translation>
+    </message>
+    <message>
+        <source>freed by the program; another stream is not done with it yet</source>
+        <translation>已被程序释放；另一个流尚未用完</translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>从</translation>
+    </message>
+    <message>
+        <source>from, to</source>
+        <translation>从，到</translation>
+    </message>
+    <message>
+        <source>frozen linear layers in nf4 (QLoRA) or int8</source>
+        <translation>冻结的线性层为 nf4（QLoRA）或 int8</translation>
+    </message>
+    <message>
+        <source>fsdp1: gradients of all micro-batches but the last are added up whole and not scattered (no_sync)</source>
+        <translation>fsdp1：除最后一个之外，所有微批次的梯度整体累加而不散布（no_sync）</translation>
+    </message>
+    <message>
+        <source>fsdp1: groups of GPUs, each of which holds the model in parts (HYBRID_SHARD); gradients are scattered within a group and added up over the groups; 1: all GPUs are one</source>
+        <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
+    </message>
+    <message>
+        <source>fsdp1: in backward the next layer is gathered before a layer&apos;s gradients are computed (BACKWARD_PRE), after it (BACKWARD_POST), or when it is needed (None)</source>
+        <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
+    </message>
+    <message>
+        <source>fsdp1: the host waits until what was gathered two units before is gone (limit_all_gathers); false: it gathers as far ahead as it gets</source>
+        <translation>fsdp1：主机等待，直到两个单元之前收集的内容释放（limit_all_gathers）；false：尽可能提前收集</translation>
+    </message>
+    <message>
+        <source>fsdp1: the optimizer gets what this GPU has of each parameter (use_orig_params); false: the flat parameters</source>
+        <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
+    </message>
+    <message>
+        <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the parts keep their own</source>
+        <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
+    </message>
+    <message>
+        <source>full name</source>
+        <translation>全名</translation>
+    </message>
+    <message>
+        <source>full: all logits at once; chunked: output layer and loss for a part of the tokens at a time</source>
+        <translation>full：一次得到全部 logits；chunked：输出层和损失一次只处理一部分词元</translation>
+    </message>
+    <message>
+        <source>fully_shard</source>
+        <translation>fully_shard</translation>
+    </message>
+    <message>
+        <source>fully_shard, weights stay until backward</source>
+        <translation>fully_shard，权重保留到反向传播</translation>
+    </message>
+    <message>
+        <source>fused attention (flash or memory-efficient)</source>
+        <translation>融合注意力（flash 或内存高效）</translation>
+    </message>
+    <message>
+        <source>fused optimizer (fused=True)</source>
+        <translation>融合优化器（fused=True）</translation>
+    </message>
+    <message>
+        <source>galore.rank: a part of a gradient has other singular vectors: use shard.strategy=ddp, or none</source>
+        <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
+    </message>
+    <message>
+        <source>galore.rank: it is a form of AdamW: set optimizer.name=adamw</source>
+        <translation>galore.rank：它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>galore.rank: its moments are fp32 here: set optimizer.bits=32</source>
+        <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>galore.rank: its state is not loaded: set resume.map_location=none</source>
+        <translation>galore.rank：其状态不加载：请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>galore.rank: its state is on the card: set offload.optimizer=none</source>
+        <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>galore.rank: the basics model&apos;s script brings an optimizer of its own: set galore.rank=0</source>
+        <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>galore.rank: transformers&apos; GaLore passes over GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
+        <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>gathered as</source>
+        <translation>收集类型</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and sliding attend through a mask, which flash kernels don&apos;t take: use attention=efficient</source>
+        <translation>generate.cache=static 和 sliding 通过掩码计算注意力，flash 内核不支持：请用 attention=efficient</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or none that is planned; set generate.cache=dynamic</source>
+        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.cache=static has the weights&apos; type, which autocast&apos;s keys do not have; use generate.cache=dynamic</source>
+        <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.lengths are of generated tokens, which are 0: set generate.tokens=64</source>
+        <translation>generate.lengths 是生成词元的长度，而其数量为 0：请设 generate.tokens=64</translation>
+    </message>
+    <message>
+        <source>generate.lengths: where values are computed a sequence ends where its tokens say so; use backend=plan</source>
+        <translation>generate.lengths：真正计算数值时，序列在其词元指示处结束；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>generate.tokens is planned of weights on the card: set offload.parameters=none</source>
+        <translation>generate.tokens 只规划权重在 GPU 上的情况：请设 offload.parameters=none</translation>
+    </message>
+    <message>
+        <source>generate.tokens is planned on one GPU: set shard.strategy=none</source>
+        <translation>generate.tokens 只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>generate.tokens with attention=flash-2 takes another way through its package, which is not planned; use attention=flash</source>
+        <translation>generate.tokens 配合 attention=flash-2 走其软件包的另一路径，不支持规划；请用 attention=flash</translation>
+    </message>
+    <message>
+        <source>generate.tokens: generation is planned of transformers 4.51; set loss_path=labels-shifted</source>
+        <translation>generate.tokens：生成按 transformers 4.51 规划；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and their like; others have caches of their own, which are not planned</source>
+        <translation>generate.tokens：支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等的键值缓存；其他模型有自己的缓存，不支持规划</translation>
+    </message>
+    <message>
+        <source>generate.tokens: mode=inference is plain forward passes; set mode=generate</source>
+        <translation>generate.tokens：mode=inference 是普通前向；请设 mode=generate</translation>
+    </message>
+    <message>
+        <source>generation</source>
+        <translation>生成</translation>
+    </message>
+    <message>
+        <source>given back when they were idle for long and memory is short</source>
+        <translation>长期闲置且内存不足时归还</translation>
+    </message>
+    <message>
+        <source>given by the driver · at most {}</source>
+        <translation>由驱动分配 · 最多 {}</translation>
+    </message>
+    <message>
+        <source>given to</source>
+        <translation>用于</translation>
+    </message>
+    <message>
+        <source>goes with shards</source>
+        <translation>与分片一起使用</translation>
+    </message>
+    <message>
+        <source>gradient checkpointing</source>
+        <translation>梯度检查点</translation>
+    </message>
+    <message>
+        <source>gradients and optimizer state are divided</source>
+        <translation>切分梯度和优化器状态</translation>
+    </message>
+    <message>
+        <source>gradients of amp-fp16 are unscaled before they are measured, as GradScaler.unscale_ does</source>
+        <translation>amp-fp16 的梯度在计算范数之前反缩放，如 GradScaler.unscale_</translation>
+    </message>
+    <message>
+        <source>gradients stay through the next forward</source>
+        <translation>梯度保留到下一次前向之后</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: gradients that are used at once are not added up; set optimizer.in_backward=false</source>
+        <translation>gradients.dtype=fp32：立即使用的梯度不累加；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: is planned on one GPU: set shard.strategy=none</source>
+        <translation>gradients.dtype=fp32：只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: what is filled with zeros are the sums; set zero_grad=none</source>
+        <translation>gradients.dtype=fp32：填零的是累加和；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>groups</source>
+        <translation>组数</translation>
+    </message>
+    <message>
+        <source>grown</source>
+        <translation>增大</translation>
+    </message>
+    <message>
+        <source>half a byte a moment, scales for each 128</source>
+        <translation>每个矩半字节，每 128 个一个缩放因子</translation>
+    </message>
+    <message>
+        <source>half of fp32, no scales</source>
+        <translation>fp32 的一半，没有缩放因子</translation>
+    </message>
+    <message>
+        <source>half of the {} of activations and temporaries alive then that autocast has in 16 bits, if they are fp32{}</source>
+        <translation>届时存活的 {} 激活值和临时张量中 autocast 以 16 位保存部分的一半（若为 fp32）{}</translation>
+    </message>
+    <message>
+        <source>half of the {} of activations, inputs and temporaries alive then{}</source>
+        <translation>届时存活的 {} 激活值、输入和临时张量的一半{}</translation>
+    </message>
+    <message>
+        <source>half of the {}{} of parameters, gradients and optimizer state, if they are fp32</source>
+        <translation>{}{} 参数、梯度和优化器状态的一半（若为 fp32）</translation>
+    </message>
+    <message>
+        <source>half the batch</source>
+        <translation>批大小减半</translation>
+    </message>
+    <message>
+        <source>half the recomputation, half the saving</source>
+        <translation>重计算减半，节省也减半</translation>
+    </message>
+    <message>
+        <source>has ended before</source>
+        <translation>已经结束</translation>
+    </message>
+    <message>
+        <source>held by the caching allocator: the sum of its segments</source>
+        <translation>由缓存分配器占有：其所有段之和</translation>
+    </message>
+    <message>
+        <source>higher</source>
+        <translation>高</translation>
+    </message>
+    <message>
+        <source>holes</source>
+        <translation>空洞</translation>
+    </message>
+    <message>
+        <source>holes between blocks</source>
+        <translation>块之间的空洞</translation>
+    </message>
+    <message>
+        <source>host</source>
+        <translation>主机</translation>
+    </message>
+    <message>
+        <source>host </source>
+        <translation>主机 </translation>
+    </message>
+    <message>
+        <source>how GPUs share the training; batch is what one GPU sees</source>
+        <translation>GPU 如何分担训练；batch 是一个 GPU 的批</translation>
+    </message>
+    <message>
+        <source>how long samples are: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples: what seq=FILE sets; longer ones are cut to a seq that is a number</source>
+        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
+    </message>
+    <message>
+        <source>how much larger an unsplit block may be</source>
+        <translation>未切分的块可以大多少</translation>
+    </message>
+    <message>
+        <source>how much larger than asked for a block that is not cut may be, in MiB; empty: 20</source>
+        <translation>不切分的块最多可比请求大多少（MiB）；留空：20</translation>
+    </message>
+    <message>
+        <source>how much was reserved is not recorded</source>
+        <translation>没有记录预留了多少</translation>
+    </message>
+    <message>
+        <source>how samples of samples.file come into a micro-batch</source>
+        <translation>samples.file 的样本如何组成微批次</translation>
+    </message>
+    <message>
+        <source>how saved activations are kept</source>
+        <translation>如何保存激活值</translation>
+    </message>
+    <message>
+        <source>idle {}</source>
+        <translation>空闲 {}</translation>
+    </message>
+    <message>
+        <source>imported</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>in each layer</source>
+        <translation>每层内</translation>
+    </message>
+    <message>
+        <source>in holes</source>
+        <translation>在空洞中</translation>
+    </message>
+    <message>
+        <source>in no segment</source>
+        <translation>不在段中</translation>
+    </message>
+    <message>
+        <source>in no segment that the file knows</source>
+        <translation>不在文件已知的段中</translation>
+    </message>
+    <message>
+        <source>in segments that are wholly free</source>
+        <translation>在完全空闲的段中</translation>
+    </message>
+    <message>
+        <source>in segments that are wholly free: empty_cache() gives it back</source>
+        <translation>在完全空闲的段中：empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>in this state</source>
+        <translation>在此状态</translation>
+    </message>
+    <message>
+        <source>inferred by</source>
+        <translation>推断依据</translation>
+    </message>
+    <message>
+        <source>init_on_device: a rank&apos;s share is made of weights on the host; use shard.strategy=ddp</source>
+        <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>init_on_device: quantized weights are made of those that are moved; set quantization=none</source>
+        <translation>init_on_device：量化权重由移动的权重得到；请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>init_on_device: weights that are made on the card are not moved or cast; set load=device</source>
+        <translation>init_on_device：在 GPU 上创建的权重不移动也不转换；请设 load=device</translation>
+    </message>
+    <message>
+        <source>it does not pass</source>
+        <translation>不能通过</translation>
+    </message>
+    <message>
+        <source>it does not pass, and</source>
+        <translation>不能通过，且</translation>
+    </message>
+    <message>
+        <source>its blocks are in the baseline alone: swap the two to see them</source>
+        <translation>其块只在基线中：交换两者即可看到</translation>
+    </message>
+    <message>
+        <source>its call was not recorded</source>
+        <translation>其调用没有记录</translation>
+    </message>
+    <message>
+        <source>its kernels</source>
+        <translation>其内核</translation>
+    </message>
+    <message>
+        <source>its op made</source>
+        <translation>其算子分配了</translation>
+    </message>
+    <message>
+        <source>keeps</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>keeps attention and every 2nd product, recomputes the rest</source>
+        <translation>保留注意力和每隔一个乘法，其余重新计算</translation>
+    </message>
+    <message>
+        <source>keeps the products that cost most for their bytes</source>
+        <translation>保留单位字节代价最大的乘法</translation>
+    </message>
+    <message>
+        <source>kernel</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>kernels</source>
+        <translation>个内核</translation>
+    </message>
+    <message>
+        <source>kernels=fused beside split layers is not planned: set kernels=eager</source>
+        <translation>不支持在切分的层旁规划 kernels=fused：请设 kernels=eager</translation>
+    </message>
+    <message>
+        <source>kernels=fused is there for RMS norms and silu(gate) * up of Llama, Qwen, Mistral and Mixtral; set kernels=eager</source>
+        <translation>kernels=fused 用于 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
+    </message>
+    <message>
+        <source>key and value heads not expanded</source>
+        <translation>键值头不展开</translation>
+    </message>
+    <message>
+        <source>keys and values of every layer are kept through forward and loss (use_cache=True of a model that trains)</source>
+        <translation>每层的键和值在前向和损失期间保留（训练模型的 use_cache=True）</translation>
+    </message>
+    <message>
+        <source>keys and values stay named until the loss</source>
+        <translation>键和值在损失之前一直被引用</translation>
+    </message>
+    <message>
+        <source>kind</source>
+        <translation>种类</translation>
+    </message>
+    <message>
+        <source>large</source>
+        <translation>大</translation>
+    </message>
+    <message>
+        <source>larger blocks are never split</source>
+        <translation>更大的块从不切分</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>最大</translation>
+    </message>
+    <message>
+        <source>largest hole</source>
+        <translation>最大空洞</translation>
+    </message>
+    <message>
+        <source>largest piece</source>
+        <translation>最大一块</translation>
+    </message>
+    <message>
+        <source>last before its free</source>
+        <translation>释放前最后</translation>
+    </message>
+    <message>
+        <source>last by</source>
+        <translation>最后使用</translation>
+    </message>
+    <message>
+        <source>last read by</source>
+        <translation>最后读取</translation>
+    </message>
+    <message>
+        <source>last written by</source>
+        <translation>最后写入</translation>
+    </message>
+    <message>
+        <source>launched</source>
+        <translation>启动</translation>
+    </message>
+    <message>
+        <source>launches</source>
+        <translation>启动</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>layers in a checkpointed segment, for every-k</source>
+        <translation>every-k 的检查点段中的层数</translation>
+    </message>
+    <message>
+        <source>learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>learning rate falls to 0; no memory</source>
+        <translation>学习率降到 0；不占内存</translation>
+    </message>
+    <message>
+        <source>learning rate: constant, or down a half cosine to 0 over the steps of the run</source>
+        <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
+    </message>
+    <message>
+        <source>leaves behind</source>
+        <translation>遗留</translation>
+    </message>
+    <message>
+        <source>length</source>
+        <translation>长度</translation>
+    </message>
+    <message>
+        <source>lengths of the micro-batches in turn, &quot;400,1536,400&quot;, or a range to draw from, &quot;256-1024&quot;: what seq=LIST sets; empty: all as seq says</source>
+        <translation>各微批次的长度依次为 &quot;400,1536,400&quot;，或从范围 &quot;256-1024&quot; 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
+    </message>
+    <message>
+        <source>less</source>
+        <translation>少</translation>
+    </message>
+    <message>
+        <source>libraries</source>
+        <translation>库</translation>
+    </message>
+    <message>
+        <source>life of a block</source>
+        <translation>一个块的存活时间</translation>
+    </message>
+    <message>
+        <source>lifetime: born and freed in backward</source>
+        <translation>生命周期：在反向中创建并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born and freed in forward</source>
+        <translation>生命周期：在前向中创建并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born and freed in the optimizer&apos;s step</source>
+        <translation>生命周期：在优化器步中创建并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born in backward, there when it ends</source>
+        <translation>生命周期：在反向中创建，反向结束时存在</translation>
+    </message>
+    <message>
+        <source>lifetime: born in forward, freed in backward</source>
+        <translation>生命周期：在前向中创建，在反向中释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born in forward, held after backward</source>
+        <translation>生命周期：在前向中创建，反向之后仍保留</translation>
+    </message>
+    <message>
+        <source>lifetime: born in forward, no backward follows</source>
+        <translation>生命周期：在前向中创建，其后没有反向</translation>
+    </message>
+    <message>
+        <source>lifetime: born in forward, there when the recording ends</source>
+        <translation>生命周期：在前向中创建，录制结束时存在</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer&apos;s step, stays</source>
+        <translation>生命周期：在优化器步中创建，一直保留</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer&apos;s step, stays in the place of one that goes</source>
+        <translation>生命周期：在优化器步中创建，取代一个释放的块并保留</translation>
+    </message>
+    <message>
+        <source>lifetime: freed, outside of all phases</source>
+        <translation>生命周期：已释放，不在任何阶段内</translation>
+    </message>
+    <message>
+        <source>lifetime: in every pass replaced by one that is larger by as much, layer by layer</source>
+        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
+    </message>
+    <message>
+        <source>limit gathers</source>
+        <translation>限制收集</translation>
+    </message>
+    <message>
+        <source>linear layers that are projected: layers (all in the model&apos;s layers: transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] of Llama and its like), parts of their paths, or all-linear (the output layer too, where it is not tied to the embedding)</source>
+        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
+    </message>
+    <message>
+        <source>linear layers that get an adapter, as &quot;q_proj,v_proj&quot;</source>
+        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
+    </message>
+    <message>
+        <source>lives</source>
+        <translation>存活</translation>
+    </message>
+    <message>
+        <source>load</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>load=cast-on-device: these weights stay fp32, nothing is cast</source>
+        <translation>load=cast-on-device：这些权重保持 fp32，无需转换</translation>
+    </message>
+    <message>
+        <source>logits and labels on their way to the loss, as transformers has them from 4.49 on (labels-shifted), from 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
+        <translation>到损失途中的 logits 和标签，按 transformers 4.49 起（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）</translation>
+    </message>
+    <message>
+        <source>logits for a part of the tokens at a time</source>
+        <translation>一次只计算一部分词元的 logits</translation>
+    </message>
+    <message>
+        <source>longest</source>
+        <translation>最长</translation>
+    </message>
+    <message>
+        <source>loop: tensor by tensor; foreach: lists of tensors; fused: one kernel</source>
+        <translation>loop：逐张量；foreach：张量列表；fused：一个内核</translation>
+    </message>
+    <message>
+        <source>lora.kind=dora beside weights of 4 or 8 bits is not planned: it makes them wide in each forward, to measure their rows; use lora.kind=lora</source>
+        <translation>不支持在 4 或 8 位权重旁规划 lora.kind=dora：它每次前向都展开权重以测量各行；请用 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.placement says where adapters of lora.rank are, which is 0: set lora.rank=8</source>
+        <translation>lora.placement 指定 lora.rank 的适配器位置，而 rank 为 0：请设 lora.rank=8</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower are for models with one stack of layers over tokens; the torch.nn.Transformer presets have them built in</source>
+        <translation>lora.placement=layer-parallel 和 tower 用于对词元只有一个层栈的模型；torch.nn.Transformer 预设已内置</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower are planned on one GPU: set shard.strategy=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower are planned over weights as they are: set quantization=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只规划未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower have one form of adapter: set lora.kind=lora</source>
+        <translation>lora.placement=layer-parallel 和 tower 只有一种适配器：请设 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached has no trunk on the card for evaluation: set eval=none</source>
+        <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached has no trunk on the card for generation: set generate.tokens=0</source>
+        <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is planned of batches of one length: set lengths to nothing</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is planned of batches of one length: set samples.file to nothing</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is planned of whole batches: set micro_batches=1</source>
+        <translation>lora.trunk=cached 只规划完整的批：请设 micro_batches=1</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is planned, not run: the data of a second epoch are not those of the first here; use backend=plan</source>
+        <translation>lora.trunk=cached 只能规划，不能运行：这里第二轮的数据与第一轮不同；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached leaves nothing to compute again: set checkpointing.mode=none</source>
+        <translation>lora.trunk=cached 没有可重新计算的内容：请设 checkpointing.mode=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached needs a trunk that adapters give nothing back to: set lora.placement=tower</source>
+        <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>loss in {} chunks</source>
+        <translation>损失分成 {} 块</translation>
+    </message>
+    <message>
+        <source>loss=chunked: the basics model&apos;s script computes its loss at once</source>
+        <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
+    </message>
+    <message>
+        <source>loss_path is of a loss of all logits at once, which loss=chunked takes the place of; set loss_path=labels-shifted</source>
+        <translation>loss_path 针对一次计算全部 logits 的损失，而 loss=chunked 取代了它；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>loss_path: {model} is not among the decoders that transformers had before 4.49; set loss_path=labels-shifted</source>
+        <translation>loss_path：{model} 不在 transformers 4.49 之前的解码器之列；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>loss_path=upcast-in-model: GPT-2 never did, and had its loss in the type of its logits, which is not planned; set loss_path=logits-cut</source>
+        <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
+    </message>
+    <message>
+        <source>loss_reentrant says how chunks are computed again: with loss_keeps=logits none is; set loss_reentrant=false</source>
+        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>low-rank adapters, rest frozen</source>
+        <translation>低秩适配器，其余冻结</translation>
+    </message>
+    <message>
+        <source>lower</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>made</source>
+        <translation>分配了</translation>
+    </message>
+    <message>
+        <source>made by</source>
+        <translation>创建者</translation>
+    </message>
+    <message>
+        <source>made on the GPU</source>
+        <translation>在 GPU 上创建</translation>
+    </message>
+    <message>
+        <source>managed</source>
+        <translation>托管</translation>
+    </message>
+    <message>
+        <source>map_location</source>
+        <translation>map_location</translation>
+    </message>
+    <message>
+        <source>marker</source>
+        <translation>标记</translation>
+    </message>
+    <message>
+        <source>meanwhile</source>
+        <translation>同时</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>memcpy</source>
+        <translation>memcpy</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>memory by category</source>
+        <translation>按类别的内存</translation>
+    </message>
+    <message>
+        <source>memset</source>
+        <translation>memset</translation>
+    </message>
+    <message>
+        <source>micro-batch</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>micro-batch {}</source>
+        <translation>微批次 {}</translation>
+    </message>
+    <message>
+        <source>micro-batch {} · </source>
+        <translation>微批次 {} · </translation>
+    </message>
+    <message>
+        <source>micro-batches</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>micro_batch</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>micro_batch_begin</source>
+        <translation>micro_batch_begin</translation>
+    </message>
+    <message>
+        <source>micro_batch_end</source>
+        <translation>micro_batch_end</translation>
+    </message>
+    <message>
+        <source>micro_batches</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>缺少</translation>
+    </message>
+    <message>
+        <source>mixed precision (autocast to bf16)</source>
+        <translation>混合精度（autocast 到 bf16）</translation>
+    </message>
+    <message>
+        <source>mode=generate makes generate.tokens tokens, which are 0: set generate.tokens=64</source>
+        <translation>mode=generate 生成 generate.tokens 个词元，而其为 0：请设 generate.tokens=64</translation>
+    </message>
+    <message>
+        <source>model weights</source>
+        <translation>模型权重</translation>
+    </message>
+    <message>
+        <source>model, recorded settings</source>
+        <translation>模型，录制的设置</translation>
+    </message>
+    <message>
+        <source>model, these settings</source>
+        <translation>模型，这些设置</translation>
+    </message>
+    <message>
+        <source>modelled</source>
+        <translation>建模</translation>
+    </message>
+    <message>
+        <source>module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>module and op</source>
+        <translation>模块和算子</translation>
+    </message>
+    <message>
+        <source>module_begin</source>
+        <translation>module_begin</translation>
+    </message>
+    <message>
+        <source>module_end</source>
+        <translation>module_end</translation>
+    </message>
+    <message>
+        <source>modules</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>moments in few dimensions</source>
+        <translation>少数维度的矩</translation>
+    </message>
+    <message>
+        <source>moments make room when others need it</source>
+        <translation>其他内容需要时矩让出空间</translation>
+    </message>
+    <message>
+        <source>momentum of sgd; 0 keeps no state</source>
+        <translation>sgd 的动量；0 时没有状态</translation>
+    </message>
+    <message>
+        <source>more</source>
+        <translation>多</translation>
+    </message>
+    <message>
+        <source>more than </source>
+        <translation>超过 </translation>
+    </message>
+    <message>
+        <source>more than was ever reserved was asked for</source>
+        <translation>请求超过了曾经预留的量</translation>
+    </message>
+    <message>
+        <source>most bytes that were live together</source>
+        <translation>同时存活的最大字节数</translation>
+    </message>
+    <message>
+        <source>most reserved</source>
+        <translation>最大预留</translation>
+    </message>
+    <message>
+        <source>most that the norm of all gradients may be; 0: no clipping</source>
+        <translation>所有梯度范数的上限；0：不裁剪</translation>
+    </message>
+    <message>
+        <source>moved in fp32 first: reserved stays twice as large</source>
+        <translation>先以 fp32 移动：预留保持两倍大</translation>
+    </message>
+    <message>
+        <source>moved in fp32, cast there</source>
+        <translation>以 fp32 移动，在那里转换</translation>
+    </message>
+    <message>
+        <source>never freed</source>
+        <translation>从未释放</translation>
+    </message>
+    <message>
+        <source>new tokens of each sequence up to its end token, &quot;40,120&quot; in turn, or a range, whose greatest counts: generation ends with the longest; empty: no end token</source>
+        <translation>每个序列到其结束词元的新词元数，依次 &quot;40,120&quot;，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
+    </message>
+    <message>
+        <source>new tokens that generate() makes after training and evaluation, or instead of them (mode=generate); 0: no generation</source>
+        <translation>generate() 在训练和评估之后（或代替它们，mode=generate）产生的新词元数；0：不生成</translation>
+    </message>
+    <message>
+        <source>next in backward</source>
+        <translation>反向中的下一个</translation>
+    </message>
+    <message>
+        <source>nn.MultiheadAttention asks scaled_dot_product_attention</source>
+        <translation>nn.MultiheadAttention 使用 scaled_dot_product_attention</translation>
+    </message>
+    <message>
+        <source>no LoRA, which finds no layer in it</source>
+        <translation>无 LoRA（没有找到可用的层）</translation>
+    </message>
+    <message>
+        <source>no T×T score matrices</source>
+        <translation>没有 T×T 分数矩阵</translation>
+    </message>
+    <message>
+        <source>no allocation</source>
+        <translation>没有分配</translation>
+    </message>
+    <message>
+        <source>no copy on the host; a tied output layer is there for a moment</source>
+        <translation>主机上没有副本；绑定的输出层短暂存在</translation>
+    </message>
+    <message>
+        <source>no memory on the card; time on the bus</source>
+        <translation>不占 GPU 内存；占用总线时间</translation>
+    </message>
+    <message>
+        <source>no score matrices, Hopper&apos;s way</source>
+        <translation>没有分数矩阵，Hopper 的方式</translation>
+    </message>
+    <message>
+        <source>no score matrices, in 32 bits too</source>
+        <translation>没有分数矩阵，32 位也适用</translation>
+    </message>
+    <message>
+        <source>no stack where others have one: autograd&apos;s thread</source>
+        <translation>其他有栈之处没有栈：自动求导的线程</translation>
+    </message>
+    <message>
+        <source>no state beside the weights</source>
+        <translation>权重之外没有状态</translation>
+    </message>
+    <message>
+        <source>no state; with momentum one tensor as large as the trained parameters</source>
+        <translation>没有状态；带动量时为一个与可训练参数同样大的张量</translation>
+    </message>
+    <message>
+        <source>no training: a prompt, and tokens with a cache of keys and values</source>
+        <translation>不训练：一个提示，以及带键值缓存的词元</translation>
+    </message>
+    <message>
+        <source>no_grad forgotten: activations as in training</source>
+        <translation>忘记 no_grad：激活值与训练时相同</translation>
+    </message>
+    <message>
+        <source>no_sync</source>
+        <translation>no_sync</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>none found</source>
+        <translation>没有找到</translation>
+    </message>
+    <message>
+        <source>none: entries are counted</source>
+        <translation>无：按条目计数</translation>
+    </message>
+    <message>
+        <source>norm</source>
+        <translation>范数</translation>
+    </message>
+    <message>
+        <source>not accounted for</source>
+        <translation>未说明部分</translation>
+    </message>
+    <message>
+        <source>not computed</source>
+        <translation>未计算</translation>
+    </message>
+    <message>
+        <source>not in this trace</source>
+        <translation>不在此跟踪中</translation>
+    </message>
+    <message>
+        <source>not in use</source>
+        <translation>未使用</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>not known which</source>
+        <translation>未知是哪个</translation>
+    </message>
+    <message>
+        <source>not the run</source>
+        <translation>不含整个运行</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>nothing (use_cache=False)</source>
+        <translation>无（use_cache=False）</translation>
+    </message>
+    <message>
+        <source>nothing is in memory here</source>
+        <translation>此处内存中没有内容</translation>
+    </message>
+    <message>
+        <source>nothing was asked of the device then</source>
+        <translation>当时没有向设备申请</translation>
+    </message>
+    <message>
+        <source>of a tower: its frozen trunk runs for each batch, or only in the first step, which puts what its layers make into host memory (steps after it stand for later epochs)</source>
+        <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
+    </message>
+    <message>
+        <source>of all its allocations together, however short</source>
+        <translation>其所有分配之和，无论多短</translation>
+    </message>
+    <message>
+        <source>of all processes, which it does not tell apart,</source>
+        <translation>所有进程（未区分）</translation>
+    </message>
+    <message>
+        <source>of allocated: rests of blocks too small to be split off</source>
+        <translation>属于已分配：小到无法切下的块尾</translation>
+    </message>
+    <message>
+        <source>of allocated: up to a multiple of 512 bytes, or as the settings say</source>
+        <translation>属于已分配：取整到 512 字节的倍数，或按设置</translation>
+    </message>
+    <message>
+        <source>of loss=chunked: each chunk is computed again in a nested backward (use_reentrant), or in a second run</source>
+        <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
+    </message>
+    <message>
+        <source>of loss=chunked: nothing (a chunk&apos;s logits are computed again in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+    </message>
+    <message>
+        <source>of most of its bytes</source>
+        <translation>其大部分字节的类别</translation>
+    </message>
+    <message>
+        <source>of that, in blocks that tensors use</source>
+        <translation>其中由张量使用的块</translation>
+    </message>
+    <message>
+        <source>of the trace or of the selected range</source>
+        <translation>跟踪或所选区间的</translation>
+    </message>
+    <message>
+        <source>of this process</source>
+        <translation>本进程</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>offload.activations and activation_compression both say where saved activations are; choose one</source>
+        <translation>offload.activations 和 activation_compression 都指定保存的激活值的位置；请只选其一</translation>
+    </message>
+    <message>
+        <source>offload.optimizer steps on the host, where optimizer.bits below 32 have no kernel: set optimizer.bits=32</source>
+        <translation>offload.optimizer 在主机上更新，低于 32 的 optimizer.bits 在那里没有内核：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>offload.optimizer steps once for all parameters: set optimizer.in_backward=false</source>
+        <translation>offload.optimizer 对所有参数一次更新：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>offload.optimizer=nvme is planned, not run: use backend=plan, or offload.optimizer=cpu</source>
+        <translation>offload.optimizer=nvme 只能规划，不能运行：请用 backend=plan 或 offload.optimizer=cpu</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu is the offload policy of fully_shard, which works on one GPU as well: set shard.strategy=zero3</source>
+        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu: the scaler of amp-fp16 looks for overflows on the card, where no gradients are; use amp-bf16</source>
+        <translation>offload.parameters=cpu：amp-fp16 的缩放器在 GPU 上检查溢出，而梯度不在那里；请用 amp-bf16</translation>
+    </message>
+    <message>
+        <source>older block</source>
+        <translation>较早的块</translation>
+    </message>
+    <message>
+        <source>older blocks</source>
+        <translation>较早的块</translation>
+    </message>
+    <message>
+        <source>older than the recording: freed</source>
+        <translation>早于录制：已释放</translation>
+    </message>
+    <message>
+        <source>older than the recording: freed in backward</source>
+        <translation>早于录制：在反向中释放</translation>
+    </message>
+    <message>
+        <source>older than the recording: freed in the optimizer&apos;s step</source>
+        <translation>早于录制：在优化器步中释放</translation>
+    </message>
+    <message>
+        <source>older than the recording: of a parameter&apos;s size, freed outside of the optimizer</source>
+        <translation>早于录制：参数大小，在优化器之外释放</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>on disk</source>
+        <translation>在磁盘上</translation>
+    </message>
+    <message>
+        <source>once</source>
+        <translation>一次</translation>
+    </message>
+    <message>
+        <source>one after the other in one row</source>
+        <translation>依次连成一行</translation>
+    </message>
+    <message>
+        <source>one call, scores still in memory</source>
+        <translation>一次调用，分数仍在内存中</translation>
+    </message>
+    <message>
+        <source>one kernel, no temporaries</source>
+        <translation>一个内核，没有临时张量</translation>
+    </message>
+    <message>
+        <source>one moment for each matrix, half of Adam&apos;s state; its step multiplies each matrix fifteen times, in 16 bits</source>
+        <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
+    </message>
+    <message>
+        <source>one moment for each trained element and one number a row, half of Adam&apos;s state</source>
+        <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
+    </message>
+    <message>
+        <source>one moment for each trained element, half of Adam&apos;s</source>
+        <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
+    </message>
+    <message>
+        <source>one process stands for one rank of shard.ranks; batch is that of a GPU (with shard.strategy=tensor of all, which see the same)</source>
+        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
+    </message>
+    <message>
+        <source>op</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>op_begin</source>
+        <translation>op_begin</translation>
+    </message>
+    <message>
+        <source>op_end</source>
+        <translation>op_end</translation>
+    </message>
+    <message>
+        <source>operand</source>
+        <translation>操作数</translation>
+    </message>
+    <message>
+        <source>operators as dispatched</source>
+        <translation>按分派顺序的算子</translation>
+    </message>
+    <message>
+        <source>ops</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>optimizer one by one (foreach=False)</source>
+        <translation>逐个更新的优化器（foreach=False）</translation>
+    </message>
+    <message>
+        <source>optimizer state on the CPU</source>
+        <translation>CPU 上的优化器状态</translation>
+    </message>
+    <message>
+        <source>optimizer {}</source>
+        <translation>优化器 {}</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=16 is AnyPrecisionAdamW: set optimizer.name=adamw</source>
+        <translation>optimizer.bits=16 即 AnyPrecisionAdamW：请设 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=4 is Adam&apos;s: set optimizer.name to adam or adamw</source>
+        <translation>optimizer.bits=4 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=8 is Adam&apos;s: set optimizer.name to adam or adamw</source>
+        <translation>optimizer.bits=8 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward lets gradients go; set zero_grad=none</source>
+        <translation>optimizer.in_backward 会释放梯度；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: a scaled loss needs all gradients before the step; use amp-bf16</source>
+        <translation>optimizer.in_backward：缩放的损失在更新之前需要所有梯度；请用 amp-bf16</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: clipping by the norm of all gradients needs them all; set clip_grad_norm=0</source>
+        <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: gradients can&apos;t be added up over micro-batches when each is used at once; set micro_batches=1</source>
+        <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints the output layer&apos;s gradient comes once for every chunk, and is whole only after the last; set loss_reentrant=false</source>
+        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>optimizer.paged is bitsandbytes&apos;: set optimizer.library=bitsandbytes</source>
+        <translation>optimizer.paged 属于 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
+    </message>
+    <message>
+        <source>optimizer.paged is planned of 8-bit moments: set optimizer.bits=8</source>
+        <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
+    </message>
+    <message>
+        <source>order: a step ends with its optimizer</source>
+        <translation>顺序：一步随其优化器结束</translation>
+    </message>
+    <message>
+        <source>order: before the first step</source>
+        <translation>顺序：第一步之前</translation>
+    </message>
+    <message>
+        <source>order: between a step&apos;s end and the next forward</source>
+        <translation>顺序：一步结束与下一次前向之间</translation>
+    </message>
+    <message>
+        <source>order: between backward and the next forward</source>
+        <translation>顺序：反向与下一次前向之间</translation>
+    </message>
+    <message>
+        <source>order: between forward and backward</source>
+        <translation>顺序：前向与反向之间</translation>
+    </message>
+    <message>
+        <source>order: one pass, nothing ends it</source>
+        <translation>顺序：一遍，没有结束它的内容</translation>
+    </message>
+    <message>
+        <source>original parameters</source>
+        <translation>原始参数</translation>
+    </message>
+    <message>
+        <source>other </source>
+        <translation>其他 </translation>
+    </message>
+    <message>
+        <source>other processes</source>
+        <translation>其他进程</translation>
+    </message>
+    <message>
+        <source>out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>out_of_memory</source>
+        <translation>out_of_memory</translation>
+    </message>
+    <message>
+        <source>outside</source>
+        <translation>之外</translation>
+    </message>
+    <message>
+        <source>overhead</source>
+        <translation>开销</translation>
+    </message>
+    <message>
+        <source>overview</source>
+        <translation>概览</translation>
+    </message>
+    <message>
+        <source>page-locked host memory; the card&apos;s stays as it is</source>
+        <translation>锁页主机内存；GPU 内存不变</translation>
+    </message>
+    <message>
+        <source>pageable</source>
+        <translation>可分页</translation>
+    </message>
+    <message>
+        <source>pan</source>
+        <translation>平移</translation>
+    </message>
+    <message>
+        <source>pan left / right</source>
+        <translation>左移 / 右移</translation>
+    </message>
+    <message>
+        <source>parameters that train: all, first-layer, last-layer or a pattern</source>
+        <translation>要训练的参数：all、first-layer、last-layer 或一个模式</translation>
+    </message>
+    <message>
+        <source>part</source>
+        <translation>比例</translation>
+    </message>
+    <message>
+        <source>parts that loss=chunked cuts the tokens into</source>
+        <translation>loss=chunked 将词元切成的份数</translation>
+    </message>
+    <message>
+        <source>peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>peak of </source>
+        <translation>峰值：</translation>
+    </message>
+    <message>
+        <source>peak within</source>
+        <translation>其中峰值</translation>
+    </message>
+    <message>
+        <source>peak {}</source>
+        <translation>峰值 {}</translation>
+    </message>
+    <message>
+        <source>pending frees</source>
+        <translation>待释放</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>phase_begin</source>
+        <translation>phase_begin</translation>
+    </message>
+    <message>
+        <source>phase_end</source>
+        <translation>phase_end</translation>
+    </message>
+    <message>
+        <source>phases</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>锁页</translation>
+    </message>
+    <message>
+        <source>plan</source>
+        <translation>规划</translation>
+    </message>
+    <message>
+        <source>planned on</source>
+        <translation>规划所用 GPU</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: PEFT refuses checkpointing, which would make the cache anew: set checkpointing.mode=none</source>
+        <translation>prefix.tokens：PEFT 不支持检查点（它会重建缓存）：请设 checkpointing.mode=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: attention over trained keys has a mask, which flash kernels don&apos;t take: use attention=efficient or math</source>
+        <translation>prefix.tokens：对训练的键计算注意力需要掩码，flash 内核不支持：请用 attention=efficient 或 math</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: generation from a prefix is not planned: set generate.tokens=0</source>
+        <translation>prefix.tokens：不支持规划带前缀的生成：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: is planned of Llama, Qwen, Mistral, Mixtral and Phi, whose attention takes keys from a cache; set prefix.tokens=0</source>
+        <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: is planned of batches of one length: set lengths to nothing</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: is planned of batches of one length: set samples.file to nothing</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: is planned on one GPU: set shard.strategy=none</source>
+        <translation>prefix.tokens：只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: is planned over weights as they are: set quantization=none</source>
+        <translation>prefix.tokens：只规划未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: one adapter at a time: set lora.rank=0</source>
+        <translation>prefix.tokens：一次只能用一种适配器：请设 lora.rank=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: the cache is the prefix&apos;s: set use_cache=false</source>
+        <translation>prefix.tokens：缓存用于前缀：请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: the weights are frozen already: set trainable=all</source>
+        <translation>prefix.tokens：权重已经冻结：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>prepare_kbit_training=true makes hidden states fp32, which this attention does not take: use attention=efficient, or precision=amp-*</source>
+        <translation>prepare_kbit_training=true 使隐藏状态为 fp32，此注意力不支持：请用 attention=efficient 或 precision=amp-*</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training</source>
+        <translation>prepare_model_for_kbit_training</translation>
+    </message>
+    <message>
+        <source>previous run</source>
+        <translation>上一次运行</translation>
+    </message>
+    <message>
+        <source>private pool</source>
+        <translation>私有池</translation>
+    </message>
+    <message>
+        <source>products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
+        <translation>fp32 矩阵乘法使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
+    </message>
+    <message>
+        <source>program</source>
+        <translation>程序</translation>
+    </message>
+    <message>
+        <source>qkv</source>
+        <translation>qkv</translation>
+    </message>
+    <message>
+        <source>quantization: weights of 4 or 8 bits can&apos;t be trained; set lora.rank, or mode=inference</source>
+        <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
+    </message>
+    <message>
+        <source>query, key, value</source>
+        <translation>query、key、value</translation>
+    </message>
+    <message>
+        <source>query, value</source>
+        <translation>query、value</translation>
+    </message>
+    <message>
+        <source>range</source>
+        <translation>区间</translation>
+    </message>
+    <message>
+        <source>range that the program named</source>
+        <translation>程序命名的区间</translation>
+    </message>
+    <message>
+        <source>ranges</source>
+        <translation>区间</translation>
+    </message>
+    <message>
+        <source>ranges that the recorded program named</source>
+        <translation>录制的程序命名的区间</translation>
+    </message>
+    <message>
+        <source>ranges · {}</source>
+        <translation>区间 · {}</translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation>秩</translation>
+    </message>
+    <message>
+        <source>rank of the LoRA adapters; 0: no LoRA</source>
+        <translation>LoRA 适配器的秩；0：没有 LoRA</translation>
+    </message>
+    <message>
+        <source>rank-stabilised</source>
+        <translation>秩稳定</translation>
+    </message>
+    <message>
+        <source>rate</source>
+        <translation>速率</translation>
+    </message>
+    <message>
+        <source>re-entrant</source>
+        <translation>可重入</translation>
+    </message>
+    <message>
+        <source>read</source>
+        <translation>读取</translation>
+    </message>
+    <message>
+        <source>read and written</source>
+        <translation>读取和写入</translation>
+    </message>
+    <message>
+        <source>recompute layers in backward</source>
+        <translation>在反向传播中重新计算各层</translation>
+    </message>
+    <message>
+        <source>recompute segments in backward</source>
+        <translation>在反向传播中重新计算各段</translation>
+    </message>
+    <message>
+        <source>recorded</source>
+        <translation>录制</translation>
+    </message>
+    <message>
+        <source>recorded on</source>
+        <translation>录制所用 GPU</translation>
+    </message>
+    <message>
+        <source>released</source>
+        <translation>释放</translation>
+    </message>
+    <message>
+        <source>releases</source>
+        <translation>归还</translation>
+    </message>
+    <message>
+        <source>removed</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>预留</translation>
+    </message>
+    <message>
+        <source>reserved and free: the trace says how much is reserved, not where</source>
+        <translation>预留且空闲：跟踪说明了预留多少，但没有说明位置</translation>
+    </message>
+    <message>
+        <source>reserved {}</source>
+        <translation>预留 {}</translation>
+    </message>
+    <message>
+        <source>reserved, not in use</source>
+        <translation>预留，未使用</translation>
+    </message>
+    <message>
+        <source>resume is not planned of the basics model, whose script brings an optimizer of its own</source>
+        <translation>不支持规划基础模型的 resume，其脚本自带优化器</translation>
+    </message>
+    <message>
+        <source>resume is planned of Adam&apos;s and SGD&apos;s state: use optimizer.name=adamw</source>
+        <translation>resume 只规划 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>resume is planned of one optimizer: set optimizer.in_backward=false</source>
+        <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>resume is planned of state in the weights&apos; type: set optimizer.bits=32</source>
+        <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>resume is planned of state on the card: set offload.optimizer=none</source>
+        <translation>resume 只规划 GPU 上的状态：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>resume is planned of weights as they are saved: set quantization=none</source>
+        <translation>resume 只规划按原样保存的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>resume is planned of weights on the card: set offload.parameters=none</source>
+        <translation>resume 只规划 GPU 上的权重：请设 offload.parameters=none</translation>
+    </message>
+    <message>
+        <source>resume is planned of whole state dicts: use shard.strategy=ddp, or none</source>
+        <translation>resume 只规划完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
+    </message>
+    <message>
+        <source>resume.keeps without resume.map_location does nothing</source>
+        <translation>没有 resume.map_location 时 resume.keeps 不起作用</translation>
+    </message>
+    <message>
+        <source>retag</source>
+        <translation>retag</translation>
+    </message>
+    <message>
+        <source>round requests up, so that blocks are used again</source>
+        <translation>将请求向上取整，使块可被重用</translation>
+    </message>
+    <message>
+        <source>rounding</source>
+        <translation>取整</translation>
+    </message>
+    <message>
+        <source>rounding of blocks</source>
+        <translation>块的取整</translation>
+    </message>
+    <message>
+        <source>ruler</source>
+        <translation>标尺</translation>
+    </message>
+    <message>
+        <source>runtime call</source>
+        <translation>运行时调用</translation>
+    </message>
+    <message>
+        <source>runtime calls · {}</source>
+        <translation>运行时调用 · {}</translation>
+    </message>
+    <message>
+        <source>same</source>
+        <translation>相同</translation>
+    </message>
+    <message>
+        <source>samples.batches puts samples of samples.file together, and there is no such file</source>
+        <translation>samples.batches 组合 samples.file 的样本，而没有该文件</translation>
+    </message>
+    <message>
+        <source>samples.batches=packed: written-out attention would have the scores of a whole row; use attention=efficient or flash</source>
+        <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
+    </message>
+    <message>
+        <source>samples.file has lengths of samples, lengths those of batches: set one of them</source>
+        <translation>samples.file 是样本的长度，lengths 是批的长度：只能设置其一</translation>
+    </message>
+    <message>
+        <source>samples.file is of token sequences, which this model is not given</source>
+        <translation>samples.file 针对词元序列，此模型不使用</translation>
+    </message>
+    <message>
+        <source>save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>save without training saves nothing new</source>
+        <translation>不训练时 save 没有新内容可保存</translation>
+    </message>
+    <message>
+        <source>save=step is planned of weights on the card: set save=none</source>
+        <translation>save=step 只规划 GPU 上的权重：请设 save=none</translation>
+    </message>
+    <message>
+        <source>save=step is planned of whole state dicts; those of sharded runs are not: set save=none</source>
+        <translation>save=step 只规划完整的状态字典；分片运行的不支持：请设 save=none</translation>
+    </message>
+    <message>
+        <source>scores are capped with attention=eager alone: SDPA has no cap</source>
+        <translation>只有 attention=eager 会限制分数上限：SDPA 没有上限</translation>
+    </message>
+    <message>
+        <source>segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>segment that needs</source>
+        <translation>所需的段</translation>
+    </message>
+    <message>
+        <source>segment_alloc</source>
+        <translation>segment_alloc</translation>
+    </message>
+    <message>
+        <source>segment_free</source>
+        <translation>segment_free</translation>
+    </message>
+    <message>
+        <source>segment_map</source>
+        <translation>segment_map</translation>
+    </message>
+    <message>
+        <source>segment_unmap</source>
+        <translation>segment_unmap</translation>
+    </message>
+    <message>
+        <source>segments</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>segments grow: less is held between blocks</source>
+        <translation>段可增长：块之间滞留更少</translation>
+    </message>
+    <message>
+        <source>segments that grow: fewer holes</source>
+        <translation>可增长的段：空洞更少</translation>
+    </message>
+    <message>
+        <source>select a block, place the cursor</source>
+        <translation>选择块，放置光标</translation>
+    </message>
+    <message>
+        <source>select a range</source>
+        <translation>选择区间</translation>
+    </message>
+    <message>
+        <source>sequence</source>
+        <translation>序列</translation>
+    </message>
+    <message>
+        <source>setup</source>
+        <translation>准备</translation>
+    </message>
+    <message>
+        <source>shard.find_unused: DistributedDataParallel takes parameters of re-entrant checkpoints for unused, and fails; set checkpointing.reentrant=false</source>
+        <translation>shard.find_unused：DistributedDataParallel 将可重入检查点的参数视为未使用并失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: GaLore projects matrices, and a part of a flat parameter is a row; set galore.rank=0</source>
+        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一行；请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch does not add up gradients that are on the host; set shard.no_sync=true</source>
+        <translation>shard.implementation=fsdp1：PyTorch 不累加主机上的梯度；请设 shard.no_sync=true</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch refuses to flatten adapters in fp32 and weights in 16 bits into one; set lora.dtype=weights</source>
+        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch refuses to flatten integers; set quantization=none, or shard.implementation=fsdp2</source>
+        <translation>shard.implementation=fsdp1：PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch refuses units of which a part is trained with use_orig_params=False; set shard.original_parameters=true</source>
+        <translation>shard.implementation=fsdp1：use_orig_params=False 时 PyTorch 拒绝只训练一部分的单元；请设 shard.original_parameters=true</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit lets go of the unit&apos;s weights when its own backward is through, and PyTorch fails; set checkpointing.reentrant=false</source>
+        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: gradients come to flat parameters, where no parameter&apos;s hook sees them; set gradients.dtype=weights</source>
+        <translation>shard.implementation=fsdp1：梯度进入扁平参数，参数的钩子看不到；请设 gradients.dtype=weights</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: it gathers one layer ahead at most; set shard.forward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1：最多提前收集一层；请设 shard.forward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: it gathers one layer ahead in backward, shard.backward_prefetch_at says when; set shard.backward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1：反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: its load_state_dict gathers the model, which is not planned; set resume.map_location=none</source>
+        <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: its state_dict gathers the model, which is not planned; set save=none</source>
+        <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: over one GPU it is NO_SHARD, which is not planned; use shard.implementation=fsdp2</source>
+        <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: units come to the GPU one by one; set load=device</source>
+        <translation>shard.implementation=fsdp1：单元逐个到达 GPU；请设 load=device</translation>
+    </message>
+    <message>
+        <source>shard.replicas are FSDP1&apos;s groups (HYBRID_SHARD); set shard.implementation=fsdp1</source>
+        <translation>shard.replicas 是 FSDP1 的分组（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>shard.replicas: groups each hold the model in parts, which shard.strategy=zero3 and zero2 make</source>
+        <translation>shard.replicas：每组以分片持有模型，由 shard.strategy=zero3 和 zero2 实现</translation>
+    </message>
+    <message>
+        <source>shard.strategy shares a training, of which inference and generation have nothing</source>
+        <translation>shard.strategy 分担训练，对推理和生成没有意义</translation>
+    </message>
+    <message>
+        <source>shard.strategy: gradients are averaged before they are used; set optimizer.in_backward=false</source>
+        <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy: one GPU has nobody to share with; set shard.ranks=2 or more</source>
+        <translation>shard.strategy：单个 GPU 没有可分担的对象；请设 shard.ranks=2 或更多</translation>
+    </message>
+    <message>
+        <source>shard.strategy: one process on this computer&apos;s GPU is not several; use backend=plan</source>
+        <translation>shard.strategy：本机 GPU 上的一个进程不是多个；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>shard.strategy: the basics model&apos;s script brings an optimizer of its own; use shard.strategy=ddp</source>
+        <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy: with loss=chunked in re-entrant checkpoints the output layer&apos;s gradient comes once for every chunk, and is to be averaged once; set loss_reentrant=false</source>
+        <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model&apos;s layers are others</source>
+        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch refuses norms of split and whole gradients together; set clip_grad_norm=0</source>
+        <translation>shard.strategy=tensor：PyTorch 拒绝同时对切分和完整的梯度求范数；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
+        <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: adapters are not split; set lora.rank=0</source>
+        <translation>shard.strategy=tensor：适配器不切分；请设 lora.rank=0</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: lists of split and whole parameters are refused by PyTorch, which by itself takes the loop; set optimizer.impl=loop</source>
+        <translation>shard.strategy=tensor：PyTorch 不支持切分和完整参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: moments in fewer bits are not planned of split parameters; set optimizer.bits=32</source>
+        <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: quantized weights are not split; set quantization=none</source>
+        <translation>shard.strategy=tensor：量化权重不切分；请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: the optimizer steps on the GPU; set offload.optimizer=none</source>
+        <translation>shard.strategy=tensor：优化器在 GPU 上更新；请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: this optimizer is planned of whole matrices; use adamw</source>
+        <translation>shard.strategy=tensor：此优化器只规划完整矩阵；请用 adamw</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: what is saved of distributed tensors is not compressed; set activation_compression=none</source>
+        <translation>shard.strategy=tensor：分布式张量保存的内容不压缩；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: what is saved of distributed tensors is not offloaded; set offload.activations=none</source>
+        <translation>shard.strategy=tensor：分布式张量保存的内容不卸载；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: what other ranks add to a sum is not computed here; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: whether a gradient is infinite is not asked of all ranks; use precision=amp-bf16</source>
+        <translation>shard.strategy=tensor：不会向所有 rank 查询梯度是否为无穷；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu</source>
+        <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero1: what other ranks step is not computed here; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero1：这里不计算其他 rank 更新的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; set optimizer.library=torchao, or shard.strategy=zero1</source>
+        <translation>shard.strategy=zero2 或 zero3：bitsandbytes 不支持分布式张量；请设 optimizer.library=torchao 或 shard.strategy=zero1</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: gathered weights would be taken for activations; set activation_compression=none</source>
+        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: gathered weights would be taken for activations; set offload.activations=none</source>
+        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: the state of shards is where the shards are; set offload.parameters=cpu as well, or offload.optimizer=none</source>
+        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一处；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: this optimizer is planned of whole matrices; use adamw, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3：此优化器只规划完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: what other ranks hold is not computed here; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3：这里不计算其他 rank 持有的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary is planned where everything is trained: set trainable=all</source>
+        <translation>shard.vocabulary 只规划全部训练的情况：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary=loss makes the loss of all logits at once: set loss=full</source>
+        <translation>shard.vocabulary=loss 对全部 logits 一次计算损失：请设 loss=full</translation>
+    </message>
+    <message>
+        <source>share kept</source>
+        <translation>保留比例</translation>
+    </message>
+    <message>
+        <source>shown</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>shrunk</source>
+        <translation>减小</translation>
+    </message>
+    <message>
+        <source>size of the segments that large blocks share</source>
+        <translation>大块共享的段的大小</translation>
+    </message>
+    <message>
+        <source>size: a cuBLAS workspace&apos;s, and it stays</source>
+        <translation>大小：cuBLAS 工作区的大小，且一直保留</translation>
+    </message>
+    <message>
+        <source>size: a parameter&apos;s, alive where the recording ends in backward</source>
+        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
+    </message>
+    <message>
+        <source>sizes are rounded up to a part of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
+        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
+    </message>
+    <message>
+        <source>slack, MiB</source>
+        <translation>余量，MiB</translation>
+    </message>
+    <message>
+        <source>small</source>
+        <translation>小</translation>
+    </message>
+    <message>
+        <source>smaller temporaries, more kernels</source>
+        <translation>临时张量更小，内核更多</translation>
+    </message>
+    <message>
+        <source>stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>stack: a buffer moved with its module</source>
+        <translation>调用栈：随模块移动的缓冲区</translation>
+    </message>
+    <message>
+        <source>stack: a cache of keys and values is made or grows</source>
+        <translation>调用栈：创建或增长键值缓存</translation>
+    </message>
+    <message>
+        <source>stack: a checkpoint is read</source>
+        <translation>调用栈：读取检查点</translation>
+    </message>
+    <message>
+        <source>stack: a checkpoint is written</source>
+        <translation>调用栈：写入检查点</translation>
+    </message>
+    <message>
+        <source>stack: a library&apos;s workspace</source>
+        <translation>调用栈：库的工作区</translation>
+    </message>
+    <message>
+        <source>stack: a model built, moved or loaded</source>
+        <translation>调用栈：构建、移动或加载模型</translation>
+    </message>
+    <message>
+        <source>stack: a module&apos;s forward inside generate()</source>
+        <translation>调用栈：generate() 内的模块前向</translation>
+    </message>
+    <message>
+        <source>stack: a parameter copied to another GPU for one pass</source>
+        <translation>调用栈：为一次运行复制到另一个 GPU 的参数</translation>
+    </message>
+    <message>
+        <source>stack: an evaluation function</source>
+        <translation>调用栈：评估函数</translation>
+    </message>
+    <message>
+        <source>stack: an optimizer built, or its state loaded</source>
+        <translation>调用栈：构建优化器或加载其状态</translation>
+    </message>
+    <message>
+        <source>stack: an optimizer&apos;s step</source>
+        <translation>调用栈：优化器步</translation>
+    </message>
+    <message>
+        <source>stack: autograd stores a parameter&apos;s gradient</source>
+        <translation>调用栈：自动求导存储参数的梯度</translation>
+    </message>
+    <message>
+        <source>stack: autograd&apos;s engine or backward()</source>
+        <translation>调用栈：自动求导引擎或 backward()</translation>
+    </message>
+    <message>
+        <source>stack: captured into a CUDA graph, kept for its replays</source>
+        <translation>调用栈：捕获到 CUDA 图中，为重放而保留</translation>
+    </message>
+    <message>
+        <source>stack: communication between GPUs</source>
+        <translation>调用栈：GPU 之间的通信</translation>
+    </message>
+    <message>
+        <source>stack: data loading</source>
+        <translation>调用栈：数据加载</translation>
+    </message>
+    <message>
+        <source>stack: inside a loss function</source>
+        <translation>调用栈：损失函数内</translation>
+    </message>
+    <message>
+        <source>stack: inside a module&apos;s forward</source>
+        <translation>调用栈：模块的前向内</translation>
+    </message>
+    <message>
+        <source>stack: made in a module&apos;s forward, and there</source>
+        <translation>调用栈：在模块的前向中创建并存在</translation>
+    </message>
+    <message>
+        <source>stack: the buffer of all gradients</source>
+        <translation>调用栈：所有梯度的缓冲区</translation>
+    </message>
+    <message>
+        <source>stack: zero_grad</source>
+        <translation>调用栈：zero_grad</translation>
+    </message>
+    <message>
+        <source>stacked, bytes in blocks</source>
+        <translation>堆叠，块中的字节</translation>
+    </message>
+    <message>
+        <source>state of model and optimizer to the host, as torch.save does</source>
+        <translation>模型和优化器的状态到主机，如 torch.save</translation>
+    </message>
+    <message>
+        <source>state: every size comes a multiple of four times (parameter, gradient, two moments); which block is which follows from addresses alone</source>
+        <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
+    </message>
+    <message>
+        <source>stated</source>
+        <translation>文件说明</translation>
+    </message>
+    <message>
+        <source>stays after it</source>
+        <translation>之后仍在</translation>
+    </message>
+    <message>
+        <source>stays over steps: as many as gradients of its size</source>
+        <translation>跨步保留：数量与同大小的梯度相同</translation>
+    </message>
+    <message>
+        <source>stays over steps: beyond one for each gradient of its size</source>
+        <translation>跨步保留：超出每个同大小梯度一个的部分</translation>
+    </message>
+    <message>
+        <source>stays over steps: it is where the first step, run again, puts it</source>
+        <translation>跨步保留：位于重新运行第一步时所在的位置</translation>
+    </message>
+    <message>
+        <source>stays over steps: made where batches are, or pairs of integers&apos; size</source>
+        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
+    </message>
+    <message>
+        <source>stays over steps: most of the model has no gradients</source>
+        <translation>跨步保留：模型的大部分没有梯度</translation>
+    </message>
+    <message>
+        <source>stays over steps: no gradient has its size</source>
+        <translation>跨步保留：没有同大小的梯度</translation>
+    </message>
+    <message>
+        <source>stays over steps: one for each parameter, where backward makes none</source>
+        <translation>跨步保留：每个参数一个，而反向没有产生</translation>
+    </message>
+    <message>
+        <source>stays: a parameter, or a buffer that no gradient tells from one</source>
+        <translation>保留：参数，或与之无法由梯度区分的缓冲区</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>step {} · </source>
+        <translation>第 {} 步 · </translation>
+    </message>
+    <message>
+        <source>step_begin</source>
+        <translation>step_begin</translation>
+    </message>
+    <message>
+        <source>step_end</source>
+        <translation>step_end</translation>
+    </message>
+    <message>
+        <source>steps</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>steps from one projection to the next</source>
+        <translation>两次投影之间的步数</translation>
+    </message>
+    <message>
+        <source>stream {} of {}</source>
+        <translation>流 {}（{}）</translation>
+    </message>
+    <message>
+        <source>streams and threads, the least busy, are not shown</source>
+        <translation>最不繁忙的流和线程未显示</translation>
+    </message>
+    <message>
+        <source>sums beside 16-bit gradients</source>
+        <translation>16 位梯度之外的累加和</translation>
+    </message>
+    <message>
+        <source>synchronization</source>
+        <translation>同步</translation>
+    </message>
+    <message>
+        <source>synchronization · {}</source>
+        <translation>同步 · {}</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>耗时</translation>
+    </message>
+    <message>
+        <source>tensor: embedding and output layer whole on every GPU, in parts whose logits are gathered, or in parts with the loss made of them (loss_parallel)</source>
+        <translation>tensor：嵌入和输出层在每个 GPU 上完整、分片并收集 logits，或分片并由其计算损失（loss_parallel）</translation>
+    </message>
+    <message>
+        <source>that request</source>
+        <translation>仅该请求</translation>
+    </message>
+    <message>
+        <source>the adapters have frozen the weights already</source>
+        <translation>适配器已经冻结了权重</translation>
+    </message>
+    <message>
+        <source>the allocator&apos;s history</source>
+        <translation>分配器的历史</translation>
+    </message>
+    <message>
+        <source>the attention part of each layer</source>
+        <translation>每层的注意力部分</translation>
+    </message>
+    <message>
+        <source>the basics model keeps its parameters in fp32</source>
+        <translation>基础模型的参数保持 fp32</translation>
+    </message>
+    <message>
+        <source>the basics model writes its attention out</source>
+        <translation>基础模型使用显式注意力</translation>
+    </message>
+    <message>
+        <source>the basics model&apos;s script brings an optimizer of its own: set offload.optimizer=none</source>
+        <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>the batch in smaller passes</source>
+        <translation>将批分成较小的几次处理</translation>
+    </message>
+    <message>
+        <source>the cache would have served the next request</source>
+        <translation>缓存本可满足下一个请求</translation>
+    </message>
+    <message>
+        <source>the caching allocator is CUDA&apos;s: the CPU has none</source>
+        <translation>缓存分配器属于 CUDA：CPU 没有</translation>
+    </message>
+    <message>
+        <source>the call for what ran next began after the gap did</source>
+        <translation>间隙开始之后才发起下一个运行的调用</translation>
+    </message>
+    <message>
+        <source>the device table; NVML was not asked</source>
+        <translation>设备表；没有查询 NVML</translation>
+    </message>
+    <message>
+        <source>the feed-forward part of each layer</source>
+        <translation>每层的前馈部分</translation>
+    </message>
+    <message>
+        <source>the host waited for the device, and asked for the next after it</source>
+        <translation>主机等待设备，之后才发起下一个</translation>
+    </message>
+    <message>
+        <source>the host was in cudaMalloc or cudaFree a quarter of it or more</source>
+        <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
+    </message>
+    <message>
+        <source>the host&apos;s allocator</source>
+        <translation>主机的分配器</translation>
+    </message>
+    <message>
+        <source>the limit of the planned run</source>
+        <translation>规划运行的限制</translation>
+    </message>
+    <message>
+        <source>the loaded checkpoint is named until the run ends</source>
+        <translation>加载的检查点在运行结束前一直被引用</translation>
+    </message>
+    <message>
+        <source>the loss as well</source>
+        <translation>损失也分片</translation>
+    </message>
+    <message>
+        <source>the model as a whole</source>
+        <translation>模型整体</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s state is where the parameters are; it steps on the host</source>
+        <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
+    </message>
+    <message>
+        <source>the part of the card&apos;s memory that may be taken; empty: all</source>
+        <translation>可使用的 GPU 显存比例；留空：全部</translation>
+    </message>
+    <message>
+        <source>the patches of an image are its sequence</source>
+        <translation>图像的分块即其序列</translation>
+    </message>
+    <message>
+        <source>the profiler&apos;s totals</source>
+        <translation>性能分析器的总量</translation>
+    </message>
+    <message>
+        <source>the request passes, but</source>
+        <translation>该请求能通过，但</translation>
+    </message>
+    <message>
+        <source>the request passes; what comes after it was not looked at</source>
+        <translation>该请求能通过；其后的内容未检查</translation>
+    </message>
+    <message>
+        <source>the request ran out of memory</source>
+        <translation>该请求内存不足</translation>
+    </message>
+    <message>
+        <source>the same, older blocks allocated anew</source>
+        <translation>同上，较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>the snapshot: a state of one moment, without a history</source>
+        <translation>快照：一个时刻的状态，没有历史</translation>
+    </message>
+    <message>
+        <source>the step runs on the CPU</source>
+        <translation>优化器步在 CPU 上执行</translation>
+    </message>
+    <message>
+        <source>the step runs on the CPU, its state lies on NVMe</source>
+        <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
+    </message>
+    <message>
+        <source>the sum of squared gradients for each trained element, half of Adam&apos;s state, there from the start</source>
+        <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
+    </message>
+    <message>
+        <source>the trunk keeps nothing for backward</source>
+        <translation>主干不为反向传播保留任何内容</translation>
+    </message>
+    <message>
+        <source>the weights&apos;</source>
+        <translation>与权重相同</translation>
+    </message>
+    <message>
+        <source>the whole run</source>
+        <translation>整个运行</translation>
+    </message>
+    <message>
+        <source>the whole run passes</source>
+        <translation>整个运行能通过</translation>
+    </message>
+    <message>
+        <source>the {} of gradients and optimizer state alive then, less {} for adapters of rank {}</source>
+        <translation>届时存活的 {0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
+    </message>
+    <message>
+        <source>the {} of gradients from before the step</source>
+        <translation>上一步留下的 {} 梯度</translation>
+    </message>
+    <message>
+        <source>the {} of optimizer state alive then{}</source>
+        <translation>届时存活的 {} 优化器状态{}</translation>
+    </message>
+    <message>
+        <source>the {} of softmax results alive then{}</source>
+        <translation>届时存活的 {} softmax 结果{}</translation>
+    </message>
+    <message>
+        <source>the {} of temporaries of the optimizer&apos;s step alive then{}</source>
+        <translation>届时存活的 {} 优化器步的临时张量{}</translation>
+    </message>
+    <message>
+        <source>their own</source>
+        <translation>各自的</translation>
+    </message>
+    <message>
+        <source>there is no step {} in {}</source>
+        <translation>{1} 中没有第 {0} 步</translation>
+    </message>
+    <message>
+        <source>there was room</source>
+        <translation>有空间</translation>
+    </message>
+    <message>
+        <source>thread {}</source>
+        <translation>线程 {}</translation>
+    </message>
+    <message>
+        <source>thread {} of {}</source>
+        <translation>线程 {}（{}）</translation>
+    </message>
+    <message>
+        <source>time of the baseline by that of what is shown</source>
+        <translation>基线的时间除以当前的时间</translation>
+    </message>
+    <message>
+        <source>times</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>到</translation>
+    </message>
+    <message>
+        <source>to the end</source>
+        <translation>到结束</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>tokens go to experts evenly (each expert gets tokens x chosen / experts)</source>
+        <translation>词元均匀分配给专家（每个专家得到 词元数 × 选中数 / 专家数）</translation>
+    </message>
+    <message>
+        <source>told by</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>torch.cuda.empty_cache() after each step</source>
+        <translation>每步之后调用 torch.cuda.empty_cache()</translation>
+    </message>
+    <message>
+        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, as with none where the file was saved from a card, weights are there twice until the checkpoint is let go; with &quot;cpu&quot; the card sees nothing of it but what it needs.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只占所需的部分。</translation>
+    </message>
+    <message>
+        <source>torch.load(map_location=&quot;cpu&quot;): nothing twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
+    </message>
+    <message>
+        <source>torch.nn.Transformer</source>
+        <translation>torch.nn.Transformer</translation>
+    </message>
+    <message>
+        <source>torch.save of model and optimizer after each step: every tensor is copied to the host, one after the other. The card needs no memory for it, but waits until all bytes have crossed the bus.</source>
+        <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
+    </message>
+    <message>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget are always the latter</source>
+        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
+    </message>
+    <message>
+        <source>touched</source>
+        <translation>访问</translation>
+    </message>
+    <message>
+        <source>train: forward, backward, optimizer; inference: forward alone, under no_grad; generate: token by token (generate.tokens)</source>
+        <translation>train：前向、反向、优化器；inference：仅前向，在 no_grad 下；generate：逐词元（generate.tokens）</translation>
+    </message>
+    <message>
+        <source>trained keys and values that each layer has in front of the sequence; 0: none</source>
+        <translation>每层在序列之前的可训练键和值；0：无</translation>
+    </message>
+    <message>
+        <source>trained keys and values, rest frozen</source>
+        <translation>可训练的键和值，其余冻结</translation>
+    </message>
+    <message>
+        <source>transformers 4.46 to 4.48</source>
+        <translation>transformers 4.46 到 4.48</translation>
+    </message>
+    <message>
+        <source>transformers 4.49 and later</source>
+        <translation>transformers 4.49 及以后</translation>
+    </message>
+    <message>
+        <source>transformers before 4.46</source>
+        <translation>transformers 4.46 之前</translation>
+    </message>
+    <message>
+        <source>transformers switches the cache off under checkpointing, which it would undo</source>
+        <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
+    </message>
+    <message>
+        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after the other. Keys and values of all tokens before are kept: dynamic makes each layer&apos;s anew, one token longer, for every token; static has room for all from the beginning, and masks what is not there yet; sliding keeps a window&apos;s; none computes the whole sequence for each token.</source>
+        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
+    </message>
+    <message>
+        <source>trunk</source>
+        <translation>主干</translation>
+    </message>
+    <message>
+        <source>two micro-batches (gradient accumulation)</source>
+        <translation>两个微批次（梯度累积）</translation>
+    </message>
+    <message>
+        <source>two moments for each trained element, of its type</source>
+        <translation>每个可训练元素两个矩，类型与其相同</translation>
+    </message>
+    <message>
+        <source>two moments, and two copies of the weights&apos; size in the step, where today&apos;s makes one</source>
+        <translation>两个矩，优化器步中还有两份权重大小的副本，而当前版本为一份</translation>
+    </message>
+    <message>
+        <source>type</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>type in which gradients are added up: the weights&apos; own, or fp32</source>
+        <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
+    </message>
+    <message>
+        <source>type of the adapters: fp32 whatever the weights have, or the weights&apos; (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
+        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
+    </message>
+    <message>
+        <source>types of weights and arithmetic; amp-*: autocast over fp32 weights</source>
+        <translation>权重和运算的类型；amp-*：fp32 权重上的 autocast</translation>
+    </message>
+    <message>
+        <source>under no_grad: nothing is kept</source>
+        <translation>在 no_grad 下：不保留任何内容</translation>
+    </message>
+    <message>
+        <source>under the recorded settings</source>
+        <translation>在录制的设置下</translation>
+    </message>
+    <message>
+        <source>units</source>
+        <translation>单元</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>unmarked: before the first step</source>
+        <translation>无标记：第一步之前</translation>
+    </message>
+    <message>
+        <source>unmarked: between backward and the next forward</source>
+        <translation>无标记：反向与下一次前向之间</translation>
+    </message>
+    <message>
+        <source>unmarked: from the loss until all that was saved is gone</source>
+        <translation>无标记：从损失到所有保存内容释放</translation>
+    </message>
+    <message>
+        <source>unmarked: gradients are dropped together</source>
+        <translation>无标记：梯度一起释放</translation>
+    </message>
+    <message>
+        <source>unmarked: the sequence of requests repeats</source>
+        <translation>无标记：请求序列重复</translation>
+    </message>
+    <message>
+        <source>unmarked: what is saved for backward grows, until the loss</source>
+        <translation>无标记：为反向保存的内容增长，直到损失</translation>
+    </message>
+    <message>
+        <source>unsplit tails</source>
+        <translation>未切分的块尾</translation>
+    </message>
+    <message>
+        <source>unused segments go back to the driver</source>
+        <translation>未用的段归还驱动</translation>
+    </message>
+    <message>
+        <source>update each parameter in backward, as soon as its gradient is there</source>
+        <translation>在反向传播中，梯度一到就更新每个参数</translation>
+    </message>
+    <message>
+        <source>use_cache: {model} has no cache of keys and values that is planned in training; set use_cache=false</source>
+        <translation>use_cache：{model} 没有支持在训练中规划的键值缓存；请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>user metadata</source>
+        <translation>用户元数据</translation>
+    </message>
+    <message>
+        <source>version</source>
+        <translation>版本</translation>
+    </message>
+    <message>
+        <source>vocabulary</source>
+        <translation>词表</translation>
+    </message>
+    <message>
+        <source>waits</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>waits for</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>waits for a stream</source>
+        <translation>等待流</translation>
+    </message>
+    <message>
+        <source>waits of the host for the device</source>
+        <translation>主机等待设备</translation>
+    </message>
+    <message>
+        <source>weight decay</source>
+        <translation>权重衰减</translation>
+    </message>
+    <message>
+        <source>weights and states in bf16</source>
+        <translation>权重和状态为 bf16</translation>
+    </message>
+    <message>
+        <source>weights are fp32, and so are their gradients</source>
+        <translation>权重为 fp32，其梯度也是</translation>
+    </message>
+    <message>
+        <source>weights are made on the GPU, not on the CPU</source>
+        <translation>权重在 GPU 而不是 CPU 上创建</translation>
+    </message>
+    <message>
+        <source>weights in bf16</source>
+        <translation>bf16 权重</translation>
+    </message>
+    <message>
+        <source>weights of 16 bits leave no fp32 products to speed up</source>
+        <translation>16 位权重没有可加速的 fp32 乘法</translation>
+    </message>
+    <message>
+        <source>weights twice until the checkpoint goes</source>
+        <translation>释放检查点之前权重有两份</translation>
+    </message>
+    <message>
+        <source>weights, gradients and optimizer state leave the card</source>
+        <translation>权重、梯度和优化器状态离开 GPU</translation>
+    </message>
+    <message>
+        <source>weights, too; a layer is gathered while it runs</source>
+        <translation>权重也切分；层在运行时收集</translation>
+    </message>
+    <message>
+        <source>what is freed of them stays whole, for the next of its size</source>
+        <translation>释放的块保持完整，供下一个同大小的请求使用</translation>
+    </message>
+    <message>
+        <source>what is kept of the tokens before</source>
+        <translation>保留之前词元的内容</translation>
+    </message>
+    <message>
+        <source>what ran next was queued before, or its call was not recorded</source>
+        <translation>下一个已提前排队，或其调用没有记录</translation>
+    </message>
+    <message>
+        <source>what ran next was queued, and another stream ended as it began</source>
+        <translation>下一个已排队，另一个流在其开始时结束</translation>
+    </message>
+    <message>
+        <source>what updates the weights</source>
+        <translation>更新权重的方式</translation>
+    </message>
+    <message>
+        <source>what was there, no history</source>
+        <translation>当时的内容，没有历史</translation>
+    </message>
+    <message>
+        <source>when needed</source>
+        <translation>需要时</translation>
+    </message>
+    <message>
+        <source>where adapters of lora.rank stand: beside chosen linear layers (weight), in each layer of the model, or as a tower beside them</source>
+        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或作为旁边的塔</translation>
+    </message>
+    <message>
+        <source>where saved activations live</source>
+        <translation>保存的激活值的位置</translation>
+    </message>
+    <message>
+        <source>where the optimizer state lives</source>
+        <translation>优化器状态的位置</translation>
+    </message>
+    <message>
+        <source>where the parameters of shard.strategy=zero2 or zero3 live</source>
+        <translation>shard.strategy=zero2 或 zero3 的参数的位置</translation>
+    </message>
+    <message>
+        <source>which activations are computed again in backward</source>
+        <translation>哪些激活值在反向中重新计算</translation>
+    </message>
+    <message>
+        <source>which of the GPUs is looked at, counted from 0</source>
+        <translation>查看哪个 GPU，从 0 开始</translation>
+    </message>
+    <message>
+        <source>whose optimizer has 8-bit moments</source>
+        <translation>哪个库的优化器有 8 位矩</translation>
+    </message>
+    <message>
+        <source>with</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>with torch.device(&quot;cuda&quot;)</source>
+        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
+    </message>
+    <message>
+        <source>within</source>
+        <translation>在容差内</translation>
+    </message>
+    <message>
+        <source>without </source>
+        <translation>不含 </translation>
+    </message>
+    <message>
+        <source>without autocast nothing is cast: set precision=amp-bf16</source>
+        <translation>没有 autocast 就没有转换：请设 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>works on</source>
+        <translation>操作</translation>
+    </message>
+    <message>
+        <source>written</source>
+        <translation>写入</translation>
+    </message>
+    <message>
+        <source>yes: in one piece, what is free would have sufficed</source>
+        <translation>是：空闲内存若连续即足够</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around each layer and the model (fsdp1)</source>
+        <translation>zero2 和 zero3：fully_shard（fsdp2），或对每层和模型使用 FullyShardedDataParallel（fsdp1）</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: layers that are gathered ahead in backward; 1 is FSDP2&apos;s own, more are set_modules_to_backward_prefetch&apos;s</source>
+        <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: layers that are gathered ahead in forward (set_modules_to_forward_prefetch)</source>
+        <translation>zero2 和 zero3：前向中提前收集的层数（set_modules_to_forward_prefetch）</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: what is gathered together (fully_shard on each layer and the model, or on the model alone)</source>
+        <translation>zero2 和 zero3：一起收集的内容（对每层和模型使用 fully_shard，或只对模型）</translation>
+    </message>
+    <message>
+        <source>zero_grad</source>
+        <translation>zero_grad</translation>
+    </message>
+    <message>
+        <source>zero_grad before backward</source>
+        <translation>反向之前 zero_grad</translation>
+    </message>
+    <message>
+        <source>zero_grad(set_to_none=True) before the forward</source>
+        <translation>前向之前 zero_grad(set_to_none=True)</translation>
+    </message>
+    <message>
+        <source>zoom in / out at the mouse</source>
+        <translation>以鼠标为中心放大 / 缩小</translation>
+    </message>
+    <message>
+        <source>zoom to the block</source>
+        <translation>缩放到块</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {}</source>
+        <translation>{1} 的 {0:.1f} %</translation>
+    </message>
+    <message>
+        <source>{:.2f}× time</source>
+        <translation>{:.2f}× 时间</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layer that an adapter could stand beside: its projections are bare weights</source>
+        <translation>{model} 没有适配器可依附的线性层：其投影是裸权重</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layers of these names</source>
+        <translation>{model} 没有这些名称的线性层</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layers to quantise</source>
+        <translation>{model} 没有可量化的线性层</translation>
+    </message>
+    <message>
+        <source>{} (private pool {}), {}</source>
+        <translation>{}（私有池 {}），{}</translation>
+    </message>
+    <message>
+        <source>{} a step stay from {} call site{}.</source>
+        <translation>每步 {0} 来自 {1} 个调用点的内存未释放。</translation>
+    </message>
+    <message>
+        <source>{} allocated in {} blocks, {}</source>
+        <translation>{} 已分配，在 {} 个块中，{}</translation>
+    </message>
+    <message>
+        <source>{} allocation</source>
+        <translation>{} 个分配</translation>
+    </message>
+    <message>
+        <source>{} allocations</source>
+        <translation>{} 个分配</translation>
+    </message>
+    <message>
+        <source>{} allocation{}{}</source>
+        <translation>{0} 个分配{2}</translation>
+    </message>
+    <message>
+        <source>{} are allocated; how much was reserved is not known.</source>
+        <translation>已分配 {}；不知道预留了多少。</translation>
+    </message>
+    <message>
+        <source>{} are in use of {} reserved</source>
+        <translation>预留 {1} 中使用 {0}</translation>
+    </message>
+    <message>
+        <source>{} at {}</source>
+        <translation>{}，{}</translation>
+    </message>
+    <message>
+        <source>{} block</source>
+        <translation>{} 个块</translation>
+    </message>
+    <message>
+        <source>{} blocks</source>
+        <translation>{} 个块</translation>
+    </message>
+    <message>
+        <source>{} ends here</source>
+        <translation>{} 在此结束</translation>
+    </message>
+    <message>
+        <source>{} events</source>
+        <translation>{} 个事件</translation>
+    </message>
+    <message>
+        <source>{} figures of torch.cuda.memory_stats(), no blocks and no segments</source>
+        <translation>torch.cuda.memory_stats() 的 {} 项统计，没有块和段</translation>
+    </message>
+    <message>
+        <source>{} for most of its life; {} at birth, {} at the end</source>
+        <translation>大部分时间为{}；创建时{}，结束时{}</translation>
+    </message>
+    <message>
+        <source>{} from its call to its begin</source>
+        <translation>从调用到开始 {}</translation>
+    </message>
+    <message>
+        <source>{} in {} block{}</source>
+        <translation>{1} 个块中 {0}</translation>
+    </message>
+    <message>
+        <source>{} in {} were made in a forward pass and are still there when the recording ends; no backward is in it. Where none is to come, run the model under torch.no_grad() or torch.inference_mode(): autograd keeps them for it.</source>
+        <translation>{1}的 {0} 在一次前向中创建，录制结束时仍在；其中没有反向。如果不需要反向，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导为其保留了这些内存。</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of activations alive then; all but the largest ({}) keep only the first block made in them</source>
+        <translation>{0} 层持有届时存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余只保留其中创建的第一个块</translation>
+    </message>
+    <message>
+        <source>{} more</source>
+        <translation>另外 {} 个</translation>
+    </message>
+    <message>
+        <source>{} of activations and temporaries alive then, and of the </source>
+        <translation>届时存活的 {} 激活值和临时张量，以及 </translation>
+    </message>
+    <message>
+        <source>{} of host memory are allocated; nothing is reserved there.</source>
+        <translation>主机内存已分配 {}；没有预留。</translation>
+    </message>
+    <message>
+        <source>{} of {}</source>
+        <translation>{} / {}</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differ, matched by {}</source>
+        <translation>{1} 个调用点中 {0} 个不同，按{2}匹配</translation>
+    </message>
+    <message>
+        <source>{} of {} highlighted; Esc ends it</source>
+        <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
+    </message>
+    <message>
+        <source>{} of {} of addresses; double click on the title shows all</source>
+        <translation>{1} 地址中的 {0}；双击标题显示全部</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
+        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are unused {}.</source>
+        <translation>{2}，预留 {1} 中有 {0} 未用。</translation>
+    </message>
+    <message>
+        <source>{} on {}</source>
+        <translation>{}，{}</translation>
+    </message>
+    <message>
+        <source>{} requests did not fit. The first: {}</source>
+        <translation>{} 个请求未能满足。第一个：{}</translation>
+    </message>
+    <message>
+        <source>{} reserved in {} segments</source>
+        <translation>预留 {}，在 {} 个段中</translation>
+    </message>
+    <message>
+        <source>{} the run does not: {} too much at its peak</source>
+        <translation>{}整个运行不行：峰值处超出 {}</translation>
+    </message>
+    <message>
+        <source>{} times</source>
+        <translation>{} 次</translation>
+    </message>
+    <message>
+        <source>{} to {} ({})</source>
+        <translation>{} 到 {}（{}）</translation>
+    </message>
+    <message>
+        <source>{} {}memory</source>
+        <translation>{} {}内存</translation>
+    </message>
+    <message>
+        <source>{} · collectives of stream {}</source>
+        <translation>{} · 流 {} 的集合通信</translation>
+    </message>
+    <message>
+        <source>{} · driver&apos;s memory</source>
+        <translation>{} · 驱动的内存</translation>
+    </message>
+    <message>
+        <source>{} · idle</source>
+        <translation>{} · 空闲</translation>
+    </message>
+    <message>
+        <source>{} · peak</source>
+        <translation>{} · 峰值</translation>
+    </message>
+    <message>
+        <source>{} · stream {}</source>
+        <translation>{} · 流 {}</translation>
+    </message>
+    <message>
+        <source>{} · {} pool</source>
+        <translation>{} · {}池</translation>
+    </message>
+    <message>
+        <source>{}, stream {}</source>
+        <translation>{}，流 {}</translation>
+    </message>
+    <message>
+        <source>{}. needs {}</source>
+        <translation>{}. 需要 {}</translation>
+    </message>
+    <message>
+        <source>{}: peak {}</source>
+        <translation>{}：峰值 {}</translation>
+    </message>
+    <message>
+        <source>{}: what was in memory, without a history.</source>
+        <translation>{}：内存中的内容，没有历史。</translation>
+    </message>
+    <message>
+        <source>{}all {} requests are the same, in the same order.</source>
+        <translation>{}全部 {} 个请求相同，顺序也相同。</translation>
+    </message>
+    <message>
+        <source>{}{} launched, {}</source>
+        <translation>{}已启动 {} 个，{}</translation>
+    </message>
+    <message>
+        <source>{}{} of {} requests are the same; where they first differ:</source>
+        <translation>{0}{2} 个请求中有 {1} 个相同；首次出现差异的位置：</translation>
+    </message>
+    <message>
+        <source>… {} more frames</source>
+        <translation>… 另外 {} 帧</translation>
+    </message>
+    <message>
+        <source>call site</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>launched by</source>
+        <translation>启动自</translation>
+    </message>
+    <message>
+        <source>requested</source>
+        <translation>请求大小</translation>
+    </message>
+    <message>
+        <source> No setting that was tried lowers the peak of reserved memory.</source>
+        <translation> 尝试过的设置都不能降低预留的峰值。</translation>
+    </message>
+    <message>
+        <source> The GPU has {} for segments, {}.</source>
+        <translation> GPU 可用于段的显存为 {}，{}。</translation>
+    </message>
+    <message>
+        <source> {} is computed {}.</source>
+        <translation> {}：{}。</translation>
+    </message>
+    <message>
+        <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
+        <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
+    </message>
+    <message>
+        <source>, and of the {} requested</source>
+        <translation>，以及所请求的 {}</translation>
+    </message>
+    <message>
+        <source>, and the request is one of them</source>
+        <translation>，所请求的也是其中之一</translation>
+    </message>
+    <message>
+        <source>, and the request is such</source>
+        <translation>，所请求的也属于此类</translation>
+    </message>
+    <message>
+        <source>, and {} in holes, the largest of {}: enough in total, but fragmented.</source>
+        <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
+    </message>
+    <message>
+        <source>, in the current run </source>
+        <translation>，当前运行中为 </translation>
+    </message>
+    <message>
+        <source>7/8 of the {} requested</source>
+        <translation>所请求的 {} 的 7/8</translation>
+    </message>
+    <message>
+        <source>: the limit that the process set itself, not the device, was reached.</source>
+        <translation>：不是设备已满，而是进程自己设置的限制。</translation>
+    </message>
+    <message>
+        <source>: {} short, with {} in use of {} reserved.</source>
+        <translation>：缺少 {0}，预留 {2} 中已使用 {1}。</translation>
+    </message>
+    <message>
+        <source>; in holes or wholly free: the trace does not record where</source>
+        <translation>；在空洞中或完全空闲：跟踪没有说明位置</translation>
+    </message>
+    <message>
+        <source>; sizes are those of blocks, requested sizes are not recorded</source>
+        <translation>；大小为块的大小，请求的大小没有记录</translation>
+    </message>
+    <message>
+        <source>; training semantics unchanged</source>
+        <translation>；训练语义不变</translation>
+    </message>
+    <message>
+        <source>By memcpys, memsets and collectives; not recorded for kernels</source>
+        <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
+    </message>
+    <message>
+        <source>Duration</source>
+        <translation>耗时</translation>
+    </message>
+    <message>
+        <source>Kernel, memcpy or memset</source>
+        <translation>内核、拷贝或填充</translation>
+    </message>
+    <message>
+        <source>Lifetime</source>
+        <translation>存活时间</translation>
+    </message>
+    <message>
+        <source>Mean lifetime</source>
+        <translation>平均存活时间</translation>
+    </message>
+    <message>
+        <source>NVML: used by all, less this process (at {}); on a GPU that nobody else uses, what the driver keeps for itself</source>
+        <translation>NVML：所有进程使用的量减去本进程（{}）；若 GPU 没有其他使用者，则为驱动自己保留的部分</translation>
+    </message>
+    <message>
+        <source>Share of the time of this table</source>
+        <translation>占此表总时间的比例</translation>
+    </message>
+    <message>
+        <source>Sum of durations; concurrent work counts twice</source>
+        <translation>耗时之和；同时运行的计两次</translation>
+    </message>
+    <message>
+        <source>Sum of the lifetimes of blocks and the durations of the rest</source>
+        <translation>块的存活时间及其余的时长之和</translation>
+    </message>
+    <message>
+        <source>Sum over blocks, memcpys and memsets</source>
+        <translation>块、拷贝和填充的大小之和</translation>
+    </message>
+    <message>
+        <source>The State page below has its segments and their owners.</source>
+        <translation>下方的“状态”页显示其段及占用者。</translation>
+    </message>
+    <message>
+        <source>Total bytes</source>
+        <translation>总字节数</translation>
+    </message>
+    <message>
+        <source>at its start</source>
+        <translation>开始时</translation>
+    </message>
+    <message>
+        <source>at that time, relative to the model as recorded</source>
+        <translation>该时刻，相对于按录制的模型</translation>
+    </message>
+    <message>
+        <source>at this time</source>
+        <translation>在此刻</translation>
+    </message>
+    <message>
+        <source>by replay with {} for the allocator: {}; {} reserved at that time</source>
+        <translation>由分配器的 {} 重放得出：{}；届时预留 {}</translation>
+    </message>
+    <message>
+        <source>caused by fragmentation</source>
+        <translation>由碎片造成</translation>
+    </message>
+    <message>
+        <source>cudaMalloc outside the allocator, as CUPTI reports: </source>
+        <translation>绕过分配器的 cudaMalloc，据 CUPTI：</translation>
+    </message>
+    <message>
+        <source>for a GPU of {}, the smallest that holds the peak: the file does not state the GPU</source>
+        <translation>按 {} 的 GPU（能容纳峰值的最小者）：文件没有说明 GPU</translation>
+    </message>
+    <message>
+        <source>for a GPU with {} for segments, {}</source>
+        <translation>按可用于段的显存为 {} 的 GPU，{}</translation>
+    </message>
+    <message>
+        <source>from PyTorch hooks</source>
+        <translation>来自 PyTorch 钩子</translation>
+    </message>
+    <message>
+        <source>instrumentation overhead · {}</source>
+        <translation>工具开销 · {}</translation>
+    </message>
+    <message>
+        <source>memcpys</source>
+        <translation>次拷贝</translation>
+    </message>
+    <message>
+        <source>memset {}</source>
+        <translation>memset {}</translation>
+    </message>
+    <message>
+        <source>memsets</source>
+        <translation>次填充</translation>
+    </message>
+    <message>
+        <source>needs the GPU&apos;s memory, which this file does not state</source>
+        <translation>需要 GPU 的显存大小，此文件没有说明</translation>
+    </message>
+    <message>
+        <source>requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>stated by the file</source>
+        <translation>来自文件</translation>
+    </message>
+    <message>
+        <source>the model from the outside in</source>
+        <translation>运行者：模型由外到内</translation>
+    </message>
+    <message>
+        <source>the program&apos;s frame, and the operator</source>
+        <translation>调用点：程序的帧和算子</translation>
+    </message>
+    <message>
+        <source>what NVML reports {} when first asked (at {}), less the above</source>
+        <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
+    </message>
+    <message>
+        <source>{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.</source>
+        <translation>基线中有 {} 个内核，共 {}；当前运行中有 {} 个，共 {}；两者共有名称的为 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>{} kernels, memcpys and memsets</source>
+        <translation>{} 个内核、拷贝和填充</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where: holes and wholly free segments cannot be told apart.</source>
+        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪说明了预留多少，但没有说明位置：无法区分空洞和完全空闲的段。</translation>
+    </message>
+    <message>
+        <source>{} were requested, {} were free on the device</source>
+        <translation>请求 {}，设备上空闲 {}</translation>
+    </message>
+    <message>
+        <source>{}{} kernels and memcpys, {}</source>
+        <translation>{}{} 个内核和拷贝，{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is a folder: choose the script in it</source>
+        <translation>“{}”是文件夹：请选择其中的脚本</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a host as ssh takes it</source>
+        <translation>“{}”不是 ssh 可用的主机名</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; may not be read</source>
+        <translation>没有读取“{}”的权限</translation>
+    </message>
+    <message>
+        <source>-m needs the name of a module</source>
+        <translation>-m 需要模块名</translation>
+    </message>
+    <message>
+        <source>a quote ({}) is opened in the arguments and not closed</source>
+        <translation>参数中的引号（{}）没有闭合</translation>
+    </message>
+    <message>
+        <source>choose the Python interpreter that has PyTorch</source>
+        <translation>请选择装有 PyTorch 的 Python 解释器</translation>
+    </message>
+    <message>
+        <source>choose the script that trains</source>
+        <translation>请选择用于训练的脚本</translation>
+    </message>
+    <message>
+        <source>its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
+        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is built for the processor alone: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
+        <translation>其 torch 只为处理器构建：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is older than 2.0, the first that tells its memory history</source>
+        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>否</translation>
+    </message>
+    <message>
+        <source>no torch</source>
+        <translation>没有 torch</translation>
+    </message>
+    <message>
+        <source>no torch was found in it: choose the interpreter that has it, or install it (pip install torch); no GPU is needed</source>
+        <translation>其中没有找到 torch：请选择装有它的解释器，或安装它（pip install torch）；不需要 GPU</translation>
+    </message>
+    <message>
+        <source>say which computer: user@host, as ssh takes it</source>
+        <translation>请指定计算机：user@host，与 ssh 相同</translation>
+    </message>
+    <message>
+        <source>the interpreter &apos;{}&apos; is not there any more</source>
+        <translation>解释器“{}”已不存在</translation>
+    </message>
+    <message>
+        <source>there is no file &apos;{}&apos;</source>
+        <translation>没有文件“{}”</translation>
+    </message>
+    <message>
+        <source>there is no folder &apos;{}&apos; to start in</source>
+        <translation>没有可作为启动目录的文件夹“{}”</translation>
+    </message>
+    <message>
+        <source>torch </source>
+        <translation>torch </translation>
+    </message>
+    <message>
+        <source>torch of an unknown version</source>
+        <translation>未知版本的 torch</translation>
+    </message>
+    <message>
+        <source>torch {}, for ROCm</source>
+        <translation>torch {}，ROCm 版</translation>
+    </message>
+    <message>
+        <source>torch {}, without CUDA</source>
+        <translation>torch {}，无 CUDA</translation>
+    </message>
+    <message>
+        <source>{} beside the script</source>
+        <translation>脚本旁的 {}</translation>
+    </message>
+    <message>
+        <source>{} in {}</source>
+        <translation>{1} 中的 {0}</translation>
+    </message>
+    <message>
+        <source>{} of PATH</source>
+        <translation>PATH 中的 {}</translation>
+    </message>
+    <message>
+        <source>(before the recording)</source>
+        <translation>（录制之前）</translation>
+    </message>
+    <message>
+        <source>(no stack)</source>
+        <translation>（无调用栈）</translation>
+    </message>
+    <message>
+        <source>(unattributed)</source>
+        <translation>（未归属）</translation>
+    </message>
+    <message>
+        <source>.</source>
+        <translation>。</translation>
+    </message>
+    <message>
+        <source>empty_cache() at this moment</source>
+        <translation>此刻调用 empty_cache()</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::AllocationsPanel</name>
+    <message>
+        <source>Find module, op, frame, category; or size &gt; 10 MiB and phase = backward</source>
+        <translation>查找模块、算子、帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
+    </message>
+    <message>
+        <source>in the range of %1  ✕</source>
+        <translation>在区间 %1 内  ✕</translation>
+    </message>
+    <message>
+        <source>No allocation matches the search.</source>
+        <translation>没有分配匹配该搜索。</translation>
+    </message>
+    <message>
+        <source>%1 allocations</source>
+        <translation>%1 个分配</translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+F3, Shift+Enter)</source>
+        <translation>上一个匹配项（Shift+F3、Shift+Enter）</translation>
+    </message>
+    <message>
+        <source>Next match (F3, Enter)</source>
+        <translation>下一个匹配项（F3、Enter）</translation>
+    </message>
+    <message>
+        <source>Leave the range: show all allocations again (Esc)</source>
+        <translation>退出区间，重新显示整个跟踪的分配（Esc）</translation>
+    </message>
+    <message>
+        <source>No allocation is live in this range.</source>
+        <translation>此区间内没有存活的内存。</translation>
+    </message>
+    <message>
+        <source>This trace has no allocations.</source>
+        <translation>此跟踪中没有分配。</translation>
+    </message>
+    <message>
+        <source>match %1 of %2, of %3 allocations</source>
+        <translation>第 %1 个，共 %2 个匹配，总计 %3 个分配</translation>
+    </message>
+    <message>
+        <source>%1 match, of %2 allocations</source>
+        <translation>%1 个匹配，共 %2 个分配</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::Banner</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::BreakdownPanel</name>
+    <message>
+        <source>AT THE PEAK</source>
+        <translation>峰值处</translation>
+    </message>
+    <message>
+        <source>✕ Esc</source>
+        <translation>✕ Esc</translation>
+    </message>
+    <message>
+        <source>its largest call sites</source>
+        <translation>最大的调用点</translation>
+    </message>
+    <message>
+        <source>0</source>
+        <translation>0</translation>
+    </message>
+    <message>
+        <source>AT THE CURSOR</source>
+        <translation>光标处</translation>
+    </message>
+    <message>
+        <source>PEAK IN RANGE</source>
+        <translation>区间内峰值</translation>
+    </message>
+    <message>
+        <source>IN MEMORY</source>
+        <translation>内存内容</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>largest live allocations</source>
+        <translation>最大的存活分配</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>隐藏</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>全部显示</translation>
+    </message>
+    <message>
+        <source>Find its blocks</source>
+        <translation>查找其块</translation>
+    </message>
+    <message>
+        <source>Leave the range: panels and tables show the whole trace again</source>
+        <translation>退出区间：面板和表格重新显示整个跟踪</translation>
+    </message>
+    <message>
+        <source>Phases, in the colors of their track</source>
+        <translation>各阶段及其轨道颜色</translation>
+    </message>
+    <message>
+        <source>allocated in the range, by category</source>
+        <translation>区间内的分配，按类别</translation>
+    </message>
+    <message>
+        <source>largest allocations made in the range</source>
+        <translation>区间内新建的最大分配</translation>
+    </message>
+    <message>
+        <source>%1
+%2 % of the total shown</source>
+        <translation>%1
+占所示总量的 %2 %</translation>
+    </message>
+    <message>
+        <source>Click: hide in the timeline. Double-click: show alone. Right-click: more.</source>
+        <translation>单击：在时间线中隐藏；双击：单独显示；右键：更多</translation>
+    </message>
+    <message>
+        <source>Show alone</source>
+        <translation>单独显示</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::CallSitesPage</name>
+    <message>
+        <source>Filter by function, file, module or category</source>
+        <translation>按函数、文件、模块或类别筛选</translation>
+    </message>
+    <message>
+        <source>Held longest</source>
+        <translation>占用最久</translation>
+    </message>
+    <message>
+        <source>Most churned</source>
+        <translation>分配最频繁</translation>
+    </message>
+    <message>
+        <source>Most at once</source>
+        <translation>同时最多</translation>
+    </message>
+    <message>
+        <source>of the selected range (%1)</source>
+        <translation>所选区间（%1）</translation>
+    </message>
+    <message>
+        <source>by %1</source>
+        <translation>按%1</translation>
+    </message>
+    <message>
+        <source>%1 call sites %2.</source>
+        <translation>%1 个调用点，%2。</translation>
+    </message>
+    <message>
+        <source>%1 groups by %2, %3.</source>
+        <translation>%1 组（按%2），%3。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 (by %3) %4.</source>
+        <translation>共 %2 个中的 %1 个（按%3），%4。</translation>
+    </message>
+    <message>
+        <source>Group allocations by</source>
+        <translation>分配的分组方式</translation>
+    </message>
+    <message>
+        <source>By bytes × lifetime</source>
+        <translation>按字节数 × 存活时间</translation>
+    </message>
+    <message>
+        <source>By number of allocations</source>
+        <translation>按分配次数</translation>
+    </message>
+    <message>
+        <source>By the most bytes live at once</source>
+        <translation>按同时存活的最大字节数</translation>
+    </message>
+    <message>
+        <source>of the whole trace; select a range to count only that</source>
+        <translation>整个跟踪；选择区间后只统计该区间</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::CardBar</name>
+    <message>
+        <source>of the GPU: %1 of %2</source>
+        <translation>占 GPU 的：%1，%2</translation>
+    </message>
+    <message>
+        <source>of the GPU: %1</source>
+        <translation>占 GPU 的：%1</translation>
+    </message>
+    <message>
+        <source>free: %1</source>
+        <translation>空闲：%1</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::CommandPalette</name>
+    <message>
+        <source>Type a command</source>
+        <translation>输入命令</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::CommandRunner</name>
+    <message>
+        <source>cancelled</source>
+        <translation>已取消</translation>
+    </message>
+    <message>
+        <source>program &apos;vramscope&apos; not found beside this program</source>
+        <translation>在本程序旁边没有找到程序 &apos;vramscope&apos;</translation>
+    </message>
+    <message>
+        <source>cannot write a temporary file: %1</source>
+        <translation>无法写入临时文件：%1</translation>
+    </message>
+    <message>
+        <source>cannot run &apos;%1&apos;</source>
+        <translation>无法运行 &apos;%1&apos;</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ComparePage</name>
+    <message>
+        <source>Swap</source>
+        <translation>交换</translation>
+    </message>
+    <message>
+        <source>Pin as baseline</source>
+        <translation>固定为基线</translation>
+    </message>
+    <message>
+        <source>Compare with a file …</source>
+        <translation>与文件比较…</translation>
+    </message>
+    <message>
+        <source>Call site</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>Category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Every allocation and free of a step in both, aligned: where they first differ</source>
+        <translation>两者某一步的每次分配和释放，对齐显示：首次出现差异的位置</translation>
+    </message>
+    <message>
+        <source>Changes only</source>
+        <translation>仅显示变化</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on the right half of the window), or pin this one as the baseline (Ctrl+B) and open or plan another.</source>
+        <translation>还没有可比较的对象。打开第二个录制（Ctrl+D，或拖放到窗口右半边），或将当前运行固定为基线（Ctrl+B）后再打开或规划另一个。</translation>
+    </message>
+    <message>
+        <source>Comparing …</source>
+        <translation>正在比较…</translation>
+    </message>
+    <message>
+        <source>Could not be compared: %1.</source>
+        <translation>无法比较：%1。</translation>
+    </message>
+    <message>
+        <source>Against %1 %2. %3</source>
+        <translation>相对于%1 %2。%3</translation>
+    </message>
+    <message>
+        <source>the baseline</source>
+        <translation>基线</translation>
+    </message>
+    <message>
+        <source>at both peaks</source>
+        <translation>均在峰值处</translation>
+    </message>
+    <message>
+        <source>in step %1</source>
+        <translation>在第 %1 步</translation>
+    </message>
+    <message>
+        <source>Aligning both …</source>
+        <translation>正在对齐两者…</translation>
+    </message>
+    <message>
+        <source>Show the baseline, and compare it with the current run</source>
+        <translation>显示基线，并与当前运行比较</translation>
+    </message>
+    <message>
+        <source>Use as the baseline of later runs (Ctrl+B)</source>
+        <translation>作为之后运行的基线（Ctrl+B）</translation>
+    </message>
+    <message>
+        <source>Open a second recording or trace (Ctrl+D)</source>
+        <translation>打开第二个录制或跟踪（Ctrl+D）</translation>
+    </message>
+    <message>
+        <source>Count and duration of each kernel in a step of both, for example modelled against measured</source>
+        <translation>两者某一步中每个内核的次数和时长，例如建模值与实测值</translation>
+    </message>
+    <message>
+        <source>Compare at the overall peaks, or at the peaks within a step</source>
+        <translation>比较的时刻：两者的峰值，或某一步内的峰值</translation>
+    </message>
+    <message>
+        <source>Hide what is the same in both</source>
+        <translation>略去两者相同的内容</translation>
+    </message>
+    <message>
+        <source>the previous run,</source>
+        <translation>上一次运行，</translation>
+    </message>
+    <message>
+        <source>This is the baseline itself, or a plan with the same settings. Change a technique, or open another file, to compare with it.</source>
+        <translation>这就是基线本身，或设置相同的一次规划。更改一项技术或打开另一个文件，即可与它比较。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::CurvePlot</name>
+    <message>
+        <source>Reserved memory, recorded and under other settings</source>
+        <translation>预留内存：录制值与其他设置下的值</translation>
+    </message>
+    <message>
+        <source>reserved, recorded</source>
+        <translation>预留，录制</translation>
+    </message>
+    <message>
+        <source>reserved, these settings</source>
+        <translation>预留，这些设置</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::DeviceDialog</name>
+    <message>
+        <source>GPU to plan for</source>
+        <translation>要规划的 GPU</translation>
+    </message>
+    <message>
+        <source>Device table</source>
+        <translation>设备表</translation>
+    </message>
+    <message>
+        <source>File or figures</source>
+        <translation>文件或数值</translation>
+    </message>
+    <message>
+        <source>The same on the command line</source>
+        <translation>等价的命令行</translation>
+    </message>
+    <message>
+        <source>Search: 3070 laptop, turing, datacenter, 8.6 …</source>
+        <translation>搜索：3070 laptop、turing、datacenter、8.6…</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>SMs</source>
+        <translation>SM 数</translation>
+    </message>
+    <message>
+        <source>CC</source>
+        <translation>CC</translation>
+    </message>
+    <message>
+        <source>GB/s</source>
+        <translation>GB/s</translation>
+    </message>
+    <message>
+        <source>bf16</source>
+        <translation>bf16</translation>
+    </message>
+    <message>
+        <source>Assumed</source>
+        <translation>假定</translation>
+    </message>
+    <message>
+        <source>Compute capability</source>
+        <translation>计算能力</translation>
+    </message>
+    <message>
+        <source>MIG slice</source>
+        <translation>MIG 切片</translation>
+    </message>
+    <message>
+        <source>From file …</source>
+        <translation>从文件…</translation>
+    </message>
+    <message>
+        <source>A device file: the same figures as JSON (docs/devices.md)</source>
+        <translation>设备文件：同样的数值，JSON 格式（docs/devices.md）</translation>
+    </message>
+    <message>
+        <source>Device file</source>
+        <translation>设备文件</translation>
+    </message>
+    <message>
+        <source>Device files (*.json);;All files (*)</source>
+        <translation>设备文件 (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>none, or a name: rtx-4090</source>
+        <translation>无，或名称：rtx-4090</translation>
+    </message>
+    <message>
+        <source>CUDA context</source>
+        <translation>CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>Multiprocessors</source>
+        <translation>多处理器数</translation>
+    </message>
+    <message>
+        <source>Boost clock</source>
+        <translation>加速频率</translation>
+    </message>
+    <message>
+        <source>L2 cache</source>
+        <translation>L2 缓存</translation>
+    </message>
+    <message>
+        <source>Bandwidth</source>
+        <translation>带宽</translation>
+    </message>
+    <message>
+        <source>Memory bus (bits)</source>
+        <translation>显存位宽</translation>
+    </message>
+    <message>
+        <source>fp32</source>
+        <translation>fp32</translation>
+    </message>
+    <message>
+        <source>tf32</source>
+        <translation>tf32</translation>
+    </message>
+    <message>
+        <source>Peers</source>
+        <translation>对等 GPU</translation>
+    </message>
+    <message>
+        <source>Integrated</source>
+        <translation>集成显卡</translation>
+    </message>
+    <message>
+        <source>ECC</source>
+        <translation>ECC</translation>
+    </message>
+    <message>
+        <source>the whole GPU</source>
+        <translation>整个 GPU</translation>
+    </message>
+    <message>
+        <source>%1: %2, %3 SMs</source>
+        <translation>%1：%2，%3 个 SM</translation>
+    </message>
+    <message>
+        <source>This GPU has no MIG</source>
+        <translation>此 GPU 不支持 MIG</translation>
+    </message>
+    <message>
+        <source>%1: %2, %3 multiprocessors, compute capability %4.</source>
+        <translation>%1：%2，%3 个多处理器，计算能力 %4。</translation>
+    </message>
+    <message>
+        <source> Its memory is shared with the processor.</source>
+        <translation> 其内存与处理器共享。</translation>
+    </message>
+    <message>
+        <source> Assumed: %1.</source>
+        <translation> 假定：%1。</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>Use this GPU</source>
+        <translation>使用此 GPU</translation>
+    </message>
+    <message>
+        <source>Dense 16-bit TFLOP/s</source>
+        <translation>16 位稠密 TFLOP/s</translation>
+    </message>
+    <message>
+        <source>Values without a source for this GPU, taken from a similar one</source>
+        <translation>没有来源的数值：取自相近的 GPU</translation>
+    </message>
+    <message>
+        <source>default, or e.g. 8GiB</source>
+        <translation>默认，或如 8GiB</translation>
+    </message>
+    <message>
+        <source>Memory, compute capability and multiprocessors are required; empty fields are taken from the most similar GPU of the table. Or name a GPU to start from.</source>
+        <translation>必须填写显存、计算能力和多处理器数；留空的项取自设备表中最相近的 GPU。也可以指定一个 GPU，只修改其中的数值。</translation>
+    </message>
+    <message>
+        <source>as CUDA reports it</source>
+        <translation>CUDA 报告的名称</translation>
+    </message>
+    <message>
+        <source>Based on</source>
+        <translation>基于</translation>
+    </message>
+    <message>
+        <source>No GPU of the table matches.</source>
+        <translation>设备表中没有匹配的 GPU。</translation>
+    </message>
+    <message>
+        <source>Enter its figures, or open a device file.</source>
+        <translation>请填写数值，或打开设备文件。</translation>
+    </message>
+    <message>
+        <source> LibTorch has no kernels for it: only programs can be planned.</source>
+        <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::DocumentTabs</name>
+    <message>
+        <source>%1 on the GPU</source>
+        <translation>%1（在 GPU 上）</translation>
+    </message>
+    <message>
+        <source>New plan</source>
+        <translation>新建规划</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>正在运行</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>%1, batch %2, on %3</source>
+        <translation>%1，批大小 %2，在 %3 上</translation>
+    </message>
+    <message>
+        <source>New plan (Ctrl+T)</source>
+        <translation>新建规划（Ctrl+T）</translation>
+    </message>
+    <message>
+        <source>Close (Ctrl+W)</source>
+        <translation>关闭（Ctrl+W）</translation>
+    </message>
+    <message>
+        <source>Compare with</source>
+        <translation>与…比较</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Close the others</source>
+        <translation>关闭其他</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation>正在读取</translation>
+    </message>
+    <message>
+        <source>loads when shown</source>
+        <translation>显示时加载</translation>
+    </message>
+    <message>
+        <source>finished, not viewed yet</source>
+        <translation>已结束，尚未查看</translation>
+    </message>
+    <message>
+        <source>Drag onto another tab to compare the two</source>
+        <translation>拖到另一个标签上即可比较两者</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::DropZones</name>
+    <message>
+        <source>Compare with this</source>
+        <translation>与当前运行比较</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>keeps the current run; the file becomes its baseline</source>
+        <translation>当前内容保留；该文件成为其基线</translation>
+    </message>
+    <message>
+        <source>in a new tab</source>
+        <translation>在新标签页中</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ExperimentsPage</name>
+    <message>
+        <source>Plan all</source>
+        <translation>全部规划</translation>
+    </message>
+    <message>
+        <source>Open as a run</source>
+        <translation>作为运行打开</translation>
+    </message>
+    <message>
+        <source>Published experiments, not planned yet.</source>
+        <translation>已发表的实验，尚未规划。</translation>
+    </message>
+    <message>
+        <source>Planning %1 experiments …</source>
+        <translation>正在规划 %1 个实验…</translation>
+    </message>
+    <message>
+        <source>Select an experiment first.</source>
+        <translation>请先选择一个实验。</translation>
+    </message>
+    <message>
+        <source>%1 is a formula: there is nothing to plan.</source>
+        <translation>%1 是公式：没有可规划的内容。</translation>
+    </message>
+    <message>
+        <source>%1 is shown above.</source>
+        <translation>%1 已显示在上方。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 run; of those with a published number %3 of %4 within tolerance; %5 of %6 orders and ratios hold.</source>
+        <translation>已运行 %2 个中的 %1 个；有发表数值的 %4 个中 %3 个在容差内；%6 个次序和比例中 %5 个成立。</translation>
+    </message>
+    <message>
+        <source>Plan every published experiment again, as `vramscope reproduce` does</source>
+        <translation>重新规划每个已发表的实验；等同于 `vramscope reproduce`</translation>
+    </message>
+    <message>
+        <source>Plan the selected experiment here (or double-click it)</source>
+        <translation>在此规划所选实验（双击亦可）</translation>
+    </message>
+    <message>
+        <source>Values missing from its publication are solved for first: choose Plan all.</source>
+        <translation>其论文未给出的值须先求解：请选择“全部规划”。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ExplainPage</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Could not be computed: %1.</source>
+        <translation>无法计算：%1。</translation>
+    </message>
+    <message>
+        <source>%1 For the whole recording: the selected range does not apply to this page.</source>
+        <translation>%1 针对整个录制：所选区间不影响本页。</translation>
+    </message>
+    <message>
+        <source>Still loading: this page needs the whole file.</source>
+        <translation>仍在打开：本页需要完整文件，加载完即显示。</translation>
+    </message>
+    <message>
+        <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
+        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ExplainPanel</name>
+    <message>
+        <source>Compare</source>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>Explain: difference to another trace</source>
+        <translation>分析：与另一个跟踪的差异</translation>
+    </message>
+    <message>
+        <source>Fragmentation</source>
+        <translation>碎片</translation>
+    </message>
+    <message>
+        <source>Explain: fragmentation and segments</source>
+        <translation>分析：碎片与段</translation>
+    </message>
+    <message>
+        <source>Reclaim</source>
+        <translation>回收</translation>
+    </message>
+    <message>
+        <source>What if</source>
+        <translation>假设分析</translation>
+    </message>
+    <message>
+        <source>Explain: other allocator settings</source>
+        <translation>分析：其他分配器设置</translation>
+    </message>
+    <message>
+        <source>Call sites</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>Explain: call sites, held and churned</source>
+        <translation>分析：调用点的占用与分配频度</translation>
+    </message>
+    <message>
+        <source>Leaks</source>
+        <translation>泄漏</translation>
+    </message>
+    <message>
+        <source>Explain: leaks over steps</source>
+        <translation>分析：跨步泄漏</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>Explain: out of memory</source>
+        <translation>分析：内存不足</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Explain: how to reclaim memory</source>
+        <translation>分析：如何回收内存</translation>
+    </message>
+    <message>
+        <source>Explain: segments and their owners</source>
+        <translation>分析：段及其占用者</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::FindBar</name>
+    <message>
+        <source>Previous (Shift+F3, Shift+Enter)</source>
+        <translation>上一个（Shift+F3、Shift+Enter）</translation>
+    </message>
+    <message>
+        <source>Next (F3, Enter)</source>
+        <translation>下一个（F3、Enter）</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::FitPage</name>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>采用 %1</translation>
+    </message>
+    <message>
+        <source>Planning combinations …</source>
+        <translation>正在规划组合…</translation>
+    </message>
+    <message>
+        <source>%1 combinations planned in %2 s.</source>
+        <translation>在 %2 秒内规划了 %1 个组合。</translation>
+    </message>
+    <message>
+        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
+        <translation>设备可用的显存，如 24GiB；留空：设备自身显存</translation>
+    </message>
+    <message>
+        <source>Plan combinations of techniques, as `vramscope fit` does</source>
+        <translation>规划技术组合；等同于 `vramscope fit`</translation>
+    </message>
+    <message>
+        <source>Plan and show this proposal; Ctrl+Z undoes it</source>
+        <translation>规划并显示此方案；Ctrl+Z 撤销</translation>
+    </message>
+    <message>
+        <source>Combinations of techniques that make the run on the left fit; each one is planned.</source>
+        <translation>使左侧运行放得下的方案：三种技术组合，每种都经过规划。</translation>
+    </message>
+    <message>
+        <source>For the run before the last change; &quot;Use&quot; undoes that change, &quot;Make it fit&quot; plans again.</source>
+        <translation>针对上一次更改之前的运行（“采用”会撤销该更改）：“使其放得下”重新规划。</translation>
+    </message>
+    <message>
+        <source>It already fits. </source>
+        <translation>原样即可放下。</translation>
+    </message>
+    <message>
+        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
+        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+    </message>
+    <message>
+        <source>None of the combinations fits; this is the smallest.</source>
+        <translation>尝试过的都放不下；这是最小的。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::FragmentationPage</name>
+    <message>
+        <source>Most unused</source>
+        <translation>未用最多</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Segments with holes</source>
+        <translation>有空洞的段</translation>
+    </message>
+    <message>
+        <source>At the cursor, %1: %2</source>
+        <translation>光标处，%1：%2</translation>
+    </message>
+    <message>
+        <source>At the peak of the range, %1: %2</source>
+        <translation>区间峰值处，%1：%2</translation>
+    </message>
+    <message>
+        <source>At the peak, %1: %2</source>
+        <translation>峰值处，%1：%2</translation>
+    </message>
+    <message>
+        <source>Go to the time with the most reserved and unused memory</source>
+        <translation>跳到预留最多而使用最少的时刻</translation>
+    </message>
+    <message>
+        <source>Go to the peak of allocated memory</source>
+        <translation>跳到已分配内存的峰值</translation>
+    </message>
+    <message>
+        <source>Pinned by call site</source>
+        <translation>被谁占住</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::HeaderBar</name>
+    <message>
+        <source>Ctrl+K commands</source>
+        <translation>Ctrl+K 命令</translation>
+    </message>
+    <message>
+        <source>Allocated bytes at the peak; click to go there</source>
+        <translation>峰值处的已分配字节数；单击跳转</translation>
+    </message>
+    <message>
+        <source>The GPU to plan for</source>
+        <translation>规划所用的 GPU</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::HistoryPanel</name>
+    <message>
+        <source>Plan</source>
+        <translation>规划</translation>
+    </message>
+    <message>
+        <source>Run on the GPU</source>
+        <translation>在 GPU 上运行</translation>
+    </message>
+    <message>
+        <source>Opened</source>
+        <translation>已打开</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Peak allocated %1</source>
+        <translation>已分配峰值 %1</translation>
+    </message>
+    <message>
+        <source>Peak reserved %1</source>
+        <translation>预留峰值 %1</translation>
+    </message>
+    <message>
+        <source>Last step %1</source>
+        <translation>最后一步 %1</translation>
+    </message>
+    <message>
+        <source>HISTORY</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Compare with</source>
+        <translation>与…比较</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::KernelsPanel</name>
+    <message>
+        <source>Filter: gemm, or module ~ attn and duration &gt; 20 us</source>
+        <translation>筛选：gemm，或 module ~ attn and duration &gt; 20 us</translation>
+    </message>
+    <message>
+        <source>No kernel matches the filter.</source>
+        <translation>没有内核匹配该筛选。</translation>
+    </message>
+    <message>
+        <source>No kernel begins in this range.</source>
+        <translation>此区间内没有内核开始。</translation>
+    </message>
+    <message>
+        <source>, times modelled</source>
+        <translation>，时间为建模值</translation>
+    </message>
+    <message>
+        <source>%1 in %2 rows, %3%4</source>
+        <translation>%2 行中的 %1，%3%4</translation>
+    </message>
+    <message>
+        <source>Leave the range: show all kernels again (Esc)</source>
+        <translation>退出区间，重新显示整个跟踪的内核（Esc）</translation>
+    </message>
+    <message>
+        <source>This trace has no kernels: plans of built-in models, recorded or planned programs and torch.profiler traces have them.</source>
+        <translation>此跟踪中没有内核：内置模型的规划、录制或规划的程序以及 torch.profiler 的跟踪才有。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::LeaksPage</name>
+    <message>
+        <source> Full after about %1 more steps.</source>
+        <translation> 约再过 %1 步即占满。</translation>
+    </message>
+    <message>
+        <source> Allocated at the end of the first step %1, of the last %2.</source>
+        <translation> 第一步结束时已分配 %1，最后一步结束时 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::MainWindow</name>
+    <message>
+        <source>Header</source>
+        <translation>标题栏</translation>
+    </message>
+    <message>
+        <source>No run yet</source>
+        <translation>尚无运行</translation>
+    </message>
+    <message>
+        <source>Choose a model and press Ctrl+R to plan it
+or plan or record a Python program of your own with Ctrl+G
+or drop a recording here, or open one with Ctrl+O: .trace, a CUDA
+memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
+        <translation>选择模型并按 Ctrl+R 进行规划，
+或用 Ctrl+G 规划或录制您自己的 Python 程序，
+或将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
+内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Ctrl+.</source>
+        <translation>Ctrl+.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <translation>录制</translation>
+    </message>
+    <message>
+        <source>Your program</source>
+        <translation>您的程序</translation>
+    </message>
+    <message>
+        <source>Run and techniques</source>
+        <translation>运行与技术</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>Breakdown</source>
+        <translation>组成</translation>
+    </message>
+    <message>
+        <source>Tables</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Phases</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>Waterfall</source>
+        <translation>瀑布图</translation>
+    </message>
+    <message>
+        <source>Experiments</source>
+        <translation>实验</translation>
+    </message>
+    <message>
+        <source>This configuration is not possible</source>
+        <translation>此配置不可行</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Open …</source>
+        <translation>打开…</translation>
+    </message>
+    <message>
+        <source>A .trace file, a CUDA memory snapshot, Kineto&apos;s JSON</source>
+        <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
+    </message>
+    <message>
+        <source>Compare with a file …</source>
+        <translation>与文件比较…</translation>
+    </message>
+    <message>
+        <source>Open part of a recording …</source>
+        <translation>打开录制的一部分…</translation>
+    </message>
+    <message>
+        <source>Plan or record a Python program …</source>
+        <translation>规划或录制 Python 程序…</translation>
+    </message>
+    <message>
+        <source>ssh</source>
+        <translation>ssh</translation>
+    </message>
+    <message>
+        <source>host</source>
+        <translation>主机</translation>
+    </message>
+    <message>
+        <source>script</source>
+        <translation>脚本</translation>
+    </message>
+    <message>
+        <source>train.py</source>
+        <translation>train.py</translation>
+    </message>
+    <message>
+        <source>your program</source>
+        <translation>您的程序</translation>
+    </message>
+    <message>
+        <source>Save trace …</source>
+        <translation>保存跟踪…</translation>
+    </message>
+    <message>
+        <source>Export Chrome trace …</source>
+        <translation>导出 Chrome 跟踪…</translation>
+    </message>
+    <message>
+        <source>For Perfetto, chrome://tracing and HolisticTraceAnalysis</source>
+        <translation>用于 Perfetto、chrome://tracing 和 HolisticTraceAnalysis</translation>
+    </message>
+    <message>
+        <source>Export report …</source>
+        <translation>导出报告…</translation>
+    </message>
+    <message>
+        <source>html</source>
+        <translation>html</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation>分享</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history has no timeline</source>
+        <translation>没有历史的快照没有时间线</translation>
+    </message>
+    <message>
+        <source>png</source>
+        <translation>png</translation>
+    </message>
+    <message>
+        <source>pdf</source>
+        <translation>pdf</translation>
+    </message>
+    <message>
+        <source>svg</source>
+        <translation>svg</translation>
+    </message>
+    <message>
+        <source>image</source>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>screenshot</source>
+        <translation>截图</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>exit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>重做</translation>
+    </message>
+    <message>
+        <source>Copy table rows</source>
+        <translation>复制表格行</translation>
+    </message>
+    <message>
+        <source>Copy table rows as CSV</source>
+        <translation>将表格行复制为 CSV</translation>
+    </message>
+    <message>
+        <source>Copy table rows as Markdown</source>
+        <translation>将表格行复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Find …</source>
+        <translation>查找…</translation>
+    </message>
+    <message>
+        <source>Blocks, kernels, calls, ops, modules, stacks, annotations</source>
+        <translation>块、内核、调用、算子、模块、调用栈、标注</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history has no timeline: its tables have filters of their own</source>
+        <translation>没有历史的快照没有时间线：其表格有各自的筛选</translation>
+    </message>
+    <message>
+        <source>search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Leave the selected range</source>
+        <translation>退出所选区间</translation>
+    </message>
+    <message>
+        <source>Esc in the timeline</source>
+        <translation>在时间线中按 Esc</translation>
+    </message>
+    <message>
+        <source>Clear the selection</source>
+        <translation>清除选择</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>视图</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>全部显示</translation>
+    </message>
+    <message>
+        <source>fit</source>
+        <translation>适应</translation>
+    </message>
+    <message>
+        <source>zoom to fit</source>
+        <translation>缩放到合适</translation>
+    </message>
+    <message>
+        <source>reset zoom</source>
+        <translation>重置缩放</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom to the selection</source>
+        <translation>缩放到所选内容</translation>
+    </message>
+    <message>
+        <source>Previous view</source>
+        <translation>上一个视图</translation>
+    </message>
+    <message>
+        <source>Next view</source>
+        <translation>下一个视图</translation>
+    </message>
+    <message>
+        <source>hidden</source>
+        <translation>隐藏</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>tracks</source>
+        <translation>轨道</translation>
+    </message>
+    <message>
+        <source>reset</source>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>order</source>
+        <translation>顺序</translation>
+    </message>
+    <message>
+        <source>Controls</source>
+        <translation>控制面板</translation>
+    </message>
+    <message>
+        <source>Reset the layout</source>
+        <translation>重置布局</translation>
+    </message>
+    <message>
+        <source>Next GPU of the recording</source>
+        <translation>录制中的下一个 GPU</translation>
+    </message>
+    <message>
+        <source>A recording of several GPUs is shown one GPU at a time</source>
+        <translation>多 GPU 的录制一次显示一个 GPU</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>cuda</source>
+        <translation>cuda</translation>
+    </message>
+    <message>
+        <source>Dark theme</source>
+        <translation>深色主题</translation>
+    </message>
+    <message>
+        <source>Light theme</source>
+        <translation>浅色主题</translation>
+    </message>
+    <message>
+        <source>language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>动画</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Run on this computer&apos;s GPU</source>
+        <translation>在本机 GPU 上运行</translation>
+    </message>
+    <message>
+        <source>The same steps, computed and measured; the plan is compared with them</source>
+        <translation>同样的步骤，真实计算并测量；与规划比较</translation>
+    </message>
+    <message>
+        <source>card</source>
+        <translation>显卡</translation>
+    </message>
+    <message>
+        <source>measure</source>
+        <translation>测量</translation>
+    </message>
+    <message>
+        <source>stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>abort</source>
+        <translation>中止</translation>
+    </message>
+    <message>
+        <source>Show the program</source>
+        <translation>显示程序</translation>
+    </message>
+    <message>
+        <source>back</source>
+        <translation>返回</translation>
+    </message>
+    <message>
+        <source>background</source>
+        <translation>后台</translation>
+    </message>
+    <message>
+        <source>Download LibTorch</source>
+        <translation>下载 LibTorch</translation>
+    </message>
+    <message>
+        <source>setup</source>
+        <translation>准备</translation>
+    </message>
+    <message>
+        <source>install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>torch</source>
+        <translation>torch</translation>
+    </message>
+    <message>
+        <source>Open config.json …</source>
+        <translation>打开 config.json…</translation>
+    </message>
+    <message>
+        <source>Open a model&apos;s or a run&apos;s configuration</source>
+        <translation>打开模型或运行的配置</translation>
+    </message>
+    <message>
+        <source>JSON (*.json);;All files (*)</source>
+        <translation>JSON (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>A Hugging Face config.json, or a run.json</source>
+        <translation>Hugging Face 的 config.json，或 run.json</translation>
+    </message>
+    <message>
+        <source>Choose the GPU …</source>
+        <translation>选择 GPU…</translation>
+    </message>
+    <message>
+        <source>Search the device table; a MIG slice, other memory, a device file, figures</source>
+        <translation>搜索设备表；MIG 切片、其他显存大小、设备文件、数值</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>mig</source>
+        <translation>mig</translation>
+    </message>
+    <message>
+        <source>budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>What each technique changes, from the model&apos;s defaults to this run</source>
+        <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
+    </message>
+    <message>
+        <source>Published experiments</source>
+        <translation>已发表的实验</translation>
+    </message>
+    <message>
+        <source>Predicted beside published; each opens as a run</source>
+        <translation>预测值与发表值对照；每个都可作为运行打开</translation>
+    </message>
+    <message>
+        <source>reproduce</source>
+        <translation>复现</translation>
+    </message>
+    <message>
+        <source>Pin as baseline</source>
+        <translation>固定为基线</translation>
+    </message>
+    <message>
+        <source>Later runs are drawn over this one and compared with it</source>
+        <translation>之后的运行会叠加绘制在其上并与之比较</translation>
+    </message>
+    <message>
+        <source>Unpin the baseline</source>
+        <translation>取消固定基线</translation>
+    </message>
+    <message>
+        <source>Swap with the baseline</source>
+        <translation>与基线交换</translation>
+    </message>
+    <message>
+        <source>Techniques</source>
+        <translation>技术</translation>
+    </message>
+    <message>
+        <source>Go</source>
+        <translation>转到</translation>
+    </message>
+    <message>
+        <source>To the peak</source>
+        <translation>到峰值</translation>
+    </message>
+    <message>
+        <source>To the largest allocation at the peak</source>
+        <translation>到峰值处最大的分配</translation>
+    </message>
+    <message>
+        <source>Explain</source>
+        <translation>分析</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history can&apos;t be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
+        <source>Commands …</source>
+        <translation>命令…</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source>About vramscope</source>
+        <translation>关于 vramscope</translation>
+    </message>
+    <message>
+        <source>Open a recording</source>
+        <translation>打开录制</translation>
+    </message>
+    <message>
+        <source>Compare with a recording</source>
+        <translation>与录制比较</translation>
+    </message>
+    <message>
+        <source>Save the trace</source>
+        <translation>保存跟踪</translation>
+    </message>
+    <message>
+        <source>Traces (*.trace)</source>
+        <translation>跟踪 (*.trace)</translation>
+    </message>
+    <message>
+        <source>Export as Chrome trace</source>
+        <translation>导出为 Chrome 跟踪</translation>
+    </message>
+    <message>
+        <source>Chrome trace (*.json)</source>
+        <translation>Chrome 跟踪 (*.json)</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;What is in GPU memory while a neural network trains.&lt;br&gt;&lt;br&gt;Worker: %1&lt;br&gt;Qt %2</source>
+        <translation>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;神经网络训练时 GPU 显存中的内容。&lt;br&gt;&lt;br&gt;工作进程：%1&lt;br&gt;Qt %2</translation>
+    </message>
+    <message>
+        <source>not running</source>
+        <translation>未运行</translation>
+    </message>
+    <message>
+        <source>Open recent: %1</source>
+        <translation>打开最近的文件：%1</translation>
+    </message>
+    <message>
+        <source>not planned yet</source>
+        <translation>尚未规划</translation>
+    </message>
+    <message>
+        <source>%1 can&apos;t be run with these settings</source>
+        <translation>%1 无法以这些设置运行</translation>
+    </message>
+    <message>
+        <source>It starts with %1.</source>
+        <translation>它以 %1 开始。</translation>
+    </message>
+    <message>
+        <source>%1 has settings of its own</source>
+        <translation>%1 有自己的设置</translation>
+    </message>
+    <message>
+        <source>The result can&apos;t be shown</source>
+        <translation>无法显示结果</translation>
+    </message>
+    <message>
+        <source>%1. Close other programs, or choose fewer steps.</source>
+        <translation>%1。请关闭其他程序，或减少步数。</translation>
+    </message>
+    <message>
+        <source>Not shown: %1</source>
+        <translation>未显示：%1</translation>
+    </message>
+    <message>
+        <source>The last action was not carried out</source>
+        <translation>上一个操作未执行</translation>
+    </message>
+    <message>
+        <source>Not carried out: %1</source>
+        <translation>未执行：%1</translation>
+    </message>
+    <message>
+        <source>%1 – vramscope</source>
+        <translation>%1 – vramscope</translation>
+    </message>
+    <message>
+        <source>%1 – %2 – vramscope</source>
+        <translation>%1 – %2 – vramscope</translation>
+    </message>
+    <message>
+        <source>%1: %2 events, peak %3, in %4 ms</source>
+        <translation>%1：%2 个事件，峰值 %3，用时 %4 毫秒</translation>
+    </message>
+    <message>
+        <source>Planned beside the recording: %1</source>
+        <translation>与录制对照的规划：%1</translation>
+    </message>
+    <message>
+        <source>Back to the recording</source>
+        <translation>返回录制</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: %2 GiB too much</source>
+        <translation>放不进 %1：超出 %2 GiB</translation>
+    </message>
+    <message>
+        <source>showing %1 …</source>
+        <translation>正在显示 %1…</translation>
+    </message>
+    <message>
+        <source>baseline %1</source>
+        <translation>基线 %1</translation>
+    </message>
+    <message>
+        <source>previous run</source>
+        <translation>上一次运行</translation>
+    </message>
+    <message>
+        <source>%1 is the baseline now</source>
+        <translation>%1 现为基线</translation>
+    </message>
+    <message>
+        <source>Export a report</source>
+        <translation>导出报告</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <translation>网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)</source>
+        <translation>时间线 PNG (*.png);;时间线 PDF (*.pdf);;内存随时间变化 SVG (*.svg)</translation>
+    </message>
+    <message>
+        <source>Opening %1</source>
+        <translation>正在打开 %1</translation>
+    </message>
+    <message>
+        <source>opening %1 …</source>
+        <translation>正在打开 %1…</translation>
+    </message>
+    <message>
+        <source>%1 is large: %2</source>
+        <translation>%1 很大：%2</translation>
+    </message>
+    <message>
+        <source>Open a part …</source>
+        <translation>打开一部分…</translation>
+    </message>
+    <message>
+        <source>%1: %2 events by its index</source>
+        <translation>%1：索引中有 %2 个事件</translation>
+    </message>
+    <message>
+        <source>Opening %1 was cancelled</source>
+        <translation>已取消打开 %1</translation>
+    </message>
+    <message>
+        <source>Opening was cancelled</source>
+        <translation>已取消打开</translation>
+    </message>
+    <message>
+        <source>Open another one with Ctrl+O, or press Ctrl+R to plan a run</source>
+        <translation>用 Ctrl+O 打开另一个，或按 Ctrl+R 规划一次运行</translation>
+    </message>
+    <message>
+        <source>%1 could not be opened</source>
+        <translation>无法打开 %1</translation>
+    </message>
+    <message>
+        <source>%1. %2%3</source>
+        <translation>%1。%2%3</translation>
+    </message>
+    <message>
+        <source>Not opened: %1: %2</source>
+        <translation>未打开：%1：%2</translation>
+    </message>
+    <message>
+        <source>The file could not be opened</source>
+        <translation>无法打开该文件</translation>
+    </message>
+    <message>
+        <source>Opened %1: %2 events</source>
+        <translation>已打开 %1：%2 个事件</translation>
+    </message>
+    <message>
+        <source>Opening %1 to compare with</source>
+        <translation>正在打开 %1 以便比较</translation>
+    </message>
+    <message>
+        <source>Compared with %1</source>
+        <translation>已与 %1 比较</translation>
+    </message>
+    <message>
+        <source>%1. %2</source>
+        <translation>%1。%2</translation>
+    </message>
+    <message>
+        <source>the reason is not stated</source>
+        <translation>未说明原因</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>; %1 more in the Log tab</source>
+        <translation>；另有 %1 条在“日志”标签页中</translation>
+    </message>
+    <message>
+        <source>%1 is not complete</source>
+        <translation>%1 不完整</translation>
+    </message>
+    <message>
+        <source>%1. Everything before that is shown.</source>
+        <translation>%1。显示其之前的全部内容。</translation>
+    </message>
+    <message>
+        <source>What would help</source>
+        <translation>可行的办法</translation>
+    </message>
+    <message>
+        <source>%1 could not be used</source>
+        <translation>无法使用 %1</translation>
+    </message>
+    <message>
+        <source>Not used: %1</source>
+        <translation>未使用：%1</translation>
+    </message>
+    <message>
+        <source>It has %1 bytes; a config.json has a few thousand</source>
+        <translation>它有 %1 字节；config.json 通常只有几千字节</translation>
+    </message>
+    <message>
+        <source>The result of %1 is kept: %2</source>
+        <translation>%1 的结果已保留：%2</translation>
+    </message>
+    <message>
+        <source>The result of %1 is not saved</source>
+        <translation>%1 的结果未保存</translation>
+    </message>
+    <message>
+        <source>%1. It is in memory only: save it to another place.</source>
+        <translation>%1。它只在内存中：请保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>Not kept: %1: %2</source>
+        <translation>未保留：%1：%2</translation>
+    </message>
+    <message>
+        <source>%1 is being planned.</source>
+        <translation>正在规划 %1。</translation>
+    </message>
+    <message>
+        <source>%1 is being recorded.</source>
+        <translation>正在录制 %1。</translation>
+    </message>
+    <message>
+        <source>A run on this computer&apos;s GPU goes on.</source>
+        <translation>本机 GPU 上的运行仍在继续。</translation>
+    </message>
+    <message>
+        <source>Stop and keep what arrived</source>
+        <translation>停止并保留已收到的内容</translation>
+    </message>
+    <message>
+        <source>Keep running</source>
+        <translation>继续运行</translation>
+    </message>
+    <message>
+        <source>Closing the window stops it. What arrived so far is saved and can be opened again from the File menu.</source>
+        <translation>关闭窗口会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Stopping, then closing …</source>
+        <translation>正在停止，然后关闭…</translation>
+    </message>
+    <message>
+        <source>Saving, then closing …</source>
+        <translation>正在保存，然后关闭…</translation>
+    </message>
+    <message>
+        <source>The result of %1 is not saved.</source>
+        <translation>%1 的结果未保存。</translation>
+    </message>
+    <message>
+        <source>Save …</source>
+        <translation>保存…</translation>
+    </message>
+    <message>
+        <source>Discard it</source>
+        <translation>丢弃</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>This plan</source>
+        <translation>当前规划</translation>
+    </message>
+    <message>
+        <source>Planning %1</source>
+        <translation>正在规划 %1</translation>
+    </message>
+    <message>
+        <source>Recording %1</source>
+        <translation>正在录制 %1</translation>
+    </message>
+    <message>
+        <source>running %1 …</source>
+        <translation>正在运行 %1…</translation>
+    </message>
+    <message>
+        <source> (%1)</source>
+        <translation>（%1）</translation>
+    </message>
+    <message>
+        <source>%1 does not fit into the GPU</source>
+        <translation>%1 放不进 GPU</translation>
+    </message>
+    <message>
+        <source>%1%2.%3</source>
+        <translation>%1%2。%3</translation>
+    </message>
+    <message>
+        <source>Not planned: %1</source>
+        <translation>未规划：%1</translation>
+    </message>
+    <message>
+        <source>Not recorded: %1</source>
+        <translation>未录制：%1</translation>
+    </message>
+    <message>
+        <source>Nothing was planned</source>
+        <translation>没有规划任何内容</translation>
+    </message>
+    <message>
+        <source>Nothing was recorded</source>
+        <translation>没有录制任何内容</translation>
+    </message>
+    <message>
+        <source>%1 was stopped</source>
+        <translation>%1 已停止</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Ctrl+R starts it again</source>
+        <translation>按 Ctrl+R 重新启动</translation>
+    </message>
+    <message>
+        <source>%1 has ended</source>
+        <translation>%1 已结束</translation>
+    </message>
+    <message>
+        <source>%1 failed</source>
+        <translation>%1 失败</translation>
+    </message>
+    <message>
+        <source>What arrived is kept; the File menu lists it, too.</source>
+        <translation>已收到的内容已保留；“文件”菜单中也有列出。</translation>
+    </message>
+    <message>
+        <source>Show it</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source> and %1 more</source>
+        <translation> 以及另外 %1 个</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Interrupted</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>%1. Choose another place.</source>
+        <translation>%1。请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Document</source>
+        <translation>文档</translation>
+    </message>
+    <message>
+        <source>session</source>
+        <translation>会话</translation>
+    </message>
+    <message>
+        <source>crash</source>
+        <translation>崩溃</translation>
+    </message>
+    <message>
+        <source>reopen</source>
+        <translation>重新打开</translation>
+    </message>
+    <message>
+        <source>Reopen documents at start</source>
+        <translation>启动时重新打开文档</translation>
+    </message>
+    <message>
+        <source>Save settings …</source>
+        <translation>保存设置…</translation>
+    </message>
+    <message>
+        <source>Save the settings of the run</source>
+        <translation>保存运行的设置</translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation>JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>run.json</source>
+        <translation>run.json</translation>
+    </message>
+    <message>
+        <source>config</source>
+        <translation>配置</translation>
+    </message>
+    <message>
+        <source>export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>not among the shipped runs, and LibTorch is not installed</source>
+        <translation>不在附带的运行中，且未安装 LibTorch</translation>
+    </message>
+    <message>
+        <source>Nothing is planned</source>
+        <translation>没有规划任何内容</translation>
+    </message>
+    <message>
+        <source>LibTorch is not installed, and no shipped run was found</source>
+        <translation>未安装 LibTorch，且没有找到附带的运行</translation>
+    </message>
+    <message>
+        <source>opening a shipped run …</source>
+        <translation>正在打开附带的运行…</translation>
+    </message>
+    <message>
+        <source>Downloading LibTorch</source>
+        <translation>正在下载 LibTorch</translation>
+    </message>
+    <message>
+        <source>Cancelled: what was downloaded is kept</source>
+        <translation>已取消：已下载的内容保留</translation>
+    </message>
+    <message>
+        <source>LibTorch was not set up: %1</source>
+        <translation>未能安装 LibTorch：%1</translation>
+    </message>
+    <message>
+        <source>New plan</source>
+        <translation>新建规划</translation>
+    </message>
+    <message>
+        <source>tab</source>
+        <translation>标签页</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Next document</source>
+        <translation>下一个文档</translation>
+    </message>
+    <message>
+        <source>Previous document</source>
+        <translation>上一个文档</translation>
+    </message>
+    <message>
+        <source>Document %1</source>
+        <translation>文档 %1</translation>
+    </message>
+    <message>
+        <source>baseline</source>
+        <translation>基线</translation>
+    </message>
+    <message>
+        <source>Press Ctrl+R to run it again</source>
+        <translation>按 Ctrl+R 再次运行</translation>
+    </message>
+    <message>
+        <source>running …</source>
+        <translation>正在运行…</translation>
+    </message>
+    <message>
+        <source>Closing its tab stops it. What arrived so far is saved and can be opened again from the File menu.</source>
+        <translation>关闭标签页会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Back to “%1”</source>
+        <translation>返回“%1”</translation>
+    </message>
+    <message>
+        <source>%1 has nothing to compare with yet</source>
+        <translation>%1 还没有可比较的对象</translation>
+    </message>
+    <message>
+        <source>%1 is compared with %2</source>
+        <translation>正在将 %1 与 %2 比较</translation>
+    </message>
+    <message>
+        <source>%1 on the GPU</source>
+        <translation>%1（在 GPU 上）</translation>
+    </message>
+    <message>
+        <source>%1 failed: %2</source>
+        <translation>%1 失败：%2</translation>
+    </message>
+    <message>
+        <source>planning …</source>
+        <translation>正在规划…</translation>
+    </message>
+    <message>
+        <source>%1.</source>
+        <translation>%1。</translation>
+    </message>
+    <message>
+        <source>Not run: %1</source>
+        <translation>未运行：%1</translation>
+    </message>
+    <message>
+        <source>LibTorch is not installed</source>
+        <translation>LibTorch 未安装</translation>
+    </message>
+    <message>
+        <source>looking for a GPU …</source>
+        <translation>正在查找 GPU…</translation>
+    </message>
+    <message>
+        <source>The run ended without any events</source>
+        <translation>运行结束，但没有任何事件</translation>
+    </message>
+    <message>
+        <source>Run again</source>
+        <translation>再次运行</translation>
+    </message>
+    <message>
+        <source>no events</source>
+        <translation>没有事件</translation>
+    </message>
+    <message>
+        <source>the run did not finish</source>
+        <translation>运行未完成</translation>
+    </message>
+    <message>
+        <source>Cancelled</source>
+        <translation>已取消</translation>
+    </message>
+    <message>
+        <source>Press Ctrl+R to run it</source>
+        <translation>按 Ctrl+R 运行</translation>
+    </message>
+    <message>
+        <source>%1 could not be run</source>
+        <translation>无法运行 %1</translation>
+    </message>
+    <message>
+        <source>Failed: %1</source>
+        <translation>失败：%1</translation>
+    </message>
+    <message>
+        <source>The run failed</source>
+        <translation>运行失败</translation>
+    </message>
+    <message>
+        <source>The run on the GPU was lost</source>
+        <translation>GPU 上的运行已丢失</translation>
+    </message>
+    <message>
+        <source>The worker was lost and is being replaced</source>
+        <translation>工作进程已丢失，正在替换</translation>
+    </message>
+    <message>
+        <source>Nothing was run</source>
+        <translation>没有运行任何内容</translation>
+    </message>
+    <message>
+        <source>Press Ctrl+R to try again</source>
+        <translation>按 Ctrl+R 重试</translation>
+    </message>
+    <message>
+        <source>%1 is the file that was opened</source>
+        <translation>%1 是已打开的文件</translation>
+    </message>
+    <message>
+        <source>%1: it stays as it is. Choose another name.</source>
+        <translation>%1：保持不变。请选择其他名称。</translation>
+    </message>
+    <message>
+        <source>Not written: %1</source>
+        <translation>未写入：%1</translation>
+    </message>
+    <message>
+        <source>Writing %1 …</source>
+        <translation>正在写入 %1…</translation>
+    </message>
+    <message>
+        <source>Wrote %1 (%2)</source>
+        <translation>已写入 %1（%2）</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Cancelling %1 …</source>
+        <translation>正在取消 %1…</translation>
+    </message>
+    <message>
+        <source>Opening %1 … %2</source>
+        <translation>正在打开 %1… %2</translation>
+    </message>
+    <message>
+        <source>%1 · Ctrl+. cancels</source>
+        <translation>%1 · 按 Ctrl+. 取消</translation>
+    </message>
+    <message>
+        <source>Writing %1 … %2 · Ctrl+. cancels</source>
+        <translation>正在写入 %1… %2 · 按 Ctrl+. 取消</translation>
+    </message>
+    <message>
+        <source>needs LibTorch: “Download LibTorch” above, or `vramscope setup`</source>
+        <translation>需要 LibTorch：上方的“下载 LibTorch”，或 `vramscope setup`</translation>
+    </message>
+    <message>
+        <source>This build has no trainer (vramscope-worker), which plans the built-in models</source>
+        <translation>此版本没有规划内置模型所需的训练器（vramscope-worker）</translation>
+    </message>
+    <message>
+        <source>Compare with the document shown before</source>
+        <translation>与上一个显示的文档比较</translation>
+    </message>
+    <message>
+        <source>this window was started without the command line</source>
+        <translation>此窗口不是从命令行启动的</translation>
+    </message>
+    <message>
+        <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).</source>
+        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
+    </message>
+    <message>
+        <source>Open a second recording or trace as the baseline of the current run</source>
+        <translation>打开第二个录制或跟踪，作为当前运行的基线</translation>
+    </message>
+    <message>
+        <source>One device, or a range of entries or of time, of a large file</source>
+        <translation>大文件中的一个设备、一段条目或一段时间</translation>
+    </message>
+    <message>
+        <source>A snapshot without history has no entries: it is a single state</source>
+        <translation>没有历史的快照没有条目：它只是一个时刻</translation>
+    </message>
+    <message>
+        <source>Your own train.py, on an emulated GPU, on this computer&apos;s or on another&apos;s; does not start it yet</source>
+        <translation>您自己的 train.py：在模拟 GPU、本机或另一台计算机的 GPU 上；暂不启动</translation>
+    </message>
+    <message>
+        <source>Save the current run as a .trace file</source>
+        <translation>将当前内容保存为 .trace 文件</translation>
+    </message>
+    <message>
+        <source>One HTML page that needs no vramscope; a comparison when a baseline is pinned</source>
+        <translation>无需 vramscope 即可阅读的 HTML 页面；固定了基线时为比较报告</translation>
+    </message>
+    <message>
+        <source>Export image …</source>
+        <translation>导出图片…</translation>
+    </message>
+    <message>
+        <source>The timeline as shown, as PNG or PDF; memory over time as SVG</source>
+        <translation>当前所见的时间线，PNG 或 PDF；内存随时间变化，SVG</translation>
+    </message>
+    <message>
+        <source>Undo the last change of the configuration</source>
+        <translation>撤销上一次配置更改</translation>
+    </message>
+    <message>
+        <source>The selected rows of the current table, or all, as TSV (Ctrl+C in a table)</source>
+        <translation>当前表格的所选行（未选则全部），TSV 格式（在表格中按 Ctrl+C）</translation>
+    </message>
+    <message>
+        <source>With exact numbers (Ctrl+Shift+C in a table)</source>
+        <translation>使用原始数值（在表格中按 Ctrl+Shift+C）</translation>
+    </message>
+    <message>
+        <source>As a GitHub table</source>
+        <translation>GitHub 的表格格式</translation>
+    </message>
+    <message>
+        <source>Filter the current table, or the allocations</source>
+        <translation>筛选最前面的表格或分配</translation>
+    </message>
+    <message>
+        <source>Find next</source>
+        <translation>查找下一个</translation>
+    </message>
+    <message>
+        <source>The next row of the current table, and its blocks in the timeline</source>
+        <translation>当前表格的下一行及其在时间线中的块</translation>
+    </message>
+    <message>
+        <source>Find previous</source>
+        <translation>查找上一个</translation>
+    </message>
+    <message>
+        <source>Show all tracks</source>
+        <translation>显示所有轨道</translation>
+    </message>
+    <message>
+        <source>Also the hidden ones; right-click a track&apos;s title to hide it</source>
+        <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
+    </message>
+    <message>
+        <source>Reset all tracks</source>
+        <translation>恢复默认轨道</translation>
+    </message>
+    <message>
+        <source>Undo all folding, pinning, hiding, moving and resizing</source>
+        <translation>不折叠、不固定、不隐藏、不移动、不调整大小</translation>
+    </message>
+    <message>
+        <source>System theme</source>
+        <translation>主题跟随系统</translation>
+    </message>
+    <message>
+        <source>Run the configuration on the left again</source>
+        <translation>再次运行左侧的配置</translation>
+    </message>
+    <message>
+        <source>A program that runs, or has ended, in the background</source>
+        <translation>在后台运行或已结束的程序</translation>
+    </message>
+    <message>
+        <source>Needed to plan the built-in models</source>
+        <translation>规划内置模型所需</translation>
+    </message>
+    <message>
+        <source>Plan combinations of techniques until the run fits its device</source>
+        <translation>规划技术组合，直到运行放得进设备</translation>
+    </message>
+    <message>
+        <source>Show the baseline, and compare it with the run shown before</source>
+        <translation>显示基线，并与之前显示的内容比较</translation>
+    </message>
+    <message>
+        <source>Hide track</source>
+        <translation>隐藏轨道</translation>
+    </message>
+    <message>
+        <source>Show tracks</source>
+        <translation>显示轨道</translation>
+    </message>
+    <message>
+        <source> Your settings stay: %1.</source>
+        <translation> 您的设置保留：%1。</translation>
+    </message>
+    <message>
+        <source>%1. The window may show an older state. Save what you need, and close other programs.</source>
+        <translation>%1。显示的内容可能已过时。请保存所需内容，并关闭其他程序。</translation>
+    </message>
+    <message>
+        <source>%1. The recording has no batch size and sequence length: set them on the left.</source>
+        <translation>%1。录制中没有批大小和序列长度：请在左侧设置。</translation>
+    </message>
+    <message>
+        <source>Which run should be compared with the recording?</source>
+        <translation>要与录制对照哪个运行？</translation>
+    </message>
+    <message>
+        <source>The recording does not name its model. Choose model, batch and sequence on the left, then press Ctrl+R.</source>
+        <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: an allocation failed</source>
+        <translation>放不进 %1：有一个请求没有空间</translation>
+    </message>
+    <message>
+        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
+        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
+    </message>
+    <message>
+        <source> and %1 GiB that libraries allocate outside the allocator</source>
+        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
+    </message>
+    <message>
+        <source>No baseline: runs are compared with the previous one</source>
+        <translation>没有基线了：运行与上一次比较</translation>
+    </message>
+    <message>
+        <source>%1 is compared with baseline %2</source>
+        <translation>正在将 %1 与 %2 比较</translation>
+    </message>
+    <message>
+        <source>Export an image</source>
+        <translation>导出图片</translation>
+    </message>
+    <message>
+        <source>The whole file is being opened. A part opens faster and takes less memory: one device, or a range of entries or of time.</source>
+        <translation>正在打开全部内容。只打开一部分更快且占用内存更少：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>Preview: %1 events</source>
+        <translation>初步画面：%1 个事件</translation>
+    </message>
+    <message>
+        <source> The current view stays.</source>
+        <translation> 当前内容保留。</translation>
+    </message>
+    <message>
+        <source>Cannot open %1 to compare with</source>
+        <translation>无法打开 %1 进行比较</translation>
+    </message>
+    <message>
+        <source>%1 opened with warnings</source>
+        <translation>打开 %1 时有警告</translation>
+    </message>
+    <message>
+        <source>%1. The current view stays.</source>
+        <translation>%1。当前内容保留。</translation>
+    </message>
+    <message>
+        <source>Stop it? What has arrived so far is kept.</source>
+        <translation>要停止吗？已收到的内容会保留。</translation>
+    </message>
+    <message>
+        <source>%1 failed before it finished</source>
+        <translation>%1 失败</translation>
+    </message>
+    <message>
+        <source>The page on the left shows its last output</source>
+        <translation>左侧页面显示其最后的输出</translation>
+    </message>
+    <message>
+        <source>No events arrived.</source>
+        <translation>没有收到任何内容。</translation>
+    </message>
+    <message>
+        <source>The window was not closed properly last time</source>
+        <translation>上次窗口未正常关闭</translation>
+    </message>
+    <message>
+        <source>Open then: %1. Document &gt; Restore brings them back, too.</source>
+        <translation>当时打开的有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Documents restored: %n</source>
+        <translation>
+            <numerusform>已恢复 %n 个文档</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Wrote %1; plan it with `vramscope plan --config %1`</source>
+        <translation>已写入 %1；也可用 `vramscope plan --config %1` 规划</translation>
+    </message>
+    <message>
+        <source>Cannot write %1</source>
+        <translation>未能写入 %1</translation>
+    </message>
+    <message>
+        <source>The documents that were open when the window last closed</source>
+        <translation>上次窗口结束时打开的内容</translation>
+    </message>
+    <message>
+        <source>As run.json, for `vramscope plan --config` and Open config.json</source>
+        <translation>保存为 run.json，可由 `vramscope plan --config` 和“打开 config.json”读取</translation>
+    </message>
+    <message>
+        <source>LibTorch %1, needed to plan the built-in models, is not installed</source>
+        <translation>规划内置模型所需的 LibTorch %1 未安装</translation>
+    </message>
+    <message>
+        <source>No shipped run has these settings</source>
+        <translation>没有附带此配置的运行</translation>
+    </message>
+    <message>
+        <source>Planning it needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
+        <translation>规划它需要 LibTorch。可用左侧面板下载，或运行 `vramscope setup`。</translation>
+    </message>
+    <message>
+        <source>LibTorch is not installed, and this program ships no runs</source>
+        <translation>未安装 LibTorch，且本程序没有附带运行</translation>
+    </message>
+    <message>
+        <source>Open a recording with Ctrl+O, or plan your own program with Ctrl+G</source>
+        <translation>用 Ctrl+O 打开录制，或用 Ctrl+G 规划您的程序</translation>
+    </message>
+    <message>
+        <source>LibTorch is installed: everything can be planned now</source>
+        <translation>LibTorch 已就绪：现在可以规划任何内容</translation>
+    </message>
+    <message>
+        <source>With the settings of the current run, in a new tab</source>
+        <translation>使用当前运行的设置，在新标签页中</translation>
+    </message>
+    <message>
+        <source>It becomes the baseline of the current one; or drag a tab onto another</source>
+        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
+    </message>
+    <message>
+        <source>No result</source>
+        <translation>没有结果</translation>
+    </message>
+    <message>
+        <source>Was it moved? Look for it with Ctrl+O.</source>
+        <translation>它被移动了吗？按 Ctrl+O 查找。</translation>
+    </message>
+    <message>
+        <source>This result is no longer saved and cannot be shown again</source>
+        <translation>此结果已不再保存：无法再次显示</translation>
+    </message>
+    <message>
+        <source>The worker was lost; a new one has replaced it</source>
+        <translation>工作进程已丢失；已由新的进程取代</translation>
+    </message>
+    <message>
+        <source>Cannot run on a GPU here</source>
+        <translation>这里无法在 GPU 上运行</translation>
+    </message>
+    <message>
+        <source>The worker reported success but sent no events. The Log tab has its output.</source>
+        <translation>工作进程报告成功，但没有发送任何内容。其输出见“日志”标签页。</translation>
+    </message>
+    <message>
+        <source>The run was stopped before any events arrived.</source>
+        <translation>运行在收到任何内容之前已停止。</translation>
+    </message>
+    <message>
+        <source>%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last change.</source>
+        <translation>%1。更改所指的设置即会自动重新运行；Ctrl+Z 撤销上一次更改。</translation>
+    </message>
+    <message>
+        <source>Change the settings on the left, or undo the last change</source>
+        <translation>更改左侧的设置，或撤销上一次更改</translation>
+    </message>
+    <message>
+        <source>%1 The events that had arrived are shown.</source>
+        <translation>%1 显示已收到的内容。</translation>
+    </message>
+    <message>
+        <source>%1 The current view stays. The Log tab has its last output.</source>
+        <translation>%1 当前内容保留。其最后的输出见“日志”标签页。</translation>
+    </message>
+    <message>
+        <source>The worker keeps crashing; restarts stopped</source>
+        <translation>工作进程不断崩溃；已停止重启</translation>
+    </message>
+    <message>
+        <source>Cancelled: %1 is unchanged</source>
+        <translation>已取消：%1 与之前相同</translation>
+    </message>
+    <message>
+        <source>%1. An existing file is unchanged; choose another place or free some space.</source>
+        <translation>%1。原有的文件未改动；请选择其他位置或腾出空间。</translation>
+    </message>
+    <message>
+        <source>Adding up memory … · Ctrl+. cancels</source>
+        <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::OpenPartDialog</name>
+    <message>
+        <source>Open part of a recording</source>
+        <translation>打开录制的一部分</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Browse …</source>
+        <translation>浏览…</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>all</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>Entries from</source>
+        <translation>条目从</translation>
+    </message>
+    <message>
+        <source>the first, 0</source>
+        <translation>第一条，0</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>到</translation>
+    </message>
+    <message>
+        <source>the last</source>
+        <translation>最后一条</translation>
+    </message>
+    <message>
+        <source>Time from</source>
+        <translation>时间从</translation>
+    </message>
+    <message>
+        <source>the beginning; 1.5 s, 200 ms</source>
+        <translation>开头；1.5 s、200 ms</translation>
+    </message>
+    <message>
+        <source>the end</source>
+        <translation>结尾</translation>
+    </message>
+    <message>
+        <source>%1 us</source>
+        <translation>%1 us</translation>
+    </message>
+    <message>
+        <source>Choose a file.</source>
+        <translation>请选择文件。</translation>
+    </message>
+    <message>
+        <source>There is no such file.</source>
+        <translation>没有这个文件。</translation>
+    </message>
+    <message>
+        <source>The file has %1.</source>
+        <translation>该文件有 %1。</translation>
+    </message>
+    <message>
+        <source>Only the selected part is kept in memory. Older blocks appear as its start state. Empty fields leave that side open.</source>
+        <translation>只有所选部分保存在内存中。早于该部分的块作为其初始状态。留空表示该侧不限。</translation>
+    </message>
+    <message>
+        <source>path of a snapshot or a Kineto JSON</source>
+        <translation>快照或 Kineto JSON 的路径</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::OutOfMemoryPageView</name>
+    <message>
+        <source>Go there</source>
+        <translation>跳转</translation>
+    </message>
+    <message>
+        <source>What held the memory</source>
+        <translation>被谁占用</translation>
+    </message>
+    <message>
+        <source>Could not be computed: %1</source>
+        <translation>无法计算：%1</translation>
+    </message>
+    <message>
+        <source>%1 (%2 in all)</source>
+        <translation>%1（共 %2）</translation>
+    </message>
+    <message>
+        <source>Place the cursor where memory ran out</source>
+        <translation>将光标置于内存不足的位置</translation>
+    </message>
+    <message>
+        <source>What would avoid it</source>
+        <translation>怎样才能通过</translation>
+    </message>
+    <message>
+        <source>Replaying what would avoid it …</source>
+        <translation>正在重放可行的办法…</translation>
+    </message>
+    <message>
+        <source>Searching …</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>%1: requested %2</source>
+        <translation>%1：请求 %2</translation>
+    </message>
+    <message>
+        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
+        <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
+    </message>
+    <message>
+        <source>Cancelled: without the replayed results.</source>
+        <translation>已取消：不含需要重放的部分。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::PhasesPanel</name>
+    <message>
+        <source>No steps are marked in this trace, and none were found by repetition. Its allocations and call sites are in the other tabs.</source>
+        <translation>此跟踪没有标记步，也没有通过重复模式找到步。分配和调用点在其他标签页中。</translation>
+    </message>
+    <message>
+        <source>No step overlaps the selected range.</source>
+        <translation>所选区间内没有步。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramPanel</name>
+    <message>
+        <source>Plan: an emulated GPU</source>
+        <translation>规划：模拟 GPU</translation>
+    </message>
+    <message>
+        <source>Record: this computer&apos;s GPU</source>
+        <translation>录制：本机的 GPU</translation>
+    </message>
+    <message>
+        <source>Record: another computer, by ssh</source>
+        <translation>录制：另一台计算机，通过 ssh</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>A plan needs no GPU. A recording measures memory, kernels and copies of a real run</source>
+        <translation>规划不需要 GPU。录制测量真实运行的内存、内核和拷贝</translation>
+    </message>
+    <message>
+        <source>user@box</source>
+        <translation>user@box</translation>
+    </message>
+    <message>
+        <source>Computer</source>
+        <translation>计算机</translation>
+    </message>
+    <message>
+        <source>vramscope</source>
+        <translation>vramscope</translation>
+    </message>
+    <message>
+        <source>train.py, or drop it here</source>
+        <translation>train.py，或拖放到此处</translation>
+    </message>
+    <message>
+        <source>Choose the script …</source>
+        <translation>选择脚本…</translation>
+    </message>
+    <message>
+        <source>Script</source>
+        <translation>脚本</translation>
+    </message>
+    <message>
+        <source>The Python script that trains; or -m and the name of a module</source>
+        <translation>用于训练的 Python 脚本；或 -m 加模块名</translation>
+    </message>
+    <message>
+        <source>python3</source>
+        <translation>python3</translation>
+    </message>
+    <message>
+        <source>Python</source>
+        <translation>Python</translation>
+    </message>
+    <message>
+        <source>The interpreter that has your PyTorch</source>
+        <translation>装有您的 PyTorch 的解释器</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>As you would type them into a shell</source>
+        <translation>与在 shell 中输入的相同</translation>
+    </message>
+    <message>
+        <source>Choose the folder …</source>
+        <translation>选择文件夹…</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPU 数</translation>
+    </message>
+    <message>
+        <source>until it ends</source>
+        <translation>直到结束</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>with the op that launched them</source>
+        <translation>包括启动它们的算子</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>the script&apos;s</source>
+        <translation>脚本所在目录</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>none found</source>
+        <translation>没有找到</translation>
+    </message>
+    <message>
+        <source>The Python interpreter that has your PyTorch (bin/python of its environment)</source>
+        <translation>装有您的 PyTorch 的 Python 解释器（其环境的 bin/python）</translation>
+    </message>
+    <message>
+        <source>The script that trains</source>
+        <translation>用于训练的脚本</translation>
+    </message>
+    <message>
+        <source>Python (*.py);;All files (*)</source>
+        <translation>Python (*.py);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Python %1, %2</source>
+        <translation>Python %1，%2</translation>
+    </message>
+    <message>
+        <source>The script really runs on this computer&apos;s GPU, as without vramscope: what it writes stays. Memory, kernels and copies are measured while it runs.</source>
+        <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
+    </message>
+    <message>
+        <source>Plan this program</source>
+        <translation>规划此程序</translation>
+    </message>
+    <message>
+        <source>Record this program</source>
+        <translation>录制此程序</translation>
+    </message>
+    <message>
+        <source>Again on another GPU …</source>
+        <translation>换一个 GPU 再来…</translation>
+    </message>
+    <message>
+        <source>Plan it on a GPU …</source>
+        <translation>在某个 GPU 上规划…</translation>
+    </message>
+    <message>
+        <source>Starting Python, importing torch</source>
+        <translation>正在启动 Python，导入 torch</translation>
+    </message>
+    <message>
+        <source>torch is imported; nothing is on the GPU yet</source>
+        <translation>torch 已导入；GPU 上还没有内容</translation>
+    </message>
+    <message>
+        <source>Building the model</source>
+        <translation>正在构建模型</translation>
+    </message>
+    <message>
+        <source>Step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>Step %1 of %2</source>
+        <translation>第 %1 步，共 %2 步</translation>
+    </message>
+    <message>
+        <source>Stopping</source>
+        <translation>正在停止</translation>
+    </message>
+    <message>
+        <source>It has ended; reading the rest</source>
+        <translation>已结束；正在读取其余内容</translation>
+    </message>
+    <message>
+        <source> · %1 events</source>
+        <translation> · %1 个事件</translation>
+    </message>
+    <message>
+        <source> · peak so far %1</source>
+        <translation> · 目前峰值 %1</translation>
+    </message>
+    <message>
+        <source> · %1 s</source>
+        <translation> · %1 秒</translation>
+    </message>
+    <message>
+        <source> (%1)</source>
+        <translation>（%1）</translation>
+    </message>
+    <message>
+        <source>Stopped after %1 s; what arrived is kept</source>
+        <translation>%1 秒后停止；已收到的内容保留</translation>
+    </message>
+    <message>
+        <source>Stopped before anything was on the GPU</source>
+        <translation>在 GPU 上有内容之前停止</translation>
+    </message>
+    <message>
+        <source>Planned in %1 s</source>
+        <translation>%1 秒内完成规划</translation>
+    </message>
+    <message>
+        <source>Recorded in %1 s</source>
+        <translation>%1 秒内完成录制</translation>
+    </message>
+    <message>
+        <source>Another …</source>
+        <translation>另一个…</translation>
+    </message>
+    <message>
+        <source>As for `ssh` in a terminal</source>
+        <translation>ssh 使用的名称；与终端中的 `ssh` 相同</translation>
+    </message>
+    <message>
+        <source>from its PATH</source>
+        <translation>其 PATH 中的版本</translation>
+    </message>
+    <message>
+        <source>vramscope on that computer, if it is not on the PATH of a shell that ssh starts</source>
+        <translation>那台计算机上的 vramscope，用于 ssh 启动的 shell 的 PATH 中没有它时</translation>
+    </message>
+    <message>
+        <source>Working directory</source>
+        <translation>启动目录</translation>
+    </message>
+    <message>
+        <source>The program&apos;s working directory</source>
+        <translation>程序的启动目录</translation>
+    </message>
+    <message>
+        <source>this computer&apos;s</source>
+        <translation>本机的 GPU</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>The GPU that a planned program sees</source>
+        <translation>规划的程序所看到的 GPU</translation>
+    </message>
+    <message>
+        <source>Number of processes, one for each GPU, as torchrun starts them</source>
+        <translation>进程数，每个 GPU 一个，如同 torchrun 启动的那样</translation>
+    </message>
+    <message>
+        <source>Ends after this many optimizer steps: the first creates the optimizer&apos;s state, the second is like all later ones. 0: runs to its end</source>
+        <translation>执行这么多优化器步后结束；第一步建立优化器状态，第二步与之后各步相同。0：运行到结束</translation>
+    </message>
+    <message>
+        <source>skip parameter initialization</source>
+        <translation>不初始化参数</translation>
+    </message>
+    <message>
+        <source>Initialization takes long on the CPU and does not change the memory of a planned GPU. Turn this off if the script reads parameter values</source>
+        <translation>在处理器上初始化耗时很长，且不改变规划 GPU 的内存。如果脚本会查看参数值，请关闭此项</translation>
+    </message>
+    <message>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always knows it</source>
+        <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
+    </message>
+    <message>
+        <source>train.py, on that computer</source>
+        <translation>那台计算机上的 train.py</translation>
+    </message>
+    <message>
+        <source>the login directory</source>
+        <translation>登录目录</translation>
+    </message>
+    <message>
+        <source>Like Ctrl-C; press again to force it. What has arrived is kept</source>
+        <translation>等同于 Ctrl-C；再按一次：强制停止。已收到的内容保留</translation>
+    </message>
+    <message>
+        <source>Plan the same program on it and compare: this run is the baseline</source>
+        <translation>在其上规划同一程序并比较：当前运行为基线</translation>
+    </message>
+    <message>
+        <source>OUTPUT</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>ON THE COMMAND LINE</source>
+        <translation>等价的命令行</translation>
+    </message>
+    <message>
+        <source>another …</source>
+        <translation>另一个…</translation>
+    </message>
+    <message>
+        <source>The script really runs, with your rights, on an emulated GPU: nothing is computed, losses are 0. What it writes, renames or deletes stays in a temporary layer that is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
+        <translation>脚本会以您的权限在模拟 GPU 上真正运行：不进行任何计算，损失为 0。它写入、重命名或删除的内容位于临时层中，之后会删除。已知服务的上传被禁用，下载可用。</translation>
+    </message>
+    <message>
+        <source>The script really runs on that computer, and what it writes stays there. vramscope must be installed there, too; its hooks&apos; data comes through ssh while it runs. ssh has no terminal here: it needs a key, not a password.</source>
+        <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
+    </message>
+    <message>
+        <source>Start it now (Ctrl+R)</source>
+        <translation>立即启动（Ctrl+R）</translation>
+    </message>
+    <message>
+        <source>Connecting to %1, starting Python there</source>
+        <translation>正在连接 %1，并在那里启动 Python</translation>
+    </message>
+    <message>
+        <source>All steps are done; Python is ending</source>
+        <translation>所有步已完成；Python 正在结束</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramRunner</name>
+    <message>
+        <source>Record fewer steps, or close other programs.</source>
+        <translation>减少录制的步数，或关闭其他程序。</translation>
+    </message>
+    <message>
+        <source>Try `ssh %1 true` in a terminal.</source>
+        <translation>请在终端中尝试 `ssh %1 true`。</translation>
+    </message>
+    <message>
+        <source>Choose another interpreter.</source>
+        <translation>请选择另一个解释器。</translation>
+    </message>
+    <message>
+        <source>program &apos;vramscope&apos;, which starts it, not found</source>
+        <translation>没有找到启动它所需的程序 &apos;vramscope&apos;</translation>
+    </message>
+    <message>
+        <source>Build it with ./vramscope; it belongs beside this program.</source>
+        <translation>用 ./vramscope 构建；它位于本程序旁边。</translation>
+    </message>
+    <message>
+        <source>Check the free space in %1.</source>
+        <translation>%1 中是否有空间？</translation>
+    </message>
+    <message>
+        <source>cannot read its history: %1</source>
+        <translation>无法读取其历史：%1</translation>
+    </message>
+    <message>
+        <source>cannot start &apos;%1&apos;, which starts it</source>
+        <translation>无法启动用于启动它的 &apos;%1&apos;</translation>
+    </message>
+    <message>
+        <source>the process that watches it was killed, and the program with it</source>
+        <translation>监视它的进程被终止，它也随之终止</translation>
+    </message>
+    <message>
+        <source>The events that arrived before are shown.</source>
+        <translation>显示此前已收到的内容。</translation>
+    </message>
+    <message>
+        <source>cannot write its whole history: %1</source>
+        <translation>无法完整写入其历史：%1</translation>
+    </message>
+    <message>
+        <source>Free some space in %1; the events that arrived are shown.</source>
+        <translation>请在 %1 中腾出空间；显示已收到的内容。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::RangedPage</name>
+    <message>
+        <source>in the range of %1  ✕</source>
+        <translation>在区间 %1 内  ✕</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ReclaimPage</name>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
+    <message>
+        <source>Most unused</source>
+        <translation>未用最多</translation>
+    </message>
+    <message>
+        <source>Replaying the trace under other settings, and with empty_cache() …</source>
+        <translation>正在其他设置下重放跟踪，包括 empty_cache()…</translation>
+    </message>
+    <message>
+        <source>Could not be computed: %1</source>
+        <translation>无法计算：%1</translation>
+    </message>
+    <message>
+        <source>Compute for the time under the cursor (or the peak), not for the time with the most reserved and unused memory</source>
+        <translation>针对光标（否则峰值）所在的时刻计算，而不是预留最多而使用最少的时刻</translation>
+    </message>
+    <message>
+        <source>Compute for the time with the most reserved and unused memory</source>
+        <translation>针对预留最多而使用最少的时刻计算</translation>
+    </message>
+    <message>
+        <source>%1: %2 Double-click settings to open them as a what-if.</source>
+        <translation>%1：%2 双击设置即可作为假设分析打开。</translation>
+    </message>
+    <message>
+        <source>Cancelled. Click a button to start again.</source>
+        <translation>已取消。点击任一按钮可重新开始。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::RecordingPanel</name>
+    <message>
+        <source>RECORDED FILE</source>
+        <translation>录制文件</translation>
+    </message>
+    <message>
+        <source>CATEGORIES</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>Try other allocator settings</source>
+        <translation>尝试其他分配器设置</translation>
+    </message>
+    <message>
+        <source>Plan a run to compare</source>
+        <translation>规划一次运行以比较</translation>
+    </message>
+    <message>
+        <source>The recording stays as the baseline; the controls come back</source>
+        <translation>录制保留为基线；控制面板恢复</translation>
+    </message>
+    <message>
+        <source>Open part of it …</source>
+        <translation>打开其中一部分…</translation>
+    </message>
+    <message>
+        <source>PLANNED PROGRAM</source>
+        <translation>规划的程序</translation>
+    </message>
+    <message>
+        <source>RECORDED PROGRAM</source>
+        <translation>录制的程序</translation>
+    </message>
+    <message>
+        <source>%1 · OPENING</source>
+        <translation>%1 · 正在打开</translation>
+    </message>
+    <message>
+        <source>Planned on an emulated %1: the program itself ran, with PyTorch&apos;s own CUDA code and allocator; nothing was computed. Techniques are switched in the program.</source>
+        <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history can&apos;t be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
+    </message>
+    <message>
+        <source>One device, a range of entries, a range of time</source>
+        <translation>一个设备、一段条目、一段时间</translation>
+    </message>
+    <message>
+        <source>CATEGORIES · INFERRED</source>
+        <translation>类别 · 推断</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>ASSUMPTIONS</source>
+        <translation>假定</translation>
+    </message>
+    <message>
+        <source>ANALYSES</source>
+        <translation>可以分析</translation>
+    </message>
+    <message>
+        <source>This was recorded elsewhere: its techniques cannot be switched.</source>
+        <translation>这是在别处录制的：无法在其中切换技术。</translation>
+    </message>
+    <message>
+        <source>The allocator&apos;s settings can be tried here.</source>
+        <translation>这里可以尝试分配器的设置。</translation>
+    </message>
+    <message>
+        <source>Try the allocator&apos;s settings, or a planned run of a similar model beside it.</source>
+        <translation>可以尝试分配器的设置，以及对照规划一个类似模型。</translation>
+    </message>
+    <message>
+        <source>Try a planned run of a similar model beside it.</source>
+        <translation>可以对照规划一个类似模型。</translation>
+    </message>
+    <message>
+        <source>Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF</source>
+        <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
+    </message>
+    <message>
+        <source>A snapshot without history has no entries: it is a single state</source>
+        <translation>没有历史的快照没有条目：它只是一个时刻</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::RunPanel</name>
+    <message>
+        <source>RUN</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>A built-in model, or a Hugging Face config.json</source>
+        <translation>内置模型，或 Hugging Face 的 config.json</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Batch</source>
+        <translation>批大小</translation>
+    </message>
+    <message>
+        <source>Batch × sequence</source>
+        <translation>批大小 × 序列</translation>
+    </message>
+    <message>
+        <source>Micro-batches</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by one</source>
+        <translation>更新权重的方式；foreach：张量列表，fused：一个内核，loop：逐个</translation>
+    </message>
+    <message>
+        <source>open config.json …</source>
+        <translation>打开 config.json…</translation>
+    </message>
+    <message>
+        <source>The GPU to plan for</source>
+        <translation>规划所用的 GPU</translation>
+    </message>
+    <message>
+        <source>%1: &quot;%2&quot; is not a whole number from 1 to %3; it is unchanged.</source>
+        <translation>%1：“%2”不是 1 到 %3 的整数；保持不变。</translation>
+    </message>
+    <message>
+        <source>Samples in an optimizer step, tokens in a sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>一个优化器步的样本数，一个样本的词元数。可变长度的批：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
+    </message>
+    <message>
+        <source>Number of passes that the batch is split into before an optimizer step</source>
+        <translation>每个优化器步之前批被切分成的次数</translation>
+    </message>
+    <message>
+        <source>Training steps; the first one creates the optimizer&apos;s state</source>
+        <translation>训练步数；第一步建立优化器状态</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SavingsPlanner</name>
+    <message>
+        <source>being planned in the background</source>
+        <translation>正在后台规划</translation>
+    </message>
+    <message>
+        <source>needs LibTorch, which is not installed</source>
+        <translation>需要 LibTorch，但未安装</translation>
+    </message>
+    <message>
+        <source>The worker keeps crashing; restarts stopped</source>
+        <translation>工作进程不断崩溃；已停止重启</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SearchPanel</name>
+    <message>
+        <source>Find gemm, cudaMalloc, attn; or size &gt; 10 MiB and phase = backward</source>
+        <translation>查找 gemm、cudaMalloc、attn；或 size &gt; 10 MiB and phase = backward</translation>
+    </message>
+    <message>
+        <source>nothing found</source>
+        <translation>没有找到</translation>
+    </message>
+    <message>
+        <source>%1 of %2 found: %3</source>
+        <translation>第 %1 个，共找到 %2 个：%3</translation>
+    </message>
+    <message>
+        <source>%1 found: %2</source>
+        <translation>找到 %1 个：%2</translation>
+    </message>
+    <message>
+        <source>Searching …</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>Leave the range: show the whole trace again (Esc)</source>
+        <translation>退出区间，重新显示整个跟踪（Esc）</translation>
+    </message>
+    <message>
+        <source>Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their text, or by a filter such as
+size &gt; 10 MiB and module ~ attn and phase = backward</source>
+        <translation>块、内核、拷贝、调用、算子、模块、调用栈和标注可按文本查找，或用筛选条件，如
+size &gt; 10 MiB and module ~ attn and phase = backward</translation>
+    </message>
+    <message>
+        <source>Nothing in the timeline matches.</source>
+        <translation>没有匹配项。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SegmentMapWidget</name>
+    <message>
+        <source>Segments and their blocks</source>
+        <translation>段及其中的块</translation>
+    </message>
+    <message>
+        <source>%1 segment of %2, %3 free, largest hole %4</source>
+        <translation>%1段，%2，空闲 %3，最大空洞 %4</translation>
+    </message>
+    <message>
+        <source>expandable</source>
+        <translation>可扩展</translation>
+    </message>
+    <message>
+        <source>small</source>
+        <translation>小</translation>
+    </message>
+    <message>
+        <source>large</source>
+        <translation>大</translation>
+    </message>
+    <message>
+        <source>free: %1</source>
+        <translation>空闲：%1</translation>
+    </message>
+    <message>
+        <source>addresses without memory: %1</source>
+        <translation>没有内存的地址：%1</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>freed by the program; another stream is not done with it yet</source>
+        <translation>已被程序释放；另一个流尚未用完</translation>
+    </message>
+    <message>
+        <source>lives %1</source>
+        <translation>存活 %1</translation>
+    </message>
+    <message>
+        <source>No segment is reserved here</source>
+        <translation>这里没有段</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SelectionPanel</name>
+    <message>
+        <source>SELECTION</source>
+        <translation>所选内容</translation>
+    </message>
+    <message>
+        <source>call stack, innermost first</source>
+        <translation>调用栈，最内层在前</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>All frames with whole paths</source>
+        <translation>所有帧及完整路径</translation>
+    </message>
+    <message>
+        <source>%1 more frames in the copy</source>
+        <translation>复制内容中还有 %1 帧</translation>
+    </message>
+    <message>
+        <source>Click a block of the segments, or a row of a table, to see what it is and where it was allocated.</source>
+        <translation>单击段中的块或表格的行，查看它是什么以及由谁请求。</translation>
+    </message>
+    <message>
+        <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
+        <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SetupPanel</name>
+    <message>
+        <source>%1 s left</source>
+        <translation>剩余 %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>剩余 %1 分钟</translation>
+    </message>
+    <message>
+        <source>Downloaded %1 of %2</source>
+        <translation>已下载 %1 / %2</translation>
+    </message>
+    <message>
+        <source>, %1/s, %2</source>
+        <translation>，%1/秒，%2</translation>
+    </message>
+    <message>
+        <source>Unpacking: %1 of %2</source>
+        <translation>正在解包：%1 / %2</translation>
+    </message>
+    <message>
+        <source>Sample runs</source>
+        <translation>示例运行</translation>
+    </message>
+    <message>
+        <source>%1 to download, %2 on the disk, in %3</source>
+        <translation>下载 %1，磁盘占用 %2，位于 %3</translation>
+    </message>
+    <message>
+        <source>Download LibTorch</source>
+        <translation>下载 LibTorch</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Querying the package index</source>
+        <translation>正在查询软件包索引</translation>
+    </message>
+    <message>
+        <source>No connection, trying again. %1 of %2 downloaded</source>
+        <translation>目前没有连接，正在重试。已有 %2 中的 %1</translation>
+    </message>
+    <message>
+        <source>Verifying the download</source>
+        <translation>正在校验下载内容</translation>
+    </message>
+    <message>
+        <source>%1. These runs were planned before: toggles that lead from one to another work.</source>
+        <translation>%1。这些运行是预先规划的：在它们之间切换的开关可用。</translation>
+    </message>
+    <message>
+        <source>With it, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
+        <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
+    </message>
+    <message>
+        <source>. %1 of it are already downloaded</source>
+        <translation>。其中 %1 已存在</translation>
+    </message>
+    <message>
+        <source>LibTorch is being installed</source>
+        <translation>正在安装 LibTorch</translation>
+    </message>
+    <message>
+        <source>LibTorch was not installed: %1.</source>
+        <translation>未能安装 LibTorch：%1。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ShortcutSheet</name>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source> or </source>
+        <translation> 或 </translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>时间线</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::StatePage</name>
+    <message>
+        <source>Call sites</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>Categories</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>Pools</source>
+        <translation>池</translation>
+    </message>
+    <message>
+        <source>Largest blocks</source>
+        <translation>最大的块</translation>
+    </message>
+    <message>
+        <source>memory_stats()</source>
+        <translation>memory_stats()</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Allocator statistics only: %1 of them, no blocks or segments.</source>
+        <translation>只有分配器的统计数据：共 %1 项，没有块和段。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::StudyPage</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::TableView</name>
+    <message>
+        <source>Copy rows	Ctrl+C</source>
+        <translation>复制行	Ctrl+C</translation>
+    </message>
+    <message>
+        <source>Copy as CSV, exact	Ctrl+Shift+C</source>
+        <translation>复制为 CSV（精确）	Ctrl+Shift+C</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Sort by this column	S</source>
+        <translation>按此列排序	S</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::TechniquePanel</name>
+    <message>
+        <source>TECHNIQUES</source>
+        <translation>技术</translation>
+    </message>
+    <message>
+        <source>effect on the peak</source>
+        <translation>对峰值的影响</translation>
+    </message>
+    <message>
+        <source>Search techniques</source>
+        <translation>搜索技术</translation>
+    </message>
+    <message>
+        <source>%1: settings</source>
+        <translation>%1：设置</translation>
+    </message>
+    <message>
+        <source>Effect of each technique on the peak, everything else unchanged: the peak with it minus the peak without it.
+− in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the peak.
+The sign is the same for rows that are on: −1.41 GiB there means that turning it off would add 1.41 GiB.
+“1.18× time”: a step takes 1.18 times as long with it as without it.
+Computed in the background by planning both.</source>
+        <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
+绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
+已启用的行含义相同：“−1.41 GiB”表示关闭它会重新占用 1.41 GiB。
+“1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
+在后台通过规划两者得出。</translation>
+    </message>
+    <message>
+        <source>Words of a title, an explanation or a key; group:precision shows a group</source>
+        <translation>标题、说明或键中的词；group:precision 表示分组</translation>
+    </message>
+    <message>
+        <source>No technique matches. Model, device, batch, sequence, micro-batches, steps and optimizer are set above. Groups: %1.</source>
+        <translation>没有匹配的技术。模型、设备、批大小、序列、微批次、步数和优化器在上方设置。分组：%1。</translation>
+    </message>
+    <message>
+        <source>It is on: the peak is %1; turned off it would be %2.
+Difference: %3 bytes.</source>
+        <translation>已启用：峰值为 %1；关闭后为 %2。
+差异：%3 字节。</translation>
+    </message>
+    <message>
+        <source>It is off: the peak is %1; turned on it would be %2.
+Difference: %3 bytes.</source>
+        <translation>已关闭：峰值为 %1；启用后为 %2。
+差异：%3 字节。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::WaterfallPage</name>
+    <message>
+        <source>Drag a bar to another place in the order</source>
+        <translation>将条形拖到次序中的另一个位置</translation>
+    </message>
+    <message>
+        <source>Draw</source>
+        <translation>绘制</translation>
+    </message>
+    <message>
+        <source>Up</source>
+        <translation>上移</translation>
+    </message>
+    <message>
+        <source>Down</source>
+        <translation>下移</translation>
+    </message>
+    <message>
+        <source>Copy table</source>
+        <translation>复制表格</translation>
+    </message>
+    <message>
+        <source>Copy command</source>
+        <translation>复制命令</translation>
+    </message>
+    <message>
+        <source>Planning …</source>
+        <translation>正在规划…</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>The run on the left is the model&apos;s defaults: no technique is on.</source>
+        <translation>左侧的运行就是模型默认值：没有启用任何技术。</translation>
+    </message>
+    <message>
+        <source>Each bar is the difference of two plans, in this order.</source>
+        <translation>每个条形是按此次序的两次规划之差。</translation>
+    </message>
+    <message>
+        <source>From the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
+        <translation>从模型默认值到左侧的运行；等同于 `vramscope waterfall`</translation>
+    </message>
+    <message>
+        <source>Move the selected bar earlier (Alt+Up): its saving depends on what is already on</source>
+        <translation>将所选条形提前（Alt+Up）：节省量取决于已启用的技术</translation>
+    </message>
+    <message>
+        <source>Move the selected bar later (Alt+Down)</source>
+        <translation>将所选条形推后（Alt+Down）</translation>
+    </message>
+    <message>
+        <source>Copy image</source>
+        <translation>复制图片</translation>
+    </message>
+    <message>
+        <source>From the defaults to the current run: one bar for each technique, the difference of two plans.</source>
+        <translation>从基线到现在：每项技术一个条形，每个都是两次规划之差。</translation>
+    </message>
+    <message>
+        <source>For the run before the last change: &quot;Draw&quot; plans again.</source>
+        <translation>针对上一次更改之前的运行：“绘制”重新规划。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::WhatIfPage</name>
+    <message>
+        <source>expandable_segments:True,max_split_size_mb:128</source>
+        <translation>expandable_segments:True,max_split_size_mb:128</translation>
+    </message>
+    <message>
+        <source>Replay</source>
+        <translation>重放</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation>Enter</translation>
+    </message>
+    <message>
+        <source>the default settings</source>
+        <translation>默认设置</translation>
+    </message>
+    <message>
+        <source>Replaying under %1 …</source>
+        <translation>正在以 %1 重放…</translation>
+    </message>
+    <message>
+        <source>Could not be replayed: %1</source>
+        <translation>无法重放：%1</translation>
+    </message>
+    <message>
+        <source>Under %1 the same %2 would be reserved at the peak.</source>
+        <translation>在 %1 下，峰值处的预留仍为 %2。</translation>
+    </message>
+    <message>
+        <source> It runs out of memory (%1×).</source>
+        <translation> 会内存不足（%1 次）。</translation>
+    </message>
+    <message>
+        <source> It does not run out of memory.</source>
+        <translation> 不会内存不足。</translation>
+    </message>
+    <message>
+        <source> The GPU&apos;s %1 for segments are inferred from the recording.</source>
+        <translation> GPU 可用于段的 %1 由录制推断。</translation>
+    </message>
+    <message>
+        <source> Under the recorded settings the model places %1 of %2 blocks as recorded.</source>
+        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+    </message>
+    <message>
+        <source>Known, but without effect on memory: %1</source>
+        <translation>已知，但不影响内存位置：%1</translation>
+    </message>
+    <message>
+        <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
+        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter：在其下重放相同的请求。</translation>
+    </message>
+    <message>
+        <source>Under %1 the peak of reserved memory would be %2 instead of %3 (%4).</source>
+        <translation>在 %1 下，预留内存的峰值为 %2，而不是 %3（%4）。</translation>
+    </message>
+    <message>
+        <source>Cancelled. Press Enter to start again.</source>
+        <translation>已取消。按 Enter 重新开始。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::WorkerClient</name>
+    <message>
+        <source>(%1 bytes of the worker&apos;s log left out)
+</source>
+        <translation>（省略了工作进程日志的 %1 字节）
+</translation>
+    </message>
+    <message>
+        <source>Cancelled before it began.</source>
+        <translation>开始之前已取消。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::timeline::LaneMenu</name>
+    <message>
+        <source>Unfold</source>
+        <translation>展开</translation>
+    </message>
+    <message>
+        <source>Fold</source>
+        <translation>折叠</translation>
+    </message>
+    <message>
+        <source>C</source>
+        <translation>C</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>取消固定</translation>
+    </message>
+    <message>
+        <source>Pin to the top</source>
+        <translation>固定到顶部</translation>
+    </message>
+    <message>
+        <source>T</source>
+        <translation>T</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>隐藏</translation>
+    </message>
+    <message>
+        <source>H</source>
+        <translation>H</translation>
+    </message>
+    <message>
+        <source>Move up</source>
+        <translation>上移</translation>
+    </message>
+    <message>
+        <source>Alt+Up</source>
+        <translation>Alt+Up</translation>
+    </message>
+    <message>
+        <source>Move down</source>
+        <translation>下移</translation>
+    </message>
+    <message>
+        <source>Alt+Down</source>
+        <translation>Alt+Down</translation>
+    </message>
+    <message>
+        <source>Alt++</source>
+        <translation>Alt++</translation>
+    </message>
+    <message>
+        <source>Alt+-</source>
+        <translation>Alt+-</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>No kernels were recorded: vramscope record -- python train.py does, or vramscope plan --, or open a trace of torch.profiler</source>
+        <translation>没有录制内核：用 vramscope record -- python train.py 或 vramscope plan -- 录制，或打开 torch.profiler 的跟踪</translation>
+    </message>
+    <message>
+        <source>Taller</source>
+        <translation>增高</translation>
+    </message>
+    <message>
+        <source>Shorter</source>
+        <translation>降低</translation>
+    </message>
+    <message>
+        <source>Default height</source>
+        <translation>默认高度</translation>
+    </message>
+    <message>
+        <source>Show all tracks</source>
+        <translation>显示所有轨道</translation>
+    </message>
+    <message>
+        <source>Reset all tracks</source>
+        <translation>恢复默认轨道</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::timeline::ThingMenu</name>
+    <message>
+        <source>Zoom to it</source>
+        <translation>缩放到它</translation>
+    </message>
+    <message>
+        <source>Go to</source>
+        <translation>转到</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Size in bytes</source>
+        <translation>大小（字节）</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Call stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>As JSON</source>
+        <translation>JSON 格式</translation>
+    </message>
+    <message>
+        <source>Select its time range</source>
+        <translation>选择其时间</translation>
+    </message>
+    <message>
+        <source>Track</source>
+        <translation>轨道</translation>
+    </message>
+    <message>
+        <source>Highlight blocks of the same stack</source>
+        <translation>标记相同调用栈的块</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::timeline::TimelineWidget</name>
+    <message>
+        <source>Close other programs, or open a part of it</source>
+        <translation>关闭其他程序，或打开其中一部分</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>时间线</translation>
+    </message>
+    <message>
+        <source>Memory over time: wheel zooms, drag selects a range, click selects an allocation, P goes to the peak.</source>
+        <translation>内存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
+    </message>
+    <message>
+        <source>No run yet</source>
+        <translation>尚无运行</translation>
+    </message>
+    <message>
+        <source>Choose a model and a GPU, then plan a run.
+Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
+        <translation>选择模型和 GPU，然后规划一次运行。
+或打开 .trace 或内存快照：Ctrl+O，或拖放到此处。</translation>
+    </message>
+    <message>
+        <source>Cannot draw this</source>
+        <translation>无法绘制</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Runs the tests of a sanitizers' build and keeps what was reported (docs/results/sanitizers.md).
+
+    python3 tests/sanitize/run.py build/asan --results docs/results/data/sanitizers.json [-R REGEX]
+
+The build folder is what `./vramscope test --sanitize[=thread] all` configures and builds. Every
+test of ctest runs that starts a program built with the sanitizers; reports are collected from its
+output and from its children, too, whose output a test may keep. A report ends the program.
+Exit status 1: a test failed, or there was a report.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Tests of scripts, documents and packages, which start nothing that is built with sanitizers.
+APART = re.compile(r"^(setup|packaging|judge)\.")
+REPORT = re.compile(
+    r"ERROR: (?:Address|Leak)Sanitizer: .*|WARNING: ThreadSanitizer: .*|\S+: runtime error: .*"
+    r"|.*: Assertion '.*' failed\.$",
+    re.MULTILINE,
+)
+
+
+def cached(build, name):
+    for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith(name + ":"):
+            return line.partition("=")[2]
+    return ""
+
+
+def listed(build, wanted):
+    """ctest's tests whose programs are there, by name."""
+    command = ["ctest", "--test-dir", build, "--show-only=json-v1"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    names = []
+    for test in json.loads(out)["tests"]:
+        name, command = test["name"], test.get("command", [])
+        programs = [part for part in command if part.startswith(f"{build}/")]
+        if APART.match(name) or not wanted.search(name):
+            continue
+        if command and all(pathlib.Path(program).exists() for program in programs):
+            names.append(name)
+        else:
+            print(f"{name}: is not built, left out")
+    return names
+
+
+def environment(folder):
+    """The launcher's options; reports of all processes go into files of the folder."""
+    sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
+    leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
+    return {
+        **os.environ,
+        "ASAN_OPTIONS": f"{sanitizer}:log_path={folder}/report",
+        # GCC's library of undefined behaviour writes to stderr whatever it is told.
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:abort_on_error=1",
+        "LSAN_OPTIONS": leaks,
+        "TSAN_OPTIONS": f"log_path={folder}/report",
+        "GTEST_OUTPUT": f"json:{folder}/cases.json",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+    }
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(build, name, logs):
+    with tempfile.TemporaryDirectory() as folder:
+        before = processor_seconds()
+        done = subprocess.run(
+            ["ctest", "--test-dir", build, "-R", f"^{re.escape(name)}$", "-V", "--no-tests=error"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment(folder),
+            check=False,
+        )
+        seconds = processor_seconds() - before
+        texts = [done.stdout, done.stderr]
+        for path in pathlib.Path(folder).glob("report*"):
+            texts.append(path.read_text(encoding="utf-8", errors="replace"))
+        output = "\n".join(texts)
+        reports = [] if name.endswith("planted_faults") else REPORT.findall(output)
+        row = {"tests": 1, "skipped": 0, "failed": int(done.returncode != 0)}
+        if "***Skipped" in done.stdout:
+            row["skipped"] = 1
+        cases = pathlib.Path(folder) / "cases.json"
+        if cases.is_file() and cases.stat().st_size > 0:
+            told = json.loads(cases.read_text(encoding="utf-8"))
+            results = [one["result"] for suite in told["testsuites"] for one in suite["testsuite"]]
+            row["tests"] = told["tests"]
+            row["skipped"] = results.count("SKIPPED")
+            row["failed"] = max(told["failures"], row["failed"])
+        if logs is not None and (row["failed"] or reports):
+            (logs / f"{name}.txt").write_text(output, encoding="utf-8")
+    return {**row, "reports": reports, "processor_seconds": round(seconds, 1)}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("-R", metavar="REGEX", type=re.compile, default=re.compile(""))
+    parser.add_argument("--results", type=pathlib.Path, help="JSON to put the figures into")
+    parser.add_argument("--logs", type=pathlib.Path, help="folder for the output of what failed")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    sanitizers = cached(build, "VRAMSCOPE_SANITIZE")
+    if not sanitizers:
+        parser.error(f"{build} is not built with sanitizers (cmake --preset asan or tsan)")
+    kind = "thread" if "thread" in sanitizers else "address"
+    compiler = cached(build, "CMAKE_CXX_COMPILER")
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    commit = subprocess.run(
+        ["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if arguments.logs:
+        arguments.logs.mkdir(parents=True, exist_ok=True)
+    kept = {}
+    if arguments.results and arguments.results.is_file():
+        kept = json.loads(arguments.results.read_text(encoding="utf-8"))
+    bad = 0
+    for name in listed(build, arguments.R):
+        row = run(build, name, arguments.logs)
+        bad += bool(row["failed"] or row["reports"])
+        told = "".join(f"\n    {report}" for report in row["reports"])
+        print(
+            f"{name}: {row['tests']} tests, {row['skipped']} skipped, {row['failed']} failed, "
+            f"{len(row['reports'])} reports, {row['processor_seconds']} s{told}",
+            flush=True,
+        )
+        row["commit"] = commit.stdout.strip() or "unknown"
+        of_kind = kept.setdefault(kind, {"programs": {}})
+        of_kind["compiler"] = version.stdout.splitlines()[0]
+        of_kind["sanitizers"] = sanitizers
+        of_kind["left_out"] = cached(build, "VRAMSCOPE_SANITIZE_NOT")
+        of_kind["programs"][name.removeprefix("sanitized.")] = row
+        if arguments.results:
+            text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
+            arguments.results.write_text(text, encoding="utf-8")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
