@@ -6,7 +6,9 @@ each says what it did, or why it did nothing; `fit` finds those with which a pro
 Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
 import json
 import os
+import signal
 import subprocess
+import time
 import unittest
 
 import torch_program
@@ -147,6 +149,50 @@ class Fit(Toggles):
         self.assertIn(found["largest"] + 1, fits)
         self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
         self.assertIn("{seq}", self.stderr)
+
+
+class Warm(Toggles):
+    """A plan that begins with what another process has imported is the plan that begins by itself."""
+
+    def serve(self, program, *arguments, options=()):
+        socket = self.path("server/socket")
+        server = subprocess.Popen([VRAMSCOPE, "plan", *options, "--keep", self.path("server"), "--serve", socket, "--modules",
+                                   self.path("first/modules.json"), *command(program, *arguments)], env=ENVIRONMENT,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.send_signal, signal.SIGTERM)
+        for _ in range(6000):
+            if os.path.exists(socket) or server.poll() is not None:
+                break
+            time.sleep(0.05)
+        return socket
+
+    def equal(self, program, *arguments, options=()):
+        common = ("--all-toggles", "--writable", self.folder, *options)
+        cold = self.plan(program, *arguments, options=(*common, "--keep", self.path("first"), "-o", self.path("cold.trace")))
+        socket = self.serve(program, *arguments, options=("--writable", self.folder, *options))
+        for _ in range(2):
+            warm = self.plan(program, *arguments, options=(*common, "--warm", socket, "-o", self.path("warm.trace")))
+            self.assertIsNone(warm["program"]["cold"])
+            for key in ("peak", "peak_by_category", "events", "needed", "assumptions", "toggles"):
+                self.assertEqual(warm[key], cold[key], key)
+            self.assertEqual([rank["peak"] for rank in warm["ranks"]], [rank["peak"] for rank in cold["ranks"]])
+            requests = self.json("diff", self.path("cold.trace"), self.path("warm.trace"), "--requests")["requests"]
+            self.assertEqual(requests["equal"], requests["total"])
+            sites = [self.json("explain", self.path(name + ".trace"), "--device", "0", "--page", "sites", "--sort", "bytes", "--top", "1000")["sites"]["sites"]
+                     for name in ("cold", "warm")]
+            keys = ("site", "count", "bytes", "category", "peak_live_bytes")
+            self.assertEqual(*[[[site[key] for key in keys] for site in of] for of in sites])
+
+    def test_of_a_loop_of_its_own(self):
+        self.equal(PLAIN)
+
+    @unittest.skipUnless(has("transformers"), "no transformers")
+    def test_of_trainer(self):
+        self.equal(TRAINER)
+
+    def test_of_two_ranks(self):
+        self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
 
 @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers")

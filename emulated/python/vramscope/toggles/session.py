@@ -260,10 +260,12 @@ class Session:
                 setattr(kind, name, self._loads(getattr(kind, name), name))
 
     def _watch_auto_models(self, module):
-        kind = module._BaseAutoModelClass
-        for name in ("from_pretrained", "from_config"):
-            if name in kind.__dict__:
-                setattr(kind, name, self._loads(getattr(kind, name), name))
+        base = module._BaseAutoModelClass
+        # Each class has copies of its own, made when it is imported: by now where a fork begins with it (warm.py).
+        for kind in (base, *base.__subclasses__()):
+            for name in ("from_pretrained", "from_config"):
+                if name in kind.__dict__:
+                    setattr(kind, name, self._loads(getattr(kind, name), name))
 
     def _watch_accelerator(self, module):
         kind = module.Accelerator
