@@ -3,8 +3,9 @@
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// One table declares them (FindingRules); only those that tests hold say something. Of one device; pure, thread-safe. What a file does not
-// record (phases, categories, stacks) a rule takes for absent: then it says nothing.
+// One table declares them (FindingRules); only those that tests hold say something. Of one device;
+// pure, thread-safe. What a file does not record (phases, categories, stacks) a rule takes for
+// absent: then it says nothing.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,7 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
   EXPECT_EQ(collect->error, "");
   EXPECT_THAT(collect->note, HasSubstr("for a GPU of")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
-  EXPECT_THAT(reclaim->headline, HasSubstr("does not state the card"));
+  EXPECT_THAT(reclaim->headline, HasSubstr("does not state the GPU"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
 
   const auto chosen = ComputeReclaim(*t, {.at = between, .alloc_confs = {"max_split_size_mb:32"}});
