@@ -428,11 +428,3 @@ TEST_F(FirstUseTest, ALongRunHasABarAndCanBeCancelled) {
 
 }  // namespace
 }  // namespace vramscope::ui
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  return RUN_ALL_TESTS();
-}

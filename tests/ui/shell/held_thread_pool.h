@@ -3,24 +3,31 @@
 
 #include <QSemaphore>
 #include <QThreadPool>
+#include <limits>
+
+#include "ui/jobs/pool.h"
 
 namespace vramscope::ui::testing {
 
 class HeldThreadPool {
  public:
-  HeldThreadPool() : threads_(pool_->maxThreadCount()) {
-    pool_->waitForDone();
-    pool_->setMaxThreadCount(1);
-    pool_->start([this] { held_.acquire(); });
+  HeldThreadPool() : threads_(pool_.maxThreadCount()) {
+    pool_.waitForDone();
+    pool_.setMaxThreadCount(1);
+    // The first takes the only thread. A job that waits for files adds a thread to the pool: the
+    // next of these takes it, as the pool starts what is queued before what is new.
+    for (int i = 0; i < kHolders; ++i)
+      pool_.start([this] { held_.acquire(); }, std::numeric_limits<int>::max());
   }
   ~HeldThreadPool() {
-    held_.release();
-    pool_->setMaxThreadCount(threads_);
-    pool_->waitForDone();
+    held_.release(kHolders);
+    pool_.setMaxThreadCount(threads_);
+    pool_.waitForDone();
   }
 
  private:
-  QThreadPool* pool_ = QThreadPool::globalInstance();
+  static constexpr int kHolders = 16;  // more than a test asks for while it holds the pool
+  QThreadPool& pool_ = JobPool();
   int threads_;
   QSemaphore held_;
 };
