@@ -12,24 +12,28 @@ namespace vramscope::ui::testing {
 class HeldThreadPool {
  public:
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
-    pool_.waitForDone();
     pool_.setMaxThreadCount(1);
     // The first takes the only thread. A job that waits for files adds a thread to the pool: the
     // next of these takes it, as the pool starts what is queued before what is new.
-    for (int i = 0; i < kHolders; ++i)
-      pool_.start([this] { held_.acquire(); }, std::numeric_limits<int>::max());
+    for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {
-    held_.release(kHolders);
     pool_.setMaxThreadCount(threads_);
-    pool_.waitForDone();
+    held_.release(kHolders);
+    left_.acquire(kHolders);
   }
 
  private:
+  void Hold() {
+    held_.acquire();
+    left_.release();
+  }
+
   static constexpr int kHolders = 16;  // more than a test asks for while it holds the pool
+  static constexpr int kFirst = std::numeric_limits<int>::max();
   QThreadPool& pool_ = JobPool();
   int threads_;
-  QSemaphore held_;
+  QSemaphore held_, left_;
 };
 
 }  // namespace vramscope::ui::testing
