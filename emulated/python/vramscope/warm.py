@@ -11,7 +11,9 @@ The library of the platform reads some of its settings once, so the folder has o
 What is imported is isolated as a program is. The namespaces of a plan lie below the user namespace of this process (overlay_root.h), so the
 fork may enter them without any right of its own, as an ordinary user. It gives up the capabilities that this brings, as an exec would."""
 import array
+import atexit
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -77,6 +79,7 @@ def serve():
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
     with open(modules) as file:
         names = json.load(file)["modules"]
+    atexit.register(_keep_imports)  # the first that is registered is called last
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
     for name in names:
         try:
@@ -87,6 +90,9 @@ def serve():
             print("vramscope: not imported beforehand: %s (%s)" % (name, error), file=sys.stderr)
     sys.dont_write_bytecode = writes
     _imported.update(_files())
+    _shared.extend(name for name in sys.modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__"})
+    gc.collect()
+    gc.freeze()  # collections of the program leave what was imported alone, and its pages shared
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(path + ".part")
     listener.listen(16)
@@ -102,7 +108,16 @@ def serve():
         connection.close()
 
 
+def _keep_imports():
+    """At the interpreter's end: packages that were imported before the fork are not torn down. Collecting and deallocating them copies every
+    page that is shared with the server, which took longer than the program. What the program itself has made is finalized as ever."""
+    gc.freeze()
+    kept = [sys.modules.pop(name) for name in _shared if name in sys.modules]
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
 _imported = {}
+_shared = []  # names of packages' modules
 
 
 def _files():
