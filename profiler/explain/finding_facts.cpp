@@ -58,6 +58,8 @@ FindingFacts::FindingFacts(const trace::Trace& of)
     live.push_back({one.id, one.category, a.phase[row], a.step[row], a.micro_batch[row],
                     a.bytes_rounded[row]});
   }
+  // The event's detail is the rule that inferred it (trace/types.h).
+  steps_recorded_ = trains() && of.events.detail[training_begin] == 0;
   fragmentation = FragmentationAt(of, MostReserved(of, curves));
 }
 
@@ -70,12 +72,25 @@ trace::Phase FindingFacts::PhaseAt(EventIndex event) const {
   return event <= span.end ? span.phase : trace::Phase::kNone;
 }
 
+EventIndex FindingFacts::EndOfStep(int32_t step) const {
+  const trace::SliceTable& s = trace.slices;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kStep && s.depth[i] == 0 &&
+        static_cast<int32_t>(s.number[i]) == step)
+      return s.end_event[i];
+  return trace::kNoEvent;
+}
+
+// Of phases that are inferred from stacks a pass has many spans: the last one counts.
 EventIndex FindingFacts::EndOfBackward() const {
+  const EventIndex end_of_step = EndOfStep(peak.context.step);
+  EventIndex end = trace::kNoEvent;
   for (const PhaseSpan& span : phases)
     if (span.phase == trace::Phase::kBackward && span.end != trace::kNoEvent &&
-        span.end >= peak.context.event)
-      return span.end;
-  return trace::kNoEvent;
+        span.end >= peak.context.event &&
+        (end_of_step == trace::kNoEvent || span.end <= end_of_step))
+      end = span.end;
+  return end;
 }
 
 std::string FindingFacts::Where(const Pile& pile) const {
@@ -116,14 +131,51 @@ std::string FindingFacts::Library(const Pile& pile) const {
   return most == by_function.end() ? "" : " (" + most->first + ")";
 }
 
+bool FindingFacts::RanOutOfMemory() const {
+  for (EventIndex i = 0; i < trace.events.size(); ++i)
+    if (trace.events.kind[i] == trace::EventKind::kOutOfMemory) return true;
+  return false;
+}
+
+bool FindingFacts::HasPhase(trace::Phase phase) const {
+  return std::ranges::any_of(phases, [&](const PhaseSpan& span) { return span.phase == phase; });
+}
+
+bool FindingFacts::IsHeldAfter(trace::AllocationId id, int32_t step) const {
+  const EventIndex end = EndOfStep(step);
+  return end != trace::kNoEvent && trace.allocations.free_requested_event[id.value] > end;
+}
+
+bool FindingFacts::HasStack(trace::AllocationId id) const {
+  return trace.events.StackOf(trace.allocations.alloc_event[id.value]).value != 0;
+}
+
+template <class Is>
+bool FindingFacts::AnyFrame(trace::AllocationId id, const Is& is) const {
+  const trace::StackId stack = trace.events.StackOf(trace.allocations.alloc_event[id.value]);
+  return stack.value != 0 && std::ranges::any_of(trace.stacks.Frames(stack), [&](uint32_t frame) {
+           return is(trace.String(trace.stacks.file[frame]),
+                     trace.String(trace.stacks.function[frame]));
+         });
+}
+
+bool FindingFacts::HasFrameIn(trace::AllocationId id, std::string_view folder) const {
+  return AnyFrame(id, [&](std::string_view file, std::string_view) {
+    return file.find(folder) != std::string_view::npos;
+  });
+}
+
+bool FindingFacts::IsKeptTensor(const LiveBlock& block) const {
+  return block.category == trace::Category::kBuffer && HasStack(block.id) &&
+         !AnyFrame(block.id, [](std::string_view file, std::string_view function) {
+           return file.ends_with("torch/nn/modules/module.py") || function == "__init__";
+         });
+}
+
 bool FindingFacts::HasFrame(trace::AllocationId id, std::string_view file_end,
                             std::string_view function) const {
-  const trace::StackId stack = trace.events.StackOf(trace.allocations.alloc_event[id.value]);
-  if (stack.value == 0) return false;
-  return std::ranges::any_of(trace.stacks.Frames(stack), [&](uint32_t frame) {
-    const std::string_view file = trace.String(trace.stacks.file[frame]);
-    return file.ends_with(file_end) &&
-           (function.empty() || trace.String(trace.stacks.function[frame]) == function);
+  return AnyFrame(id, [&](std::string_view file, std::string_view name) {
+    return file.ends_with(file_end) && (function.empty() || name == function);
   });
 }
 

@@ -50,7 +50,11 @@ class FindingFacts {
 
   bool trains() const { return training_begin != trace::kNoEvent; }
   bool PeakIn(trace::Phase phase) const { return peak.context.phase == phase; }
+  bool RanOutOfMemory() const;
+  bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
+  // False where steps are inferred from stacks: a block may then lie in the step beside its own.
+  bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
   }
@@ -69,7 +73,10 @@ class FindingFacts {
     return most;
   }
   trace::Phase PhaseAt(trace::EventIndex event) const;
-  trace::EventIndex EndOfBackward() const;  // behind the peak; kNoEvent: there is none
+  // kNoEvent: the step is not in the trace, or does not end in it.
+  trace::EventIndex EndOfStep(int32_t step) const;
+  // Of the peak's step, where that is behind the peak; kNoEvent: there is none.
+  trace::EventIndex EndOfBackward() const;
   // Blocks of the peak for which `is` holds and that no finding has claimed.
   template <class Is>
   Pile Collect(const Is& is) const {
@@ -92,12 +99,25 @@ class FindingFacts {
   std::string Where(const Pile& pile) const;
   // " (peft/tuners/lora.py:12 _cast)": the library's function that made most of it; "".
   std::string Library(const Pile& pile) const;
+  // Whether the block is still there when that step ends; false where the step is not in the trace.
+  bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
+  bool HasStack(trace::AllocationId id) const;
+  // What a program's hooks found kept since before the first step has the category of buffers, too:
+  // true where a module neither made nor moved it.
+  bool IsKeptTensor(const LiveBlock& block) const;
+  // Whether a frame of the block's stack is in a file with this in its path.
+  bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
   // Whether a frame of the block's stack is in a file that ends like this, in such a function ("":
   // any).
   bool HasFrame(trace::AllocationId id, std::string_view file_end,
                 std::string_view function = {}) const;
 
  private:
+  // Whether `is` holds of a file and function of the block's stack.
+  template <class Is>
+  bool AnyFrame(trace::AllocationId id, const Is& is) const;
+
+  bool steps_recorded_ = false;
   std::vector<bool> claimed_;  // by allocation
 };
 

@@ -11,7 +11,6 @@
 
 #include "profiler/analysis/site_names.h"
 #include "profiler/explain/finding_facts.h"
-#include "profiler/explain/held_graph.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::explain {
@@ -94,7 +93,7 @@ Pile FromBefore(const FindingFacts& f) {
     const bool earlier =
         block.step >= 0 &&
         (block.step < now.step || (block.step == now.step && block.micro_batch < now.micro_batch));
-    return f.PeakInStep() && earlier && !Stays(block.category) &&
+    return f.PeakInRecordedStep() && earlier && !Stays(block.category) &&
            (IsForward(block.phase) || block.phase == Phase::kBackward);
   });
 }
@@ -139,7 +138,7 @@ Said OutputsHeld(const FindingFacts& f) {
 
 Said OldGradients(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    return block.category == Category::kGradient && block.step >= 0 &&
+    return f.PeakInRecordedStep() && block.category == Category::kGradient && block.step >= 0 &&
            block.step < f.peak.context.step;
   });
   return Say(f, pile, kWorth,
@@ -172,7 +171,7 @@ Said HeldSinceSetup(const FindingFacts& f) {
            f.trace.allocations.alloc_event[block.id.value] < f.training_begin &&
            !analysis::IsOlder(f.trace, block.id.value) &&
            (block.category == Category::kUnknown || block.category == Category::kTemporary ||
-            block.category == Category::kActivation);
+            block.category == Category::kActivation || f.IsKeptTensor(block));
   });
   return Say(f, pile, kWorth,
              fmt::format("{} were made before the first step, are no weights and are still held: "
@@ -182,8 +181,11 @@ Said HeldSinceSetup(const FindingFacts& f) {
 
 Said ResidentInputs(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    return f.PeakInStep() && block.category == Category::kInput &&
-           !analysis::IsOlder(f.trace, block.id.value) && block.step < f.peak.context.step;
+    // The batch of a step may be made before the step begins and freed in the next one.
+    const int32_t step = f.peak.context.step;
+    return f.PeakInRecordedStep() && block.category == Category::kInput &&
+           !analysis::IsOlder(f.trace, block.id.value) &&
+           (block.step + 2 <= step || (block.step < step && f.IsHeldAfter(block.id, step + 1)));
   });
   return Say(f, pile, kWorth,
              fmt::format("{} are inputs of other steps: more than a batch lies on the GPU, put "
@@ -194,11 +196,19 @@ Said ResidentInputs(const FindingFacts& f) {
 // ---- Evaluation, generation, loading, saving ----------------------------------------------------
 
 Said NoGradMissing(const FindingFacts& f) {
-  const HeldGraph held = FindHeldGraph(f.trace);
-  if (held.headline.empty()) return std::nullopt;
-  return SayBytes(f, held.bytes, kWorth,
-                  fmt::format("{} in {} are kept for a backward pass that never comes",
-                              FormatBytes(held.bytes), Counted(held.blocks, "block", "blocks")));
+  // A recording, or a run that ran out of memory, may end before its backward pass. A plan is
+  // whole.
+  const auto passes = std::ranges::count_if(
+      f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
+  const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
+  if (f.HasPhase(Phase::kBackward) || passes == 0 || (passes < 2 && !whole)) return std::nullopt;
+  const Pile pile = f.Collect([](const LiveBlock& block) {
+    return block.category == Category::kActivation && IsForward(block.phase);
+  });
+  if (pile.count < kGraphBlocks) return std::nullopt;
+  return Say(f, pile, kWorth,
+             fmt::format("{} in {} are kept for a backward pass that never comes",
+                         FormatBytes(pile.bytes), Counted(pile.count, "block", "blocks")));
 }
 
 Said EvalKeepsGraph(const FindingFacts& f) {
@@ -225,7 +235,8 @@ Said EvalKeepsGraph(const FindingFacts& f) {
 Said MoreThanTraining(const FindingFacts& f, std::initializer_list<Phase> phases,
                       std::string_view what) {
   const auto of = [&](Phase phase) { return std::ranges::find(phases, phase) != phases.end(); };
-  if (!f.trains() || !of(f.PhaseAt(f.peak.context.event))) return std::nullopt;
+  if (!f.trains() || !f.HasPhase(Phase::kBackward) || !of(f.PhaseAt(f.peak.context.event)))
+    return std::nullopt;
   const uint64_t training = f.MostAllocated(
       [&](EventIndex event) { return event >= f.training_begin && !of(f.PhaseAt(event)); });
   return SayBytes(
@@ -259,7 +270,9 @@ Said LoadPeak(const FindingFacts& f) {
 Said LogitsCopies(const FindingFacts& f) {
   uint64_t size = 0;
   for (const LiveBlock& block : f.live)
-    if (Contains(f.Op(block.id), "log_softmax")) size = std::max(size, block.bytes);
+    if (Contains(f.Op(block.id), "log_softmax") ||
+        f.HasFrame(block.id, "torch/nn/functional.py", "cross_entropy"))
+      size = std::max(size, block.bytes);
   if (size == 0) return std::nullopt;
   const auto of_loss = [&](const LiveBlock& block) {
     return (block.bytes == size || block.bytes * 2 == size) && !Stays(block.category) &&
@@ -275,15 +288,23 @@ Said LogitsCopies(const FindingFacts& f) {
 
 bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// Half the size of a parameter, made in a forward pass and shared by all of it.
+// Half the size of a parameter, made in a forward pass and shared by all of it. Where operators are
+// not recorded, half the size alone is no proof: most of the weights have to have such a block.
 Said AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
+  uint64_t weights = 0;
   for (const LiveBlock& block : f.live)
-    if (block.category == Category::kParameter) ++halves[block.bytes / 2];
+    if (block.category == Category::kParameter) ++halves[block.bytes / 2], weights += block.bytes;
+  bool casts = true;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    return IsCast(f.Op(block.id)) && IsForward(block.phase) && !f.Module(block.id).empty() &&
-           block.category != Category::kInput && --halves[block.bytes] >= 0;
+    const std::string_view op = f.Op(block.id);
+    const bool is = (op.empty() || IsCast(op)) && IsForward(block.phase) &&
+                    !f.Module(block.id).empty() && block.category != Category::kInput &&
+                    --halves[block.bytes] >= 0;
+    casts = casts && !(is && op.empty());
+    return is;
   });
+  if (!casts && pile.bytes * 2 * 10 < weights * 8) return std::nullopt;
   return Say(f, pile, kWorthMore,
              fmt::format("{} are 16-bit copies of weights in 32 bits, which autocast makes anew in "
                          "every forward pass",
@@ -346,8 +367,10 @@ Said Buckets(const FindingFacts& f) {
 Said OptimizerTemporaries(const FindingFacts& f) {
   if (!f.PeakIn(Phase::kOptimizer)) return std::nullopt;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
+    // What runs between backward and the step has that phase as well: clipping, copies.
     return block.phase == Phase::kOptimizer && !Stays(block.category) &&
-           block.step == f.peak.context.step;
+           block.step == f.peak.context.step &&
+           (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
   });
   return Say(f, pile, kWorth,
              fmt::format("{} are temporaries of the optimizer's step, which is the peak",
@@ -357,8 +380,9 @@ Said OptimizerTemporaries(const FindingFacts& f) {
 Said AttentionScores(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
     const std::string_view op = f.Op(block.id), module = f.Module(block.id);
-    return Contains(op, "softmax") && !Contains(op, "log_softmax") && IsForward(block.phase) &&
-           block.category == Category::kActivation &&
+    const bool softmax = op.empty() ? f.HasFrame(block.id, "torch/nn/functional.py", "softmax")
+                                    : Contains(op, "softmax") && !Contains(op, "log_softmax");
+    return softmax && IsForward(block.phase) && block.category == Category::kActivation &&
            (Contains(module, "att") || Contains(module, "Att"));
   });
   return Say(f, pile, kWorthMore,
@@ -399,9 +423,7 @@ Said CheckpointingWithoutEffect(const FindingFacts& f) {
     if (step == INT32_MIN) step = a.step[row];
     if (a.step[row] == step) FindingFacts::Put(pile, {row}, a.bytes_rounded[row]);
   }
-  const bool backward = std::ranges::any_of(
-      f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kBackward; });
-  if (!backward) return std::nullopt;
+  if (!f.HasPhase(Phase::kBackward)) return std::nullopt;
   return Say(f, pile, 0,
              fmt::format("checkpointing is on and nothing is recomputed: no input of what it wraps "
                          "requires a gradient, and its weights ({} made in a step) get none",
@@ -451,7 +473,7 @@ Said FirstStep(const FindingFacts& f) {
 
 Said UnevenSteps(const FindingFacts& f) {
   constexpr size_t kFewest = 4;
-  if (f.steps.size() < kFewest + 1) return std::nullopt;
+  if (f.steps.size() < kFewest + 1 || !f.PeakInRecordedStep()) return std::nullopt;
   std::vector<uint64_t> peaks;
   uint64_t most = 0;
   int32_t at = 0;
@@ -663,10 +685,31 @@ std::span<const FindingRule> FindingRules() {
 }
 
 // Those that a program shows with its mistake and not without (tests/emulated/findings_test.py).
-// The others claim their blocks, and say nothing until one does.
-constexpr std::string_view kHeldByTests[] = {
-    "retained-graph",        "old-gradients",  "outputs-held",  "second-weights",
-    "optimizer-temporaries", "frozen-32-bits", "large-buffers", "checkpointing-without-effect"};
+// The others are not evaluated.
+constexpr std::string_view kHeldByTests[] = {"leak",
+                                             "retained-graph",
+                                             "kept-from-before",
+                                             "kv-cache",
+                                             "old-gradients",
+                                             "outputs-held",
+                                             "second-weights",
+                                             "held-since-setup",
+                                             "resident-inputs",
+                                             "no-grad",
+                                             "eval-graph",
+                                             "eval-peak",
+                                             "load-peak",
+                                             "logits-copies",
+                                             "autocast-weights",
+                                             "optimizer-temporaries",
+                                             "gradient-copies",
+                                             "attention-scores",
+                                             "checkpointing-without-effect",
+                                             "frozen-32-bits",
+                                             "large-buffers",
+                                             "workspaces",
+                                             "uneven-steps",
+                                             "other-streams"};
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;

@@ -2,6 +2,7 @@
 findings_test.py says which finding of `vramscope explain` each one shows."""
 import argparse
 import contextlib
+import os
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,9 @@ parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
 WIDTH, DEPTH, BATCH, CLASSES = 512, 8, 2048, 16
+# Wide weights and a small batch: the weights make the peak.
+OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak", "ddp-buckets")
+features = []  # of the last forward pass
 
 
 def wrong(case):
@@ -44,7 +48,7 @@ class Attention(torch.nn.Module):
     def forward(self, x):
         q, k, v = (part.reshape(1, x.shape[0], self.HEADS, -1).transpose(1, 2) for part in self.into(x).chunk(3, -1))
         if WRONG:
-            y = (q @ k.transpose(-1, -2) * 0.1).softmax(-1) @ v
+            y = F.softmax(q @ k.transpose(-1, -2) * 0.1, dim=-1) @ v
         else:
             y = F.scaled_dot_product_attention(q, k, v)
         return self.out(y.transpose(1, 2).reshape(x.shape[0], -1))
@@ -53,23 +57,26 @@ class Attention(torch.nn.Module):
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        width = {"optimizer-temporaries": 1024, "old-gradients": 1024, "autocast-weights": 1024, "gradient-copies": 1024, "second-weights": 1024,
-                 "frozen-32-bits": 1024}.get(CASE, WIDTH)
+        width = 1024 if CASE in OF_WEIGHTS or CASE in ("autocast-weights", "frozen-32-bits") else WIDTH
         self.width = width
         blocks = [Block(width) for _ in range(DEPTH)]
         if CASE == "attention-scores":
-            blocks[1] = Attention(width)
+            self.attention = Attention(width)
         self.blocks = torch.nn.ModuleList(blocks)
         self.head = torch.nn.Linear(width, 8192 if CASE in ("logits-copies", "outputs-held") else CLASSES)
         if wrong("large-buffers"):
             self.register_buffer("mask", torch.ones(4096, 4096))
 
     def forward(self, x):
+        if CASE == "attention-scores":
+            x = self.attention(x)
         for block in self.blocks:
             if CASE == "checkpointing-without-effect":
                 x = checkpoint(block, x, use_reentrant=WRONG)
             else:
                 x = block(x)
+            if CASE == "kept-from-before":
+                features.append(x.detach())
         return self.head(x)
 
 
@@ -89,8 +96,20 @@ def main():
     torch.manual_seed(0)
     if CASE == "first-step":
         return convolve()
+    if CASE == "kv-cache":
+        return keys_and_values()
     model = Model().cuda()
+    width = model.width
     weights16 = CASE in ("autocast-weights",) and not WRONG or CASE == "frozen-32-bits" and not WRONG
+    if CASE == "load-peak":
+        torch.save(model.state_dict(), "/tmp/findings.pt")
+        states = [torch.load("/tmp/findings.pt", map_location="cuda" if WRONG else "cpu") for _ in range(3)]
+        model.load_state_dict(states[0])
+        del states
+    if CASE == "ddp-buckets":
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517", RANK="0", WORLD_SIZE="1")
+        torch.distributed.init_process_group("nccl")
+        model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=not WRONG)
     if weights16:
         model = model.to(torch.bfloat16)
     if CASE == "frozen-32-bits":
@@ -99,26 +118,42 @@ def main():
     trained = [p for p in model.parameters() if p.requires_grad]
     options = {"fused": True} if CASE == "optimizer-temporaries" and not WRONG else {}
     optimizer = torch.optim.Adam(trained, lr=1e-3, **options) if CASE == "optimizer-temporaries" else torch.optim.SGD(trained, lr=1e-3)
-    held = []
+    held, streams = [], [torch.cuda.Stream() for _ in range(12)]
     if wrong("second-weights"):
         held.append({name: value.detach().clone() for name, value in model.state_dict().items()})
     if wrong("held-since-setup"):
         held.append(torch.randn(4096, 4096, device="cuda"))
-    batch = 16 if CASE in ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights") else BATCH
-    whole = torch.randn(16 * batch, model.width, device="cuda") if wrong("resident-inputs") else None
+    batch = 16 if CASE in OF_WEIGHTS else BATCH
+    whole = torch.randn(16 * batch, width, device="cuda") if wrong("resident-inputs") else None
     previous = None
     for step in range(arguments.steps if CASE != "uneven-steps" else 6):
         size = batch * 2 if wrong("uneven-steps") and step == 3 else batch
-        x = whole[step * size:(step + 1) * size] if whole is not None else torch.randn(size, model.width).cuda()
+        x = whole[step * size:(step + 1) * size] if whole is not None else torch.randn(size, width).cuda()
         if weights16:
             x = x.to(torch.bfloat16)
         y = torch.randint(0, CLASSES, (size,)).cuda()
+        if CASE == "other-streams":
+            side = streams[0]
+            late = torch.empty(32 << 20, device="cuda")
+            with torch.cuda.stream(side):
+                side.wait_stream(torch.cuda.current_stream())
+                for _ in range(200):
+                    late.mul_(2.0)
+            if WRONG:
+                late.record_stream(side)
+            else:
+                torch.cuda.current_stream().wait_stream(side)
+            del late
+        if wrong("workspaces"):
+            for stream in streams:
+                with torch.cuda.stream(stream):
+                    x[:16] @ x[:16].t()
         autocast = torch.autocast("cuda", torch.bfloat16) if CASE == "autocast-weights" and WRONG else contextlib.nullcontext()
         with autocast:
             loss = loss_of(model, x, y)
         loss.backward(retain_graph=wrong("retained-graph"))
         if wrong("leak"):
-            held.append(model(x[:256]).detach().expand(64, -1, -1).clone())
+            held.append(model(x[:256]).detach().expand(512, -1, -1).clone())
         if CASE == "gradient-copies":
             copies = [p.grad.clone() for p in trained] if WRONG else []
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -126,8 +161,8 @@ def main():
         optimizer.step()
         optimizer.zero_grad(set_to_none=not wrong("old-gradients"))
         if wrong("kept-from-before"):
-            with torch.no_grad():
-                previous = model.blocks[0].up(x)
+            previous = list(features)
+        features.clear()
         if not wrong("retained-graph"):
             del loss
         if CASE in ("eval-graph", "eval-peak"):
@@ -144,7 +179,7 @@ def main():
 def evaluate(model, x):
     model.eval()
     with contextlib.nullcontext() if wrong("eval-graph") else torch.no_grad():
-        out = model(torch.cat([x] * (4 if wrong("eval-peak") else 1)))
+        out = model(torch.cat([x] * (16 if wrong("eval-peak") else 1)))
         out.mean().item()
     model.train()
 
@@ -155,6 +190,18 @@ def convolve():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for _ in range(arguments.steps):
         model(torch.randn(8, 16, 64, 64).cuda()).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def keys_and_values():
+    from transformers import LlamaConfig, LlamaForCausalLM
+    shape = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 256}
+    model = LlamaForCausalLM(LlamaConfig(**shape, use_cache=WRONG)).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for _ in range(arguments.steps):
+        tokens = torch.randint(0, 256, (8, 512)).cuda()
+        model(input_ids=tokens, labels=tokens).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
