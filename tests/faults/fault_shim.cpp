@@ -5,7 +5,8 @@
 //
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th request (from 1) of malloc and its kin, operator new among them
-//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate or rename fails so, and
+//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename fails
+//   so, and
 //                    all after it
 //   EINTR            the N-th alone is interrupted
 //   EINTR-always     the N-th and all after it are
@@ -393,6 +394,11 @@ int fsync(int fd) { return CallFails() ? -1 : static_cast<int>(syscall(SYS_fsync
 int fdatasync(int fd) { return CallFails() ? -1 : static_cast<int>(syscall(SYS_fdatasync, fd)); }
 int ftruncate(int fd, off_t size) {
   return CallFails() ? -1 : static_cast<int>(syscall(SYS_ftruncate, fd, size));
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  return CallFails()
+             ? -1
+             : static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 int rename(const char* from, const char* to) {
   return CallFails() ? -1 : static_cast<int>(syscall(SYS_rename, from, to));
