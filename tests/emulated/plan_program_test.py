@@ -13,8 +13,12 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+import working_folder  # noqa: E402
+
 VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
 BAD_INPUT, USAGE, INTERNAL, INTERRUPTED = 3, 2, 4, 130
+setUpModule = working_folder.enter
 
 
 class Plan(unittest.TestCase):
