@@ -135,6 +135,12 @@ class Plan(unittest.TestCase):
             self.assertGreaterEqual(len(rest), 16 + size)
             rest = rest[16 + size:]
         self.assertGreater(len(data), 305 * 12)
+        # What had come is written where the trace was to go, by a process that is no child of this one.
+        until = time.monotonic() + 60
+        while not os.path.exists(self.trace) and time.monotonic() < until:
+            time.sleep(0.05)
+        with open(self.trace, "rb") as file:
+            self.assertEqual(file.read(4), b"\x89VRT")
 
     def test_another_profiler_has_cupti(self):
         program = ("import ctypes\ncupti = ctypes.CDLL('libcupti.so.13')\nhandle = ctypes.c_void_p()\n"
