@@ -43,7 +43,8 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
       continue;
     }
     shape.strides[i] = step;
-    step *= dims[i];
+    // Some tests have dimensions whose product is none.
+    step = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(dims[i]));
   }
   return shape;
 }
