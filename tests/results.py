@@ -12,6 +12,7 @@
     selfcheck.md   docs/results/data/selfcheck.json     tests/app/selfcheck_all.py --results
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
     sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
+    faults.md      docs/results/data/faults.json        tests/faults/run.py --results
 
 A page whose JSON is missing says so and names the command.
 """
@@ -274,6 +275,46 @@ def sanitizers(root):
     return page(title, *parts)
 
 
+ABOUT_FAULTS = """\
+Of each command every request of memory fails in turn, from the first that is the command's own, and
+every call that brings its output to the disk fails in four ways (an error, a full disk, an
+interruption once and always), with an older output in its place and without one. After each of
+these runs: an exit status that says so, no crash, no half file, nothing left behind, the input and
+an older output as they were ([tests/faults](../../tests/faults/faults_test.cpp)). A failure is a run
+of which one of these is not true. Requests of what all commands do first are those of `Version`, of
+which CI tries a sample, as of `plan -o`: not every request of a plan can fail without a crash, since
+Qt's constructors and connections, which it makes to start its worker, do not survive it."""
+
+
+def faults(root):
+    title = "Failing allocations and writes"
+    figures = read(root / DATA / "faults.json")
+    if not figures:
+        command = f"python3 tests/faults/run.py build/release --results {DATA}/faults.json"
+        return page(title, ABOUT_FAULTS, missing(command))
+    rows = [
+        (
+            name,
+            f"{row['first_request']:,} to {row['last_request']:,}",
+            f"{row['runs_of_requests']:,}",
+            f"{row['calls']:,}",
+            f"{row['runs_of_calls']:,}",
+            f"{row['refused']:,}",
+            str(row["failures"]),
+        )
+        for name, row in sorted(figures.items())
+    ]
+    runs = sum(row["runs_of_requests"] + row["runs_of_calls"] for row in figures.values())
+    failures = sum(row["failures"] for row in figures.values())
+    columns = ("test", "requests", "runs", "writes", "runs of them", "refused", "failures")
+    return page(
+        title,
+        ABOUT_FAULTS,
+        f"{runs:,} runs, {failures} failures. Commit {commits(figures)}.",
+        table(columns, rows),
+    )
+
+
 PAGES = {
     "accuracy.md": accuracy,
     "oracle.md": oracle,
@@ -281,6 +322,7 @@ PAGES = {
     "selfcheck.md": selfcheck,
     "benchmarks.md": benchmarks,
     "sanitizers.md": sanitizers,
+    "faults.md": faults,
 }
 
 

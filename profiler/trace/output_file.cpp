@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -44,6 +45,28 @@ int SyncFolder(const std::string& folder) {
   return error == EINVAL || error == ENOSYS || error == EROFS ? 0 : error;
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// By which a file without a name is given one. No allocation, which could fail while it is open.
+std::array<char, 32> PathOf(int fd) {
+  std::array<char, 32> path{};
+  fmt::format_to_n(path.data(), path.size() - 1, "/proc/self/fd/{}", fd);
+  return path;
+}
+
+// A file without a name, which goes with the process however that ends. -1: the file system has no
+// such thing, or there is no /proc to name it by.
+int OpenUnnamed(const std::string& folder, mode_t mode) {
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0) return -1;
+  if (::access(PathOf(fd).data(), F_OK) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
 }  // namespace
 
 const char* OutputFile::Unfinished() { return unfinished; }
@@ -54,7 +77,7 @@ absl::Status OutputFile::Error(int error, std::string_view what) const {
   if (full)
     text += fmt::format(" (after {} bytes). Free some space or save to another place", written_);
   struct stat info {};
-  if (!temporary_.empty() && ::stat(target_.c_str(), &info) == 0)
+  if (!direct_ && ::stat(target_.c_str(), &info) == 0)
     text += "; the file that was there is unchanged";
   if (full) return absl::ResourceExhaustedError(text);
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
@@ -69,6 +92,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
     file->path_ = "standard output";
     file->fd_ = STDOUT_FILENO;
     file->owns_fd_ = false;
+    file->direct_ = true;
     return file;
   }
   file->path_ = file->target_ = path;
@@ -77,6 +101,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   if (::stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) return file->Error(EISDIR, "write");
     if (!S_ISREG(info.st_mode)) {
+      file->direct_ = true;
       file->fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       if (file->fd_ < 0) return file->Error(errno, "write");
       return file;
@@ -89,18 +114,35 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
     if (::access(file->target_.c_str(), W_OK) != 0) return file->Error(errno, "write");
     mode = info.st_mode & 0777;
   }
+  file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
+  if (file->fd_ >= 0) {
+    // A name that is too long is said now, not when all is written.
+    if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
+      return file->Error(ENAMETOOLONG, "write");
+    return file;
+  }
+  const bool made = file->Name([&](const char* name) {
+    return file->fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  });
+  if (!made) return file->Error(errno, "write");
+  return file;
+}
+
+std::string OutputFile::TemporaryName(int attempt) const {
+  return fmt::format("{}.{}-{}.part", target_, static_cast<long>(::getpid()), attempt);
+}
+
+bool OutputFile::Name(const std::function<int(const char*)>& make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name =
-        fmt::format("{}.{}-{}.part", file->target_, static_cast<long>(::getpid()), attempt);
-    file->fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file->fd_ >= 0) {
-      file->temporary_ = std::move(name);  // without an allocation that could leave the file behind
-      unfinished = file->temporary_.c_str();
-      return file;
+    std::string name = TemporaryName(attempt);
+    if (make(name.c_str()) >= 0) {
+      temporary_ = std::move(name);  // without an allocation that could leave the file behind
+      unfinished = temporary_.c_str();
+      return true;
     }
     if (errno != EEXIST) break;
   }
-  return file->Error(errno, "write");
+  return false;
 }
 
 OutputFile::~OutputFile() {
@@ -127,16 +169,21 @@ absl::Status OutputFile::Commit() {
   if (!status_.ok()) return status_;
   if (!owns_fd_) return absl::OkStatus();
   // Some file systems report a full disk only here.
-  if (!temporary_.empty() && Uninterrupted([this] { return ::fdatasync(fd_); }) != 0 &&
-      errno != EINVAL && errno != ENOSYS)
+  if (!direct_ && Uninterrupted([this] { return ::fdatasync(fd_); }) != 0 && errno != EINVAL &&
+      errno != ENOSYS)
     return status_ = Error(errno, "write");
+  const std::array<char, 32> unnamed = PathOf(fd_);
+  const auto link = [&](const char* name) {
+    return Uninterrupted(
+        [&] { return ::linkat(AT_FDCWD, unnamed.data(), AT_FDCWD, name, AT_SYMLINK_FOLLOW); });
+  };
+  if (!direct_ && temporary_.empty() && !Name(link)) return status_ = Error(errno, "write");
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno, "write");
-  if (temporary_.empty()) return absl::OkStatus();
+  if (direct_) return absl::OkStatus();
   // Behind the rename nothing may fail that is not said by Error: the file is in its place.
-  const size_t slash = target_.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
+  const std::string folder = FolderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
   Finished(temporary_);
   temporary_.clear();

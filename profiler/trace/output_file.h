@@ -1,6 +1,7 @@
-// A file that appears whole or not at all, whatever happens, a loss of power too: written beside
-// its place under another name, brought to the disk, renamed, and the folder brought to the disk.
-// Used by everything that saves.
+// A file that appears whole or not at all, whatever happens, a loss of power too: written without a
+// name in its folder, brought to the disk, named beside its place, renamed, and the folder brought
+// to the disk. Where the file system has no files without a name, it has that other name from the
+// start, and a process that is killed leaves it behind. Used by everything that saves.
 //
 //   ASSIGN_OR_RETURN(auto file, OutputFile::Create("run.trace"));
 //   RETURN_IF_ERROR(file->Write(bytes));
@@ -13,6 +14,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,19 +33,23 @@ class OutputFile {
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 
-  // The one being written under another name, for a signal handler that ends the program; nullptr:
-  // none. Of several at a time, the one that was begun last.
+  // The one that has another name at the moment, for a signal handler that ends the program;
+  // nullptr: none. Of several at a time, the one that was begun last.
   static const char* Unfinished();
 
  private:
   OutputFile() = default;
+  std::string TemporaryName(int attempt) const;
+  // `make` gives the file a name, or -1 and errno; it is called again where the name is taken.
+  bool Name(const std::function<int(const char*)>& make);
   absl::Status Error(int error, std::string_view what) const;
 
   int fd_ = -1;
   bool owns_fd_ = true;
   std::string path_;       // as the user gave it, for messages
   std::string target_;     // with links followed
-  std::string temporary_;  // "" when written directly
+  std::string temporary_;  // "": it has no name yet, or not any more
+  bool direct_ = false;    // into what is no file: a pipe, a device, standard output
   uint64_t written_ = 0;
   absl::Status status_;
 };

@@ -10,10 +10,13 @@ import sys
 import tempfile
 import unittest
 
+import working_folder
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
 DONE, NO, USAGE, BAD_INPUT = 0, 1, 2, 3
 MIB = 1 << 20
+setUpModule = working_folder.enter
 
 
 class CheckProgram(unittest.TestCase):

@@ -14,10 +14,13 @@ import tempfile
 import threading
 import unittest
 
+import working_folder
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
 PATIENCE = 240  # seconds, of a computer that does other things
 MIB = 1 << 20
+setUpModule = working_folder.enter
 
 
 def snapshot(blocks):

@@ -19,7 +19,9 @@ os.environ["VRAMSCOPE"] = VRAMSCOPE
 sys.path.insert(0, PACKAGE)
 sys.dont_write_bytecode = True
 import vramscope  # noqa: E402
+import working_folder  # noqa: E402
 from mcp_test import MIB, snapshot  # noqa: E402
+setUpModule = working_folder.enter
 
 
 class Package(unittest.TestCase):

@@ -43,7 +43,8 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
       continue;
     }
     shape.strides[i] = step;
-    step *= dims[i];
+    // Some tests have dimensions whose product is none.
+    step = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(dims[i]));
   }
   return shape;
 }
@@ -190,7 +191,9 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  nccl::Rendezvous::Join(id, 2, 0, &problem).release();  // stays, as a killed rank's
+  // Stays, as a killed rank's.
+  static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
+  ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();
   struct stat facts = {};
   ASSERT_EQ(stat(room.c_str(), &facts), 0);

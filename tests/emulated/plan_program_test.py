@@ -13,8 +13,12 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+import working_folder  # noqa: E402
+
 VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
 BAD_INPUT, USAGE, INTERNAL, INTERRUPTED = 3, 2, 4, 130
+setUpModule = working_folder.enter
 
 
 class Plan(unittest.TestCase):
@@ -131,6 +135,12 @@ class Plan(unittest.TestCase):
             self.assertGreaterEqual(len(rest), 16 + size)
             rest = rest[16 + size:]
         self.assertGreater(len(data), 305 * 12)
+        # What had come is written where the trace was to go, by a process that is no child of this one.
+        until = time.monotonic() + 60
+        while not os.path.exists(self.trace) and time.monotonic() < until:
+            time.sleep(0.05)
+        with open(self.trace, "rb") as file:
+            self.assertEqual(file.read(4), b"\x89VRT")
 
     def test_another_profiler_has_cupti(self):
         program = ("import ctypes\ncupti = ctypes.CDLL('libcupti.so.13')\nhandle = ctypes.c_void_p()\n"

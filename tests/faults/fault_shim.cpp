@@ -5,7 +5,8 @@
 //
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th request (from 1) of malloc and its kin, operator new among them
-//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate or rename fails so, and
+//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename fails
+//   so, and
 //                    all after it
 //   EINTR            the N-th alone is interrupted
 //   EINTR-always     the N-th and all after it are
@@ -20,8 +21,8 @@
 // waitpid, requests of memory, calls, faults. It ends with the pipe. (Loading its libraries takes
 // longer than most commands do.) There is one KIND more:
 //   each             at every request from the N-th on a copy of the copy fails it and goes on; for
-//                    as long as there is one thread and no file is open for writing, which both
-//                    would write to. FOLDER/each has a line for each: the number, the state of
+//                    as long as there is one thread, no file is open for writing, which both would
+//                    write to, and no pipe or socket. FOLDER/each has a line for each: the number, the state of
 //                    waitpid, the bytes that it wrote to standard error.
 #include <dlfcn.h>
 #include <errno.h>
@@ -188,7 +189,10 @@ bool Remember(Places* places) {
   for (int fd = STDERR_FILENO + 1; fd < kMostFiles; ++fd) {
     struct stat info {};
     places->at[fd] = -1;
-    if (fd == g_each_fd || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (fd == g_each_fd || fstat(fd, &info) != 0) continue;
+    // What another process says would be read by each copy in turn.
+    if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
+    if (!S_ISREG(info.st_mode)) continue;
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return false;
     places->at[fd] = lseek(fd, 0, SEEK_CUR);
   }
@@ -393,6 +397,11 @@ int fsync(int fd) { return CallFails() ? -1 : static_cast<int>(syscall(SYS_fsync
 int fdatasync(int fd) { return CallFails() ? -1 : static_cast<int>(syscall(SYS_fdatasync, fd)); }
 int ftruncate(int fd, off_t size) {
   return CallFails() ? -1 : static_cast<int>(syscall(SYS_ftruncate, fd, size));
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  return CallFails()
+             ? -1
+             : static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 int rename(const char* from, const char* to) {
   return CallFails() ? -1 : static_cast<int>(syscall(SYS_rename, from, to));

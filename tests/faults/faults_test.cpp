@@ -148,6 +148,14 @@ class Faults : public CliRecording {
         Run(server, output, kind + std::to_string(n), whole, {4});
       Run(server, output, "EINTR:" + std::to_string(n), whole, {0, 4});
     }
+    // run.py reads these.
+    RecordProperty("first_request", std::to_string(first));
+    RecordProperty("last_request", std::to_string(plain.allocations));
+    RecordProperty("runs_of_requests", std::to_string(of_memory));
+    RecordProperty("calls", std::to_string(plain.calls));
+    RecordProperty("runs_of_calls", std::to_string(runs_ - of_memory));
+    RecordProperty("faults", std::to_string(faults_));
+    RecordProperty("refused", std::to_string(refused_));
     std::printf(
         "%s: requests %llu to %llu, %zu runs; %llu calls, %zu runs; %zu faults, %zu refused\n",
         arguments[0].c_str(), static_cast<unsigned long long>(first),
@@ -176,6 +184,14 @@ TEST_F(Faults, ExportChrome) {
 TEST_F(Faults, ExportCsv) {
   const std::string out = folder_ / "out.csv";
   ExpectSweeps({"export", file_, "--to", "csv", "-o", out}, out);
+}
+TEST_F(Faults, ExportHtml) {
+  const std::string out = folder_ / "out.html";
+  ExpectSweeps({"export", file_, "--to", "html", "-o", out}, out);
+}
+TEST_F(Faults, ExportSvg) {
+  const std::string out = folder_ / "out.svg";
+  ExpectSweeps({"export", file_, "--to", "svg", "-o", out}, out);
 }
 TEST_F(Faults, ExportMemoryTimeline) {
   const std::string out = folder_ / "out.raw.json.gz";

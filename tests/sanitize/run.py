@@ -146,7 +146,7 @@ def main():
         of_kind["compiler"] = version.stdout.splitlines()[0]
         of_kind["sanitizers"] = sanitizers
         of_kind["left_out"] = cached(build, "VRAMSCOPE_SANITIZE_NOT")
-        of_kind["programs"][name.removeprefix("sanitized.")] = row
+        of_kind["programs"][name.rpartition(".")[2]] = row
         if arguments.results:
             text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
             arguments.results.write_text(text, encoding="utf-8")

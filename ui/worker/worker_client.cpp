@@ -115,7 +115,9 @@ struct WorkerClient::Impl {
   double last_seconds = 0;
   QString version;
 
-  Impl(WorkerClient* s, QString p) : self(s), program(std::move(p)) {
+  // What Qt connects when memory runs out is left half connected, and crashes as it is destroyed:
+  // the program ends before that, with the message of std::terminate (profiler/trace/terminate.h).
+  Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
       timer->setSingleShot(true);
     // Whole lines; one without an end when it is as long as all that is kept.

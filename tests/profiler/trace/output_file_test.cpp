@@ -7,11 +7,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdarg>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,6 +23,7 @@ namespace {
 std::vector<std::string> calls;
 int folder_error = 0;   // what fsync of a folder answers
 int interruptions = 0;  // so many of the next calls are interrupted by a signal
+bool unnamed = true;    // the file system has files without a name
 
 bool Interrupted() {
   if (interruptions == 0) return false;
@@ -41,6 +46,17 @@ extern "C" {
 ssize_t write(int fd, const void* bytes, size_t size) {
   if (fd > STDERR_FILENO && Interrupted()) return -1;
   return Next<ssize_t (*)(int, const void*, size_t)>("write")(fd, bytes, size);
+}
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  if (!unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return Next<int (*)(const char*, int, ...)>("open")(path, flags, mode);
 }
 int fdatasync(int fd) {
   if (Interrupted()) return -1;
@@ -67,13 +83,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class OutputFileTest : public ::testing::Test {
+// With files without a name, and on a file system that has none.
+class OutputFileTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() / "output_file_test_XXXXXX";
     std::string name = folder_.string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
+    unnamed = GetParam();
     calls.clear();
     folder_error = 0;
     interruptions = 0;
@@ -88,7 +106,7 @@ class OutputFileTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDone) {
+TEST_P(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDone) {
   const std::string path = folder_ / "a.trace";
   ASSERT_TRUE(Save(path).ok());
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
@@ -97,7 +115,7 @@ TEST_F(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDon
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 
-TEST_F(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
+TEST_P(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
   EXPECT_TRUE(Save("a.trace").ok());
@@ -105,12 +123,12 @@ TEST_F(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 
-TEST_F(OutputFileTest, AFileSystemThatKnowsNoSuchThingIsNoFailure) {
+TEST_P(OutputFileTest, AFileSystemThatKnowsNoSuchThingIsNoFailure) {
   folder_error = EINVAL;
   EXPECT_TRUE(Save(folder_ / "a.trace").ok());
 }
 
-TEST_F(OutputFileTest, ABrokenDiskIs) {
+TEST_P(OutputFileTest, ABrokenDiskIs) {
   folder_error = EIO;
   const absl::Status status = Save(folder_ / "a.trace");
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
@@ -118,7 +136,7 @@ TEST_F(OutputFileTest, ABrokenDiskIs) {
 }
 
 // Statuses that the command line's exit status follows from.
-TEST_F(OutputFileTest, ASignalNowAndThenIsNoFailure) {
+TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
   interruptions = 10;
   const std::string path = folder_ / "a.trace";
   EXPECT_TRUE(Save(path).ok());
@@ -126,19 +144,48 @@ TEST_F(OutputFileTest, ASignalNowAndThenIsNoFailure) {
 }
 
 // Not an endless loop, and nothing is left behind.
-TEST_F(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
+TEST_P(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
   interruptions = 1'000'000;
   const absl::Status status = Save(folder_ / "a.trace");
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
+TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
   EXPECT_EQ(Save(folder_ / "no" / "a.trace").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Save(folder_).code(), absl::StatusCode::kInvalidArgument);
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
   EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
 }
+
+// As the system does that has no memory left.
+TEST_P(OutputFileTest, WhatIsKilledWhileItWritesLeavesNothing) {
+  const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";
+  close(fd);
+  const std::string path = folder_ / "a.trace";
+  std::ofstream(path) << "older";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    auto file = OutputFile::Create(path);
+    if (file.ok() && (*file)->Write("content").ok()) raise(SIGKILL);
+    _exit(1);
+  }
+  int state = 0;
+  ASSERT_EQ(waitpid(pid, &state, 0), pid);
+  ASSERT_TRUE(WIFSIGNALED(state));
+  const std::filesystem::directory_iterator names(folder_);
+  EXPECT_EQ(std::distance(begin(names), end(names)), unnamed ? 1 : 2);
+  EXPECT_EQ(std::filesystem::file_size(path), 5u);
+}
+
+TEST_P(OutputFileTest, ANameThatIsTooLongIsSaidBeforeAnythingIsWritten) {
+  EXPECT_FALSE(OutputFile::Create(folder_ / std::string(250, 'a')).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+INSTANTIATE_TEST_SUITE_P(, OutputFileTest, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Unnamed" : "Named"; });
 
 }  // namespace
 }  // namespace vramscope::trace

@@ -36,7 +36,12 @@ class ShellWindow : public ::testing::Test {
     QApplication::setActiveWindow(window_.get());
   }
 
-  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, 60'000); }
+#ifdef __SANITIZE_THREAD__
+  static constexpr int kPatienceMs = 600'000;  // a plan takes ten times as long there
+#else
+  static constexpr int kPatienceMs = 60'000;
+#endif
+  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kPatienceMs); }
   bool Idle() {
     return WaitFor([this] { return !window_->busy(); });
   }

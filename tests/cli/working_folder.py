@@ -1,0 +1,22 @@
+"""A test's own working folder, in which nothing may be left: a command that writes to a name that it was not told writes there.
+
+    setUpModule = working_folder.enter
+"""
+import os
+import shutil
+import tempfile
+import unittest
+
+
+def enter():
+    before, folder = os.getcwd(), tempfile.mkdtemp(prefix="vramscope-working-folder-")
+    os.chdir(folder)
+
+    def leave():
+        os.chdir(before)
+        left = sorted(os.listdir(folder))
+        shutil.rmtree(folder)
+        if left:
+            raise AssertionError("left in the working folder: %s" % ", ".join(left))
+
+    unittest.addModuleCleanup(leave)
