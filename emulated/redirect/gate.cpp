@@ -25,7 +25,18 @@ constexpr unsigned long kGateSize = 4096;
 constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 
 constexpr unsigned kX32 = 0x40000000;
-constexpr long kOpenAt2 = 437, kFileModeAt2 = 452;
+constexpr long kFileModeAt2 = 452;
+// What a structure says is not seen by a filter, nor what a ring is asked to do, nor the path of a
+// file that is named by its number: these calls are not there, and programs know to do without.
+constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
+                                 463 /* setxattrat */,   466 /* removexattrat */,
+                                 469 /* file_setattr */, SYS_open_by_handle_at};
+constexpr size_t kMissing = sizeof kMissingCalls / sizeof kMissingCalls[0];
+// They change a file's attributes by a descriptor that may only read, of an outer file then:
+// FS_IOC_SETFLAGS, the same of 32 bits, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR. Refused, as by a file
+// system that has none.
+constexpr unsigned kRefusedRequests[] = {0x40086602, 0x40046602, 0x40087602, 0x401c5820};
+constexpr size_t kRefused = sizeof kRefusedRequests / sizeof kRefusedRequests[0];
 constexpr int kCallsThatWrite[] = {
     SYS_creat,     SYS_mkdir,       SYS_mkdirat,      SYS_rmdir,        SYS_unlink,   SYS_unlinkat,
     SYS_rename,    SYS_renameat,    SYS_renameat2,    SYS_link,         SYS_linkat,   SYS_symlink,
@@ -260,7 +271,7 @@ bool OpenGate() {
 
 void TrapWrites() {
   if (kernel::gate == 0 || !Handle() || IsTrapping()) return;
-  struct sock_filter program[32 + kCalls];
+  struct sock_filter program[32 + kMissing + kRefused + kCalls];
   unsigned short size = 0;
   const auto add = [&](unsigned short code, unsigned value, unsigned char yes, unsigned char no) {
     program[size++] = {code, yes, no, value};
@@ -269,10 +280,12 @@ void TrapWrites() {
                            kAny = BPF_JMP | BPF_JSET | BPF_K, kAnswer = BPF_RET | BPF_K;
   constexpr unsigned kFlagsOfOpen = offsetof(struct seccomp_data, args) + 8;
   constexpr unsigned kFlagsOfOpenAt = offsetof(struct seccomp_data, args) + 16;
+  constexpr unsigned kRequestOfIoctl = offsetof(struct seccomp_data, args) + 8;
   constexpr unsigned kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   add(kLoad, offsetof(struct seccomp_data, arch), 0, 0);
+  // A call of 32 bits: of a program that our library is not in.
   add(kEqual, AUDIT_ARCH_X86_64, 1, 0);
-  add(kAnswer, SECCOMP_RET_ALLOW, 0, 0);
+  add(kAnswer, SECCOMP_RET_KILL_PROCESS, 0, 0);
   // From the gate: ours.
   add(kLoad, offsetof(struct seccomp_data, instruction_pointer) + 4, 0, 0);
   add(kEqual, static_cast<unsigned>(kGate >> 32), 0, 4);
@@ -281,8 +294,9 @@ void TrapWrites() {
   add(kEqual, static_cast<unsigned>(kGate & 0xffffffff), 0, 1);
   add(kAnswer, SECCOMP_RET_ALLOW, 0, 0);
   add(kLoad, offsetof(struct seccomp_data, nr), 0, 0);
-  // Opens that may write. What a structure says of one is not seen here, nor what a ring is asked
-  // to do: these calls are not there, and programs know to do without.
+  add(kAny, kX32, 0, 1);
+  add(kAnswer, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+  // Opens that may write.
   add(kEqual, SYS_open, 0, 3);
   add(kLoad, kFlagsOfOpen, 0, 0);
   add(kAny, kWrites, 0, 5);
@@ -292,8 +306,17 @@ void TrapWrites() {
   add(kAny, kWrites, 0, 1);
   add(kAnswer, SECCOMP_RET_TRAP, 0, 0);
   add(kAnswer, SECCOMP_RET_ALLOW, 0, 0);
-  add(kEqual, kOpenAt2, 1, 0);
-  add(kEqual, SYS_io_uring_setup, 0, 1);
+  add(kEqual, SYS_ioctl, 0, kRefused + 3);
+  add(kLoad, kRequestOfIoctl, 0, 0);
+  for (size_t i = 0; i < kRefused; ++i)
+    add(kEqual, kRefusedRequests[i], static_cast<unsigned char>(kRefused - i), 0);
+  add(kAnswer, SECCOMP_RET_ALLOW, 0, 0);
+  add(kAnswer, SECCOMP_RET_ERRNO | EOPNOTSUPP, 0, 0);
+  for (size_t i = 0; i < kMissing; ++i) {
+    const bool last = i + 1 == kMissing;
+    add(kEqual, static_cast<unsigned>(kMissingCalls[i]),
+        static_cast<unsigned char>(kMissing - 1 - i), last ? 1 : 0);
+  }
   add(kAnswer, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
   for (size_t i = 0; i < kCalls; ++i)
     add(kEqual, static_cast<unsigned>(kCallsThatWrite[i]), static_cast<unsigned char>(kCalls - i),

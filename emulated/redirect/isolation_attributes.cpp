@@ -56,7 +56,23 @@ using namespace vramscope::isolation;  // NOLINT: the functions below are the C 
 
 namespace {
 
+int ChangeModeOfDescriptor(int fd, mode_t mode) {
+  return AnswerInt(ChangeDescriptor(
+      fd, Change::kStatus, [=] { return kernel::Call(SYS_fchmod, fd, mode); },
+      [=](const char* path) { return long{kernel::ChangeMode(path, mode)}; }));
+}
+
+int ChangeOwnerOfDescriptor(int fd, uid_t user, gid_t group) {
+  return AnswerInt(ChangeDescriptor(
+      fd, Change::kStatus, [=] { return kernel::Call(SYS_fchown, fd, user, group); },
+      [=](const char* path) { return long{kernel::ChangeOwner(path, user, group, 0)}; }));
+}
+
 int ChangeModeOf(int folder, const char* path, mode_t mode, int flags) {
+  if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) {
+    if (folder >= 0) return ChangeModeOfDescriptor(folder, mode);
+    path = ".";
+  }
   const bool follow = (flags & AT_SYMLINK_NOFOLLOW) == 0;
   return AnswerInt(ChangePath(
       folder, path, follow, Change::kStatus, [mode, follow](int at, const char* where) -> long {
@@ -70,8 +86,10 @@ int ChangeModeOf(int folder, const char* path, mode_t mode, int flags) {
 }
 
 int ChangeOwnerOf(int folder, const char* path, uid_t user, gid_t group, int flags) {
-  if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0)
-    return AnswerInt(kernel::Call(SYS_fchownat, folder, kernel::Of(path), user, group, flags));
+  if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) {
+    if (folder >= 0) return ChangeOwnerOfDescriptor(folder, user, group);
+    path = ".";
+  }
   return AnswerInt(ChangePath(folder, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, Change::kStatus,
                               [&](int at, const char* where) {
                                 return kernel::Call(SYS_fchownat, at, kernel::Of(where), user,
@@ -115,11 +133,7 @@ VRAMSCOPE_FUNCTION(int, lchmod, (const char* path, mode_t mode)) {
 VRAMSCOPE_FUNCTION(int, fchmodat, (int folder, const char* path, mode_t mode, int flags)) {
   return ChangeModeOf(folder, path, mode, flags);
 }
-VRAMSCOPE_FUNCTION(int, fchmod, (int fd, mode_t mode)) {
-  return AnswerInt(ChangeDescriptor(
-      fd, Change::kStatus, [=] { return kernel::Call(SYS_fchmod, fd, mode); },
-      [=](const char* path) { return long{kernel::ChangeMode(path, mode)}; }));
-}
+VRAMSCOPE_FUNCTION(int, fchmod, (int fd, mode_t mode)) { return ChangeModeOfDescriptor(fd, mode); }
 VRAMSCOPE_FUNCTION(int, chown, (const char* path, uid_t user, gid_t group)) {
   return ChangeOwnerOf(AT_FDCWD, path, user, group, 0);
 }
@@ -131,9 +145,7 @@ VRAMSCOPE_FUNCTION(int, fchownat,
   return ChangeOwnerOf(folder, path, user, group, flags);
 }
 VRAMSCOPE_FUNCTION(int, fchown, (int fd, uid_t user, gid_t group)) {
-  return AnswerInt(ChangeDescriptor(
-      fd, Change::kStatus, [=] { return kernel::Call(SYS_fchown, fd, user, group); },
-      [=](const char* path) { return long{kernel::ChangeOwner(path, user, group, 0)}; }));
+  return ChangeOwnerOfDescriptor(fd, user, group);
 }
 VRAMSCOPE_FUNCTION(int, utimensat,
                    (int folder, const char* path, const struct timespec* times, int flags)) {

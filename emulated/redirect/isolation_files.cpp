@@ -114,8 +114,9 @@ int LinkPaths(int from_folder, const char* from, int to_folder, const char* to, 
   if ((flags & AT_EMPTY_PATH) != 0 && from[0] == 0) {  // a file without a name
     error = target.real ? 0 : PrepareNew(target);
     if (error < 0) return error;
-    return static_cast<int>(kernel::Call(SYS_linkat, from_folder, kernel::Of(from), AT_FDCWD,
-                                         kernel::Of(target.visible()), flags));
+    const char* path = target.real ? target.spot.lower() : target.spot.upper();
+    return static_cast<int>(
+        kernel::Call(SYS_linkat, from_folder, kernel::Of(from), AT_FDCWD, kernel::Of(path), flags));
   }
   error = Resolve(from_folder, from, (flags & AT_SYMLINK_FOLLOW) != 0 ? kFollow : 0U, source);
   if (error < 0) return error;

@@ -207,11 +207,15 @@ bool IsMagic(const Spot& spot) {
          strcmp(name, "cwd") == 0 || strcmp(name, "root") == 0 || strcmp(name, "exe") == 0;
 }
 
-// Whether what is open still has that path. The program's own output goes where its user sent it.
+// Whether what is open still has that path. The program's own output goes where its user sent it:
+// a file outside is open for writing only if it was before the program began (proc_pid_fd(5): the
+// link's mode says so).
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
-  if (target[0] != '/' || (name[0] >= '0' && name[0] <= '2' && name[1] == 0)) return false;
   struct stat open, there;
+  const bool standard = name[0] >= '0' && name[0] <= '2' && name[1] == 0 &&
+                        kernel::Lstat(link.lower(), &open) == 0 && (open.st_mode & S_IWUSR) != 0;
+  if (target[0] != '/' || standard) return false;
   return kernel::StatAt(AT_FDCWD, link.lower(), &open, 0) == 0 &&
          kernel::Lstat(target, &there) == 0 && open.st_dev == there.st_dev &&
          open.st_ino == there.st_ino;

@@ -63,6 +63,15 @@ std::string CompileCache() {
   return mkdir(inductor.c_str(), 0700) == 0 || errno == EEXIST ? inductor : "";
 }
 
+// Where a program is likely to change something, beside what it is told: real paths.
+std::vector<std::string> LikelyChanged(const std::string& folder) {
+  std::vector<std::string> found = {folder};
+  std::error_code none;
+  for (const fs::path& path : {fs::path(Variable("HOME")), fs::temp_directory_path(none)})
+    if (const fs::path real = fs::canonical(path, none); !none) found.push_back(real.string());
+  return found;
+}
+
 // Where changes may lie: not in the program's own folder, whose entries would lie in layers of
 // their own then (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
@@ -153,6 +162,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     absl::StatusOr<OverlayRoot> root = MakeOverlayRoot({.scratch = scratch->path(),
                                                         .real = options.writable,
+                                                        .changed = LikelyChanged(folder_),
                                                         .network = network_,
                                                         .below = options.below});
     if (!root.ok())
@@ -168,6 +178,10 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (const auto own = std::ranges::find_if(frozen_, holds);
         own != frozen_.end() && options.mode == IsolationMode::kAuto)
       return absl::FailedPreconditionError("overlayfs refuses " + *own);
+    if (const std::string foreign =
+            options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
+        !foreign.empty())
+      return absl::FailedPreconditionError("overlayfs cannot copy another group's " + foreign);
     // Folders of the lower layer are renamed by it.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;

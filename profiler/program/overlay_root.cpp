@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 namespace vramscope::program {
 namespace {
@@ -78,10 +79,18 @@ bool WriteAll(const char* path, const std::string& text) {
   return written;
 }
 
+// Whether an unprivileged overlay refuses to copy it: its namespace maps one user and one group.
+bool IsForeign(const struct stat& facts) {
+  return facts.st_uid != geteuid() || facts.st_gid != getegid();
+}
+
 class Builder {
  public:
-  Builder(const OverlayRootOptions& options, bool privileged)
-      : options_(options), privileged_(privileged), root_(options.scratch + "/root") {
+  Builder(const OverlayRootOptions& options, bool privileged, const std::set<std::string>& foreign)
+      : options_(options),
+        privileged_(privileged),
+        foreign_(foreign),
+        root_(options.scratch + "/root") {
     std::ifstream file("/proc/self/mountinfo");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     mounts_ = ParseMountInfo(text);
@@ -148,23 +157,60 @@ class Builder {
                                [&](const MountPoint& mount) { return IsBelow(mount.path, path); });
   }
 
+  // The merged folder has the upper one's owner and mode. The owner of an unprivileged one is the
+  // user, who gets the rights that they have on the real folder.
+  mode_t MergedMode(const std::string& real, const struct stat& facts) const {
+    mode_t mode = facts.st_mode & 07777;
+    if (privileged_ || (facts.st_uid == geteuid() && !foreign_.contains(real))) return mode;
+    mode &= ~mode_t{06700};
+    for (const auto& [right, bit] : {std::pair{R_OK, 0400}, {W_OK, 0200}, {X_OK, 0100}})
+      if (access(real.c_str(), right) == 0) mode |= bit;
+    return mode;
+  }
+
+  // The folders of others on the way from `lower` to what is likely to be changed, in its upper
+  // layer: overlayfs merges folders of both and has nothing to copy there.
+  absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
+    for (const std::string& changed : options_.changed) {
+      if (!IsBelow(changed, lower)) continue;
+      std::vector<std::pair<std::string, struct stat>> way;  // to the last one of others
+      size_t foreign = 0;
+      for (size_t end = lower.size(); end < changed.size();) {
+        end = std::min(changed.find('/', end + 1), changed.size());
+        struct stat facts {};
+        std::string part = changed.substr(lower.size(), end - lower.size());
+        if (lstat((lower + part).c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) break;
+        way.emplace_back(std::move(part), facts);
+        if (foreign_.contains(lower + way.back().first)) foreign = way.size();
+      }
+      way.resize(foreign);
+      for (const auto& [part, facts] : way)
+        if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
+          return Failed(upper + part);
+      // From the last to the first: a mode may take the right to make entries away, and an entry
+      // changes its folder's time.
+      for (auto at = way.rbegin(); at != way.rend(); ++at) {
+        const auto& [part, facts] = *at;
+        const timespec times[] = {facts.st_atim, facts.st_mtim};
+        if (utimensat(AT_FDCWD, (upper + part).c_str(), times, 0) != 0 ||
+            chmod((upper + part).c_str(), MergedMode(lower + part, facts)) != 0)
+          return Failed(upper + part);
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Mount(const std::string& lower, const std::string& target) {
     const std::string upper = fmt::format("{}/upper/{}", options_.scratch, layers_),
                       work = fmt::format("{}/work/{}", options_.scratch, layers_);
     ++layers_;
     struct stat facts {};
     if (stat(lower.c_str(), &facts) != 0) return Failed(lower);
-    // The merged folder has the upper one's owner and mode. The owner of an unprivileged one is the
-    // user, who gets the rights that they have on the real folder.
-    mode_t mode = facts.st_mode & 07777;
-    if (!privileged_ && facts.st_uid != geteuid()) {
-      mode &= ~mode_t{06700};
-      for (const auto& [right, bit] : {std::pair{R_OK, 0400}, {W_OK, 0200}, {X_OK, 0100}})
-        if (access(lower.c_str(), right) == 0) mode |= bit;
-    }
     if (mkdir(upper.c_str(), 0700) != 0 || mkdir(work.c_str(), 0700) != 0) return Failed(upper);
     if (privileged_ && chown(upper.c_str(), facts.st_uid, facts.st_gid) != 0) return Failed(upper);
-    if (chmod(upper.c_str(), mode) != 0) return Failed(upper);
+    if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed(upper);
+    if (!privileged_)
+      if (const absl::Status made = MakeForeignFolders(lower, upper); !made.ok()) return made;
     // With trusted attributes folders of the lower layer can be renamed; without, rename answers
     // EXDEV, which libvramscope-isolation.so repairs.
     const std::string data =
@@ -278,6 +324,7 @@ class Builder {
 
   const OverlayRootOptions& options_;
   const bool privileged_;
+  const std::set<std::string>& foreign_;
   const std::string root_;
   std::vector<MountPoint> mounts_;
   std::vector<std::string> frozen_;
@@ -313,11 +360,11 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
 
 // In the helper process: builds, reports, and waits until its namespaces are held by the parent.
 // The report is "" or the error, then a NUL and the frozen folders, each with a NUL behind it.
-[[noreturn]] void Help(const OverlayRootOptions& options, bool privileged, int report,
-                       int release) {
+[[noreturn]] void Help(const OverlayRootOptions& options, bool privileged,
+                       const std::set<std::string>& foreign, int report, int release) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   absl::Status status = EnterNewNamespaces(privileged, options.network, options.below);
-  Builder builder(options, privileged);
+  Builder builder(options, privileged, foreign);
   if (status.ok()) status = builder.Build();
   std::string text = status.ok() ? "" : std::string(status.message());
   text += '\0';
@@ -340,7 +387,24 @@ std::string ReadAll(int fd) {
   }
 }
 
+// The folders on the way to the paths that an unprivileged overlay refuses to copy. To be asked
+// outside of its namespace: inside, other users are all one, which may have this user's number.
+std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
+  std::set<std::string> found;
+  for (const std::string& path : paths) {
+    for (size_t end = 0; end < path.size();) {
+      end = std::min(path.find('/', end + 1), path.size());
+      struct stat facts {};
+      const std::string part = path.substr(0, end);
+      if (lstat(part.c_str(), &facts) == 0 && IsForeign(facts)) found.insert(part);
+    }
+  }
+  return found;
+}
+
 absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool privileged) {
+  const std::set<std::string> foreign =
+      privileged ? std::set<std::string>() : ForeignFolders(options.changed);
   std::array<int, 2> report{}, release{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) return Failed("pipe");
   if (pipe2(release.data(), O_CLOEXEC) != 0) {
@@ -351,7 +415,7 @@ absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool pri
   if (helper == 0) {
     close(report[0]);
     close(release[1]);
-    Help(options, privileged, report[1], release[0]);
+    Help(options, privileged, foreign, report[1], release[0]);
   }
   close(report[1]);
   close(release[0]);
@@ -383,6 +447,22 @@ absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool pri
 }
 
 }  // namespace
+
+std::string NotCopyable(const std::string& folder, size_t most_entries) {
+  if (HasSysAdmin()) return "";
+  std::error_code error;
+  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
+                                           error);
+  for (; !error && most_entries > 0 && entries != fs::recursive_directory_iterator();
+       entries.increment(error), --most_entries) {
+    const std::string path = entries->path().string();
+    struct stat facts {};
+    if (lstat(path.c_str(), &facts) == 0 && !S_ISLNK(facts.st_mode) && IsForeign(facts) &&
+        access(path.c_str(), W_OK) == 0)
+      return path;
+  }
+  return "";
+}
 
 std::vector<MountPoint> ParseMountInfo(std::string_view text) {
   std::vector<MountPoint> mounts;

@@ -24,7 +24,11 @@ namespace vramscope::program {
 struct OverlayRootOptions {
   std::string scratch;            // an existing, empty folder; gets "root", "upper" and "work"
   std::vector<std::string> real;  // existing folders or files that stay as they are
-  bool network = true;            // false: a network namespace with loopback alone
+  // Folders in which the program is likely to change something. Unprivileged, overlayfs copies no
+  // folder of another user or group (EOVERFLOW), and nothing in one: those on the way to these are
+  // made in the upper layer beforehand.
+  std::vector<std::string> changed;
+  bool network = true;  // false: a network namespace with loopback alone
   // Of the user namespace that a new one is to lie in, so that a process of that one may enter it;
   // -1: the one of this process. Privileged, no user namespace is made.
   int below = -1;
@@ -38,6 +42,11 @@ struct OverlayRoot {
 // kUnavailable: this computer (or this scratch folder) does not allow it, and which step failed.
 // Blocks for some milliseconds; forks a helper that has ended when it returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
+
+// The first path in `folder` that the user may change and overlayfs cannot copy for them, because
+// it is another user's or group's; "" if none is found, or the overlay is privileged. Looks at so
+// many entries at most, and at no link's target.
+std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 
 // One line of /proc/self/mountinfo.
 struct MountPoint {

@@ -3,6 +3,7 @@
 `isolation/ways.py` changes a folder in every way that we know; afterwards nothing outside has changed, by the folder's state and by the
 system calls that strace saw.
 """
+import fcntl
 import os
 import shutil
 import struct
@@ -125,6 +126,27 @@ class Copies(Folder):
         self.changes = self.path(*["deep" * 10] * 4)
         os.makedirs(self.changes)
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder))
+        self.expect_unchanged()
+
+    def test_attributes_of_the_file_system_stay(self):
+        def flags():
+            with open(self.path("outside", "project", "files", "flagged"), "rb") as file:
+                return fcntl.ioctl(file, 0x80086601, bytes(8))
+        try:
+            before = flags()
+        except OSError as error:
+            self.skipTest("no attributes of the file system here: %s" % error)
+        self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder))
+        self.assertEqual(flags(), before)
+
+    def test_calls_of_32_bits_change_nothing(self):
+        script = ("import ctypes, mmap\nmemory = mmap.mmap(-1, 4096, flags=0x62, prot=7)  # below 4 GiB\n"
+                  "at = ctypes.addressof(ctypes.c_char.from_buffer(memory))\n"
+                  "memory[64:76] = b'config.json\\0'\n"
+                  "code = bytes.fromhex('53b80a000000bb') + (at + 64).to_bytes(4, 'little') + bytes.fromhex('cd805bc3')  # unlink\n"
+                  "memory[0:len(code)] = code\nprint(ctypes.CFUNCTYPE(ctypes.c_int)(at)())")
+        result = self.run_command(sys.executable, "-c", script, cwd=self.path("outside", "project"))
+        self.assertLess(result.returncode, 0, result.stdout + result.stderr)
         self.expect_unchanged()
 
     def test_what_is_real_stays_real(self):

@@ -152,9 +152,38 @@ class Unprivileged(Isolation):
         if result.returncode != 0:
             self.skipTest(result.stderr.strip().splitlines()[-1])
 
-    def give(self):
+    def give(self, group=65534):
         for path in contents.entries(self.folder):
-            os.lchown(path, 65534, 65534)
+            os.lchown(path, 65534, group)
+
+    def test_below_folders_of_others(self):
+        """As /data/projects/USER, whose parents are root's: overlayfs copies none of those."""
+        self.fill()
+        inner = os.path.join(self.folder, "project", "made", "by", "others")
+        os.makedirs(inner)
+        for path in (self.folder, os.path.dirname(inner), os.path.dirname(os.path.dirname(inner))):
+            os.chown(path, 0, 0)
+            os.chmod(path, 0o755)
+        os.chown(inner, 65534, 65534)
+        shutil.move(os.path.join(self.folder, "home"), inner)
+        os.mkdir(os.path.join(self.folder, "home"))
+        self.environment["HOME"] = os.path.join(inner, "home")
+        self.expect_nothing_changed("import os\nopen(os.path.expanduser('~/new'), 'w').write('x')\n"
+                                    "os.remove('project/config.json'); assert not os.path.exists('project/config.json')\n"
+                                    "try: open('project/made/new', 'w')\nexcept PermissionError: pass\nelse: raise AssertionError('not its own')")
+
+    def test_files_of_another_group(self):
+        """As in a project's folder, whose group is not the user's first: overlayfs copies none, the other mode does."""
+        self.fill()
+        self.give(group=0)
+        mode, self.MODE = self.MODE, "auto"
+        before = contents.state(self.folder)
+        result = self.plan("import os, shutil, torch; torch.allocate(1 << 20)\nopen('project/config.json', 'a').write('x')\n"
+                           "shutil.rmtree('project/checkpoints'); assert not os.path.exists('project/checkpoints')")
+        self.MODE = mode
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertEqual(json.loads(result.stdout)["program"]["isolation"], "copy")
+        self.assertEqual(contents.state(self.folder), before)
 
 
 class Warm(Isolation):

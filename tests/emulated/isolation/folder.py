@@ -14,7 +14,8 @@ import sys
 TEXTS = ["removed", "unlinked", "replaced", "truncated", "shortened", "appended", "moved", "copied", "hard", "linked", "mode", "times", "by_shell",
          "by_child", "by_bare_child", "by_libc", "by_named_libc", "by_descriptor", "by_chdir", "in_place", "forked", "found", "locked", "reopened",
          "stdio", "attribute", "owner", "exchanged_1", "exchanged_2", "by_spawn", "by_fork_server", "descriptor_mode", "descriptor_times", "temporary",
-         "renamed_open", "through_folder", "by_glob", "listed", "by_cleared", "read_only", "by_proc", "by_remove"]
+         "renamed_open", "through_folder", "by_glob", "listed", "by_cleared", "read_only", "by_proc", "by_remove", "by_input", "by_empty_path", "flagged",
+         "by_handle", "by_new_call"]
 
 
 def write(path, text, mode=0o644):

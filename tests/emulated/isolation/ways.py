@@ -972,6 +972,80 @@ def another_descriptor_path():
 
 
 @way
+def input_of_another_process():
+    # Its standard input, which it only reads: not where the user sent something.
+    with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
+        write("/proc/%d/fd/0" % child.pid, "by its input")
+        child.kill()
+    assert read("files/by_input") in ("by its input", "precious by_input\n")
+
+
+@way
+def without_a_name_by_empty_path():
+    descriptor = os.open("files", os.O_TMPFILE | os.O_RDWR, 0o644)
+    os.write(descriptor, b"without a name")
+    answer = libc().linkat(descriptor, b"", -100, b"files/got_a_name", 0x1000)
+    os.close(descriptor)
+    assert answer == 0 or ctypes.get_errno() == errno.ENOENT, os.strerror(ctypes.get_errno())  # ENOENT: not root
+    if answer == 0:
+        there("files/got_a_name", "without a name")
+
+
+@way
+def owner_by_empty_path():
+    descriptor = os.open("files/by_empty_path", os.O_RDONLY)
+    owner = (1, 1) if os.geteuid() == 0 and os.stat("files/by_empty_path").st_uid == 0 else (os.getuid(), os.getgid())
+    answer = libc().fchownat(descriptor, b"", *owner, 0x1000)
+    os.close(descriptor)
+    assert answer == 0 or ctypes.get_errno() == errno.EINVAL, os.strerror(ctypes.get_errno())  # a user namespace of one user
+    assert answer != 0 or (os.stat("files/by_empty_path").st_uid, os.stat("files/by_empty_path").st_gid) == owner
+
+
+@way
+def attributes_of_the_file_system():
+    # FS_IOC_SETFLAGS of "no dump": a descriptor that may only read is enough.
+    with open("files/flagged", "rb") as file:
+        try:
+            flags = int.from_bytes(fcntl.ioctl(file, 0x80086601, bytes(8)), sys.byteorder)
+            fcntl.ioctl(file, 0x40086602, (flags | 0x40).to_bytes(8, sys.byteorder))
+        except OSError as error:
+            assert error.errno in (errno.EOPNOTSUPP, errno.ENOTTY, errno.EPERM), error
+
+
+@way
+def by_number():
+    import platform
+    if platform.machine() != "x86_64":
+        return
+    handle = ctypes.create_string_buffer((128).to_bytes(4, sys.byteorder) + bytes(132))
+    call, number = libc().syscall, ctypes.c_int()
+    if call(303, -100, b"files/by_handle", handle, ctypes.byref(number), 0) != 0:  # name_to_handle_at
+        return
+    folder = os.open(".", os.O_RDONLY)
+    descriptor = call(304, folder, handle, os.O_RDWR)  # open_by_handle_at
+    os.close(folder)
+    if descriptor >= 0:
+        os.write(descriptor, b"by number")
+        os.close(descriptor)
+
+
+@way
+def new_calls_of_the_kernel():
+    import platform
+    if platform.machine() != "x86_64":
+        return
+    call, value = libc().syscall, ctypes.create_string_buffer(b"changed")
+    argument = ctypes.addressof(value).to_bytes(8, sys.byteorder) + (7).to_bytes(4, sys.byteorder) + bytes(4)
+    call(463, -100, b"files/by_new_call", 0, b"user.kind", argument, 16)  # setxattrat
+    call(469, -100, b"files/by_new_call", (0x80).to_bytes(8, sys.byteorder) + bytes(16), 24, 0)  # file_setattr of "no dump"
+    descriptor = call(437, -100, b"files/by_new_call", os.O_WRONLY.to_bytes(8, sys.byteorder) + bytes(16), 24)  # openat2
+    if descriptor >= 0:
+        os.write(descriptor, b"changed")
+        os.close(descriptor)
+        there("files/by_new_call", "changed")
+
+
+@way
 def questions():
     write("files/asked", "asked")
     assert os.access("files/asked", os.R_OK | os.W_OK) and not os.access("files/removed", os.F_OK)
