@@ -16,6 +16,7 @@
 #include <QMainWindow>
 #include <QSettings>
 #include <QTimer>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -243,6 +244,10 @@ class MainWindow : public QMainWindow {
   void ChangeNotes(const QString& what, NoteList after);
   void RevealNote(const Note& note);
   QString WhyNoNotes() const;  // empty: they can be made
+  // main_window_measure.cpp
+  void ConnectMarks();
+  void AddMeasureActions();
+  void SetMark(size_t mark);
   // main_window_find.cpp
   void AddFindActions();
   // main_window_pages.cpp: kernels, search.
@@ -501,6 +506,7 @@ class MainWindow : public QMainWindow {
   SearchPanel* search_ = nullptr;
   NotesPage* notes_page_ = nullptr;
   NoteStore* notes_ = nullptr;
+  std::array<qint64, 2> marks_{-1, -1};  // A and B while there is no range of them; < 0: not set
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* history_dock_ = nullptr;

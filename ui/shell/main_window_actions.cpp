@@ -189,6 +189,7 @@ void MainWindow::AddEditActions() {
                 .tip = tr("As a GitHub table")});
   AddFindActions();
   AddNoteActions();
+  AddMeasureActions();
   actions_.Add({.id = "edit.leave-range",
                 .menu = menu,
                 .text = tr("Leave the selected range"),

@@ -92,6 +92,7 @@ void MainWindow::ConnectPages() {
   connect(kernels_, &KernelsPanel::rangeLeft, this, leave);
   connect(search_, &SearchPanel::rangeLeft, this, leave);
   ConnectNotes();
+  ConnectMarks();
 }
 
 // Where nothing ran out there is nothing to explain, and what was there at one moment has no steps
