@@ -6075,6 +6075,10 @@ most of it asked for by {}</source>
         <source>%1 match, of %2 allocations</source>
         <translation>%1 个匹配，共 %2 个分配</translation>
     </message>
+    <message>
+        <source>Searching …</source>
+        <translation>正在搜索…</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::Banner</name>

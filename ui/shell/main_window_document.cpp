@@ -632,7 +632,7 @@ bool MainWindow::busy() const {
 bool MainWindow::settled() const {
   return !busy() && timeline_->ready() && !panels_due_.isActive() && !savings_due_ &&
          savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy() &&
-         !kernels_->busy() && !search_->busy() && !notes_->busy();
+         !kernels_->busy() && !search_->busy() && !notes_->busy() && !allocations_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }
