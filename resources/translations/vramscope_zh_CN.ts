@@ -5992,6 +5992,42 @@ most of it asked for by {}</source>
         <source>empty_cache() at this moment</source>
         <translation>此刻调用 empty_cache()</translation>
     </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Of</source>
+        <translation>对象</translation>
+    </message>
+    <message>
+        <source>Written</source>
+        <translation>写于</translation>
+    </message>
+    <message>
+        <source>allocated, {}</source>
+        <translation>已分配，{}</translation>
+    </message>
+    <message>
+        <source>at</source>
+        <translation>时刻</translation>
+    </message>
+    <message>
+        <source>bookmark</source>
+        <translation>书签</translation>
+    </message>
+    <message>
+        <source>freed, {}</source>
+        <translation>已释放，{}</translation>
+    </message>
+    <message>
+        <source>moment</source>
+        <translation>时刻</translation>
+    </message>
+    <message>
+        <source>reserved difference</source>
+        <translation>保留量变化</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -6038,6 +6074,10 @@ most of it asked for by {}</source>
     <message>
         <source>%1 match, of %2 allocations</source>
         <translation>%1 个匹配，共 %2 个分配</translation>
+    </message>
+    <message>
+        <source>Searching …</source>
+        <translation>正在搜索…</translation>
     </message>
 </context>
 <context>
@@ -6130,6 +6170,10 @@ most of it asked for by {}</source>
     <message>
         <source>Show alone</source>
         <translation>单独显示</translation>
+    </message>
+    <message>
+        <source>freed in the range, by category</source>
+        <translation>区间内释放，按类别</translation>
     </message>
 </context>
 <context>
@@ -8463,6 +8507,156 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <source>Adding up memory … · Ctrl+. cancels</source>
         <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
     </message>
+    <message>
+        <source>At the cursor, else at the selection: what happens between A and B is measured</source>
+        <translation>在光标处，否则在所选对象处：测量 A 与 B 之间发生的变化</translation>
+    </message>
+    <message>
+        <source>range</source>
+        <translation>区间</translation>
+    </message>
+    <message>
+        <source>Set mark A</source>
+        <translation>设置标记 A</translation>
+    </message>
+    <message>
+        <source>Set mark B</source>
+        <translation>设置标记 B</translation>
+    </message>
+    <message>
+        <source>Copy the measurement</source>
+        <translation>复制测量结果</translation>
+    </message>
+    <message>
+        <source>Not copied: the range is not added up yet</source>
+        <translation>未复制：该区间尚未统计完</translation>
+    </message>
+    <message>
+        <source>Of the selected range, as TSV: time, changes, bytes allocated and freed by category</source>
+        <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
+    </message>
+    <message>
+        <source>Select a range first: drag in the timeline, or set marks A and B</source>
+        <translation>请先选择区间：在时间线中拖动，或设置标记 A 和 B</translation>
+    </message>
+    <message>
+        <source>tsv</source>
+        <translation>tsv</translation>
+    </message>
+    <message>
+        <source>Place the cursor first: click in the memory curve or on the ruler</source>
+        <translation>请先放置光标：在显存曲线或标尺上单击</translation>
+    </message>
+    <message>
+        <source>Mark A at %1; now set mark B (Ctrl+])</source>
+        <translation>标记 A 位于 %1；现在设置标记 B (Ctrl+])</translation>
+    </message>
+    <message>
+        <source>Mark B at %1; now set mark A (Ctrl+[)</source>
+        <translation>标记 B 位于 %1；现在设置标记 A (Ctrl+[)</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Notes not saved: %1</source>
+        <translation>备注未保存：%1</translation>
+    </message>
+    <message>
+        <source>Not added: %1</source>
+        <translation>未添加：%1</translation>
+    </message>
+    <message>
+        <source>Add note</source>
+        <translation>添加备注</translation>
+    </message>
+    <message>
+        <source>Edit note</source>
+        <translation>编辑备注</translation>
+    </message>
+    <message>
+        <source>Delete note</source>
+        <translation>删除备注</translation>
+    </message>
+    <message>
+        <source>Add note …</source>
+        <translation>添加备注…</translation>
+    </message>
+    <message>
+        <source>Of the selection, else of the cursor, the range or the peak; without a text it is a bookmark</source>
+        <translation>针对所选对象，否则针对光标、区间或峰值；没有文字时为书签</translation>
+    </message>
+    <message>
+        <source>Notes are for a whole run with a timeline</source>
+        <translation>只有带时间线的完整运行才能添加备注</translation>
+    </message>
+    <message>
+        <source>bookmark</source>
+        <translation>书签</translation>
+    </message>
+    <message>
+        <source>annotate</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>comment</source>
+        <translation>注释</translation>
+    </message>
+    <message>
+        <source>the notes of this run cannot be read: %1</source>
+        <translation>无法读取此运行的备注：%1</translation>
+    </message>
+    <message>
+        <source>the notes of this run are not read yet</source>
+        <translation>此运行的备注尚未读取</translation>
+    </message>
+    <message>
+        <source>a run has at most %1 notes</source>
+        <translation>一次运行最多有 %1 条备注</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::NoteStore</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::NotesPage</name>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete the chosen note (Del in the table); Ctrl+Z brings it back</source>
+        <translation>删除选中的备注（表格中按 Del）；Ctrl+Z 恢复</translation>
+    </message>
+    <message>
+        <source>Choose a note, or add one with Ctrl+M</source>
+        <translation>选择一条备注，或按 Ctrl+M 添加</translation>
+    </message>
+    <message>
+        <source>Text; Enter adds the note, Esc does not</source>
+        <translation>文字；Enter 添加备注，Esc 放弃</translation>
+    </message>
+    <message>
+        <source>Text; Enter changes the note</source>
+        <translation>文字；Enter 修改备注</translation>
+    </message>
+    <message>
+        <source>No notes on this run. Right-click anything in the timeline, or press Ctrl+M.</source>
+        <translation>此运行没有备注。右键单击时间线中的任意对象，或按 Ctrl+M。</translation>
+    </message>
+    <message>
+        <source>The notes of this run cannot be read.
+%1
+Move the file away to write new ones.</source>
+        <translation>无法读取此运行的备注。
+%1
+移走该文件后才能写新备注。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::OpenPartDialog</name>
@@ -9771,6 +9965,10 @@ Difference: %3 bytes.</source>
         <source>Highlight blocks of the same stack</source>
         <translation>标记相同调用栈的块</translation>
     </message>
+    <message>
+        <source>Add note …</source>
+        <translation>添加备注…</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::timeline::TimelineWidget</name>
@@ -9799,6 +9997,10 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
     <message>
         <source>Cannot draw this</source>
         <translation>无法绘制</translation>
+    </message>
+    <message>
+        <source>Add note …</source>
+        <translation>添加备注…</translation>
     </message>
 </context>
 </TS>

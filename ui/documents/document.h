@@ -23,6 +23,7 @@
 #include "profiler/run/run_config.h"
 #include "profiler/trace/trace.h"
 #include "ui/documents/session.h"
+#include "ui/notes/notes.h"
 
 namespace vramscope::ui {
 
@@ -81,15 +82,18 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change that can be taken back: of the settings, or of the lanes of the canvas.
+// A change that can be taken back: of the settings, of the lanes of the canvas, or of the notes.
 struct UndoStep {
-  enum class Kind : uint8_t { kSettings, kLanes };
+  enum class Kind : uint8_t { kSettings, kLanes, kNotes };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
   // The change was made while this document was shown, whose place it did not take; 0: this one.
   DocumentId from = 0;
+  // Of the run with this content, which need not be shown any more.
+  std::string notes_of = {};
+  std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
 };
 
 class UndoSteps {

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -19,6 +20,8 @@ namespace {
 
 // The marks follow when the hand rests; the table with every key.
 constexpr int kSendMs = 120;
+// Below this many allocations what matches is looked for at once.
+constexpr uint32_t kInline = 50'000;
 constexpr int kNarrowMs = 80;  // a range that is being dragged
 
 QString Number(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
@@ -87,7 +90,7 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
           });
   connect(search_, &QLineEdit::textChanged, this, [this] {
     make();
-    Search();
+    Narrow();
   });
   send_later_.setSingleShot(true);
   send_later_.setInterval(kSendMs);
@@ -139,29 +142,59 @@ void AllocationsPanel::make() {
   const auto trace = digest_ ? digest_->trace : nullptr;
   if (model_->trace() != trace) {
     model_->setTrace(trace);
-    model_->setSearch(search_->text());
     if (!search_->text().trimmed().isEmpty()) send_later_.start();
   }
   // What was there at one moment was not born and does not live for a time.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
   const bool range = trace != nullptr && range_.first < range_.second;
-  model_->setSpan(range ? SpanOf(*trace, range_.first, range_.second) : EventSpan());
+  span_ = range ? SpanOf(*trace, range_.first, range_.second) : EventSpan();
   leave_->setVisible(range);
   if (range)
     leave_->setText(
         tr("in the range of %1  ✕")
             .arg(QString::fromStdString(timeline::LengthOf(*trace, range_.second - range_.first))));
   selecting_ = false;
+  Narrow();
   ShowSelected();
 }
 
-void AllocationsPanel::Search() {
-  selecting_ = true;
-  model_->setSearch(search_->text());
-  selecting_ = false;
+void AllocationsPanel::Narrow() {
+  jobs_.cancel();
+  AllocationModel::Search search = AllocationModel::ReadSearch(search_->text());
+  const auto trace = model_->trace();
+  if (search.text == model_->search() && span_ == model_->span()) {
+    step_after_ = 0;
+    return Count();
+  }
+  const auto order = model_->order();
+  const auto look = [trace, order, filter = search.filter, span = span_] {
+    return trace == nullptr ? AllocationModel::Narrowed()
+                            : AllocationModel::NarrowedRows(*trace, *order, filter, span);
+  };
+  const auto show = [this](AllocationModel::Search of, const EventSpan& span,
+                           AllocationModel::Narrowed found) {
+    selecting_ = true;
+    model_->setNarrowed(std::move(of), span, std::move(found));
+    selecting_ = false;
+    Narrowed();
+  };
+  if (trace == nullptr || trace->allocations.size() < kInline)
+    return show(std::move(search), span_, look());
+  jobs_.Ask(look, [this, show, order, search,
+                   span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
+    if (!found.ok()) return;
+    // Sorted meanwhile, or of another trace.
+    if (order != model_->order()) return Narrow();
+    show(search, span, *std::move(found));
+  });
+  Count();
+}
+
+void AllocationsPanel::Narrowed() {
   ShowSelected();
-  send_later_.start();
+  if (digest_ != nullptr) send_later_.start();
+  if (const int direction = std::exchange(step_after_, 0); direction != 0) step(direction);
 }
 
 void AllocationsPanel::SendFound() {
@@ -174,6 +207,10 @@ void AllocationsPanel::SendFound() {
 
 bool AllocationsPanel::step(int direction) {
   make();
+  if (jobs_.busy()) {
+    step_after_ = direction;
+    return true;
+  }
   if (send_later_.isActive()) SendFound();
   return view_->step(direction);
 }
@@ -207,6 +244,7 @@ void AllocationsPanel::Count() {
                                            : tr("This trace has no allocations."));
   previous_->setEnabled(searching && shown > 0);
   next_->setEnabled(searching && shown > 0);
+  if (jobs_.busy()) return count_->setText(tr("Searching …"));
   if (!model_->searchError().empty())
     return count_->setText(QString::fromStdString(model_->searchError()));
   if (!searching) {

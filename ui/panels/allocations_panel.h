@@ -2,7 +2,8 @@
 // before (Enter, Shift+Enter, F3, Shift+F3), and which they are, for the timeline to mark. Of a
 // selected range, those that are in memory in it.
 //
-// UI thread only. The table is made when it is looked at.
+// UI thread only. The table is made when it is looked at; in large traces what matches is looked
+// for beside it, and the newest search wins.
 #pragma once
 
 #include <QJsonObject>
@@ -12,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "ui/jobs/jobs.h"
+#include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
@@ -36,7 +39,9 @@ class AllocationsPanel : public QWidget {
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // while there is no digest
   void make();                             // what is stale, though nobody looks
-  bool step(int direction);                // to the next one that is found
+  // To the next one that is found; while it is looked for, as soon as it is.
+  bool step(int direction);
+  bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }
   QLineEdit* searchEdit() const { return search_; }
   QJsonObject dumpState() const;
@@ -52,7 +57,8 @@ class AllocationsPanel : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void Search();
+  void Narrow();  // to the search and the range
+  void Narrowed();
   void SendFound();
   void Count();
   void ShowSelected();
@@ -60,6 +66,9 @@ class AllocationsPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   std::pair<qint64, qint64> range_{0, 0};
   trace::AllocationId selection_;
+  EventSpan span_;  // of the range
+  Jobs jobs_;
+  int step_after_ = 0;  // a step that was asked for while it is looked for
   bool stale_ = false, selecting_ = false, sent_ = false;
   QTimer send_later_, narrow_;
   QString nothing_;

@@ -114,6 +114,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   };
   range_facts_ = grid({}, nullptr);
   range_categories_ = grid(tr("allocated in the range, by category"), &range_categories_title_);
+  range_freed_ = grid(tr("freed in the range, by category"), &range_freed_title_);
   range_sites_ = grid(tr("its largest call sites"), &range_sites_title_);
   range_box_->hide();
   column->addWidget(range_box_);
@@ -204,6 +205,9 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
   range_categories_title_->setVisible(!categories.empty());
+  const std::vector<Fact> freed = RangeFreedCategories(range);
+  FillFacts(range_freed_, freed, FactStyle::kRightMiddle);
+  range_freed_title_->setVisible(!freed.empty());
   std::vector<Fact> sites;
   for (const analysis::Group& site : range.sites)
     sites.push_back({timeline::FormatBytes(site.bytes), site.name});
@@ -216,6 +220,12 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   largest_title_->setText(tr("largest allocations made in the range"));
   ShowLargest(std::move(largest));
   Refit();
+}
+
+QString BreakdownPanel::measurement() const {
+  return digest_ == nullptr || !shown_range_
+             ? QString()
+             : QString::fromStdString(RangeAsTsv(*digest_->trace, *shown_range_));
 }
 
 void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) {

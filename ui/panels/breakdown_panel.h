@@ -40,6 +40,8 @@ class BreakdownPanel : public QWidget {
   bool busy() const { return jobs_.busy(); }
   void setSelection(trace::AllocationId id);  // marked where it is listed
   void setTheme(const timeline::Theme& theme);
+  // Of the selected range, as RangeAsTsv() has it; empty: none is selected, or not added up yet.
+  QString measurement() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
 
@@ -99,6 +101,8 @@ class BreakdownPanel : public QWidget {
   QWidget* range_box_ = nullptr;
   QGridLayout* range_facts_ = nullptr;
   QGridLayout* range_categories_ = nullptr;
+  QGridLayout* range_freed_ = nullptr;
+  QLabel* range_freed_title_ = nullptr;
   QLabel* range_sites_title_ = nullptr;
   QLabel* range_categories_title_ = nullptr;
   QGridLayout* range_sites_ = nullptr;

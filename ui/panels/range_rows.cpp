@@ -29,11 +29,12 @@ void FindPeak(const Digest& digest, RangeFigures& out) {
   if (out.span.first > 0) {
     if (const auto before = analysis::PointAt(c, out.span.first - 1)) {
       out.at_begin = out.peak = c.allocated[*before];
-      out.peak_reserved = c.reserved[*before];
+      out.peak_reserved = out.reserved_at_begin = c.reserved[*before];
       at = out.span.first - 1;
     }
   }
   out.at_end = out.at_begin;
+  out.reserved_at_end = out.reserved_at_begin;
   const auto from =
       std::lower_bound(c.event.begin(), c.event.end(), out.span.first) - c.event.begin();
   for (auto i = static_cast<size_t>(from); i < c.size() && c.event[i] <= out.span.last; ++i) {
@@ -43,6 +44,7 @@ void FindPeak(const Digest& digest, RangeFigures& out) {
     }
     out.peak_reserved = std::max(out.peak_reserved, c.reserved[i]);
     out.at_end = c.allocated[i];
+    out.reserved_at_end = c.reserved[i];
   }
   out.at_peak = analysis::LiveAt(*digest.trace, at);
 }
@@ -122,7 +124,10 @@ void CountFreed(const Trace& trace, RangeFigures& out) {
   for (EventIndex i = out.span.first; i <= out.span.last && i < e.size(); ++i) {
     if (e.kind[i] != trace::EventKind::kFreeCompleted) continue;
     ++out.freed_count;
-    out.freed_bytes += trace.allocations.bytes_rounded[e.id[i]];
+    const auto id = static_cast<uint32_t>(e.id[i]);
+    const uint64_t bytes = trace.allocations.bytes_rounded[id];
+    out.freed_bytes += bytes;
+    out.freed_by_category[static_cast<size_t>(trace.allocations.main_category[id])] += bytes;
   }
 }
 
@@ -139,6 +144,13 @@ void FindSlices(const Trace& trace, RangeFigures& out) {
   out.steps.assign(steps.begin(), steps.end());
   for (int p = 1; p < trace::kPhaseCount; ++p)
     if (phases[static_cast<size_t>(p)]) out.phases.push_back(static_cast<trace::Phase>(p));
+}
+
+std::vector<Fact> CategoryFacts(const analysis::CategoryBytes& bytes, uint64_t all) {
+  std::vector<Fact> facts;
+  for (const Part& part : PartsOf(bytes, all))
+    facts.push_back({i18n::Text(trace::Name(part.category)), FormatBytes(part.bytes)});
+  return facts;
 }
 
 std::string InBlocks(uint64_t bytes, uint64_t count) {
@@ -179,6 +191,10 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   facts.push_back(
       {i18n::Text("difference"), timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
                                                              static_cast<int64_t>(r.at_begin))});
+  if (r.peak_reserved > 0)
+    facts.push_back({i18n::Text("reserved difference"),
+                     timeline::FormatSignedBytes(static_cast<int64_t>(r.reserved_at_end) -
+                                                 static_cast<int64_t>(r.reserved_at_begin))});
   facts.push_back({i18n::Text("allocated"), InBlocks(r.allocated_bytes, r.allocated_count)});
   facts.push_back({i18n::Text("freed"), InBlocks(r.freed_bytes, r.freed_count)});
   facts.push_back({i18n::Text("stays after it"), InBlocks(r.staying_bytes, r.staying_count)});
@@ -199,10 +215,39 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
 }
 
 std::vector<Fact> RangeCategories(const RangeFigures& r) {
-  std::vector<Fact> facts;
+  return CategoryFacts(r.allocated_by_category, r.allocated_bytes);
+}
+
+std::vector<Fact> RangeFreedCategories(const RangeFigures& r) {
+  return CategoryFacts(r.freed_by_category, r.freed_bytes);
+}
+
+std::string RangeAsTsv(const Trace& trace, const RangeFigures& r) {
+  std::string out;
+  const auto line = [&](const std::string& name, int64_t value) {
+    out += fmt::format("{}\t{}\n", name, value);
+  };
+  const auto bytes = [&](const std::string& name, uint64_t value) {
+    line(name + " [B]", static_cast<int64_t>(value));
+  };
+  line(i18n::Text("from") + " [ns]", r.begin_ns - trace.begin_ns());
+  line(i18n::Text("to") + " [ns]", r.end_ns - trace.begin_ns());
+  line(i18n::Text("length") + " [ns]", r.end_ns - r.begin_ns);
+  bytes(i18n::Text("peak"), r.peak);
+  bytes(i18n::Text("most reserved"), r.peak_reserved);
+  bytes(i18n::Text("at its start"), r.at_begin);
+  bytes(i18n::Text("at its end"), r.at_end);
+  line(i18n::Text("difference") + " [B]",
+       static_cast<int64_t>(r.at_end) - static_cast<int64_t>(r.at_begin));
+  line(i18n::Text("reserved difference") + " [B]",
+       static_cast<int64_t>(r.reserved_at_end) - static_cast<int64_t>(r.reserved_at_begin));
+  bytes(i18n::Text("allocated"), r.allocated_bytes);
   for (const Part& part : PartsOf(r.allocated_by_category, r.allocated_bytes))
-    facts.push_back({i18n::Text(trace::Name(part.category)), FormatBytes(part.bytes)});
-  return facts;
+    bytes(i18n::Format("allocated, {}", i18n::Text(trace::Name(part.category))), part.bytes);
+  bytes(i18n::Text("freed"), r.freed_bytes);
+  for (const Part& part : PartsOf(r.freed_by_category, r.freed_bytes))
+    bytes(i18n::Format("freed, {}", i18n::Text(trace::Name(part.category))), part.bytes);
+  return out;
 }
 
 }  // namespace vramscope::ui

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
@@ -21,10 +22,11 @@ struct RangeFigures {
   // Allocated bytes right before its first event, right after its last, and at most in between;
   // what is in memory then.
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
+  uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // likewise
   analysis::LiveSet at_peak;
   // What is born in it (blocks older than the recording are not), and what is freed.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
-  analysis::CategoryBytes allocated_by_category{};
+  analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // born in it and alive at its end
   uint64_t kept_bytes = 0, kept_count = 0;        // of that, never freed in the trace
   std::vector<trace::AllocationId> largest;       // born in it, largest first; at most kLargest
@@ -36,7 +38,10 @@ struct RangeFigures {
 RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_ns);
 
 std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
-// "Activation 1.500 GiB · Gradient 0.250 GiB": born in it, most first.
+// "Activation", "1.500 GiB": born in it, and freed in it, most first.
 std::vector<Fact> RangeCategories(const RangeFigures& range);
+std::vector<Fact> RangeFreedCategories(const RangeFigures& range);
+// All of it to be pasted into a table: a figure a line, its name, a tab, plain bytes or ns.
+std::string RangeAsTsv(const trace::Trace& trace, const RangeFigures& range);
 
 }  // namespace vramscope::ui

@@ -160,53 +160,56 @@ void AllocationModel::setTrace(std::shared_ptr<const trace::Trace> trace) {
   endResetModel();
 }
 
-void AllocationModel::setSearch(const QString& text) {
-  const std::string wanted = text.trimmed().toStdString();
-  if (wanted == search_) return;
-  beginResetModel();
-  search_ = wanted;
-  const absl::StatusOr<query::Filter> filter = query::ParseSearch(wanted);
-  search_error_ = std::string(filter.status().message());
-  // What cannot be read finds nothing, rather than everything.
-  filter_ = filter.ok() ? *filter : query::Filter::OfText(wanted);
-  Narrow();
-  endResetModel();
+AllocationModel::Search AllocationModel::ReadSearch(const QString& text) {
+  Search search{.text = text.trimmed().toStdString()};
+  const absl::StatusOr<query::Filter> filter = query::ParseSearch(search.text);
+  search.error = std::string(filter.status().message());
+  search.filter = filter.ok() ? *filter : query::Filter::OfText(search.text);
+  return search;
 }
 
-void AllocationModel::setSpan(const EventSpan& span) {
-  if (span == span_) return;
+void AllocationModel::setNarrowed(Search search, const EventSpan& span, Narrowed found) {
   beginResetModel();
+  search_ = std::move(search);
   span_ = span;
-  Narrow();
+  narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
+  rows_ = std::move(found.rows);
+  total_ = found.total;
   endResetModel();
 }
 
 void AllocationModel::Order() {
-  order_.clear();
-  if (trace_ != nullptr)
-    order_ = AllocationOrder(*trace_, sort_column_, sort_order_ == Qt::DescendingOrder);
-  Narrow();
+  order_ = std::make_shared<const std::vector<uint32_t>>(
+      trace_ == nullptr
+          ? std::vector<uint32_t>()
+          : AllocationOrder(*trace_, sort_column_, sort_order_ == Qt::DescendingOrder));
+  narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
+  Narrowed found{.total = static_cast<uint32_t>(order_->size())};
+  if (narrowed_) found = NarrowedRows(*trace_, *order_, search_.filter, span_);
+  rows_ = std::move(found.rows);
+  total_ = found.total;
 }
 
 // The order stays: a key of the search sorts nothing.
-void AllocationModel::Narrow() {
-  rows_.clear();
-  total_ = static_cast<uint32_t>(order_.size());
-  narrowed_ = trace_ != nullptr && (!search_.empty() || !span_.whole());
-  if (!narrowed_) return;
-  const uint32_t n = trace_->allocations.size();
-  std::vector<bool> keep = query::Matcher(filter_, *trace_, nullptr).MatchBlocks();
-  total_ = n;
-  if (!span_.whole()) {
-    total_ = 0;
+AllocationModel::Narrowed AllocationModel::NarrowedRows(const trace::Trace& trace,
+                                                        const std::vector<uint32_t>& order,
+                                                        const query::Filter& filter,
+                                                        const EventSpan& span) {
+  const uint32_t n = trace.allocations.size();
+  Narrowed out{.total = n};
+  if (filter.empty() && span.whole()) return out;  // all of them are, as they are
+  std::vector<bool> keep = query::Matcher(filter, trace, nullptr).MatchBlocks();
+  if (!span.whole()) {
+    out.total = 0;
     for (uint32_t i = 0; i < n; ++i) {
-      const bool touches = span_.Touches(*trace_, i);
-      total_ += touches;
+      const bool touches = span.Touches(trace, i);
+      out.total += touches;
       keep[i] = keep[i] && touches;
     }
   }
-  for (const uint32_t i : order_)
-    if (keep[i]) rows_.push_back(i);
+  for (const uint32_t i : order)
+    if (keep[i]) out.rows.push_back(i);
+  return out;
 }
 
 int AllocationModel::rowCount(const QModelIndex& parent) const {
@@ -259,7 +262,7 @@ int AllocationModel::rowOf(trace::AllocationId id) const {
 
 std::vector<trace::AllocationId> AllocationModel::found() const {
   std::vector<trace::AllocationId> ids;
-  if (search_.empty()) return ids;
+  if (search_.text.empty()) return ids;
   ids.reserve(rows_.size());
   for (const uint32_t i : rows_) ids.push_back({i});
   return ids;

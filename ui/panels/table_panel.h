@@ -65,33 +65,50 @@ class AllocationModel : public RowModel {
   void setTrace(std::shared_ptr<const trace::Trace> trace);
   const std::shared_ptr<const trace::Trace>& trace() const { return trace_; }
   bool narrowed() const { return narrowed_; }  // by a search or a range
-  void setSearch(const QString& text);
-  void setSpan(const EventSpan& span);
+  // A text as the search that it is. What cannot be read finds nothing, rather than everything.
+  struct Search {
+    std::string text, error;
+    query::Filter filter;
+  };
+  static Search ReadSearch(const QString& text);
+  // Which rows of an order are left by a search and a range. Linear in the allocations; any thread.
+  struct Narrowed {
+    std::vector<uint32_t> rows;
+    uint32_t total = 0;
+  };
+  static Narrowed NarrowedRows(const trace::Trace& trace, const std::vector<uint32_t>& order,
+                               const query::Filter& filter, const EventSpan& span);
+  // Another after every sort and with every trace.
+  const std::shared_ptr<const std::vector<uint32_t>>& order() const { return order_; }
+  const EventSpan& span() const { return span_; }
+  // `found`: NarrowedRows() of order(), the search and the range.
+  void setNarrowed(Search search, const EventSpan& span, Narrowed found);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
   trace::AllocationId at(int row) const;
-  int rowOf(trace::AllocationId id) const;               // -1: left out
-  const std::string& search() const { return search_; }  // empty: none
+  int rowOf(trace::AllocationId id) const;                    // -1: left out
+  const std::string& search() const { return search_.text; }  // empty: none
   // Why the search cannot be read as a filter; empty: it can.
-  const std::string& searchError() const { return search_error_; }
+  const std::string& searchError() const { return search_.error; }
   std::vector<trace::AllocationId> found() const;  // of a search, in the order of rows
   uint32_t total() const;                          // in the range
 
  private:
-  const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : order_; }
+  const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : *order_; }
   void Order();
   void Narrow();
   std::vector<Column> columns_;
   std::shared_ptr<const trace::Trace> trace_;
-  std::vector<uint32_t> order_;  // all of them
-  std::vector<uint32_t> rows_;   // those of the search and of the range, when there is one
+  // All of them; never null.
+  std::shared_ptr<const std::vector<uint32_t>> order_ =
+      std::make_shared<const std::vector<uint32_t>>();
+  std::vector<uint32_t> rows_;  // those of the search and of the range, when there is one
   bool narrowed_ = false;
   uint32_t total_ = 0;
-  std::string search_, search_error_;
-  query::Filter filter_;
+  Search search_;
   EventSpan span_;
   int sort_column_ = kBlockColumn;
   Qt::SortOrder sort_order_ = Qt::DescendingOrder;

@@ -33,6 +33,7 @@
 #include "profiler/program/scratch_folder.h"
 #include "ui/documents/saved_documents.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/notes/notes_page.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
@@ -69,7 +70,6 @@ constexpr int kTablesHeight = 300, kTablesLeast = 150, kTablesLeastWidth = 320;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
 constexpr double kHistoryShare = 0.18;
 constexpr double kSideShare = 0.2, kTablesShare = 0.29;
-constexpr int kLogLines = 5000;
 constexpr int kDumpedLog = 2000;
 constexpr int kProgressWidth = 160, kProgressHeight = 6;
 
@@ -298,34 +298,6 @@ void MainWindow::BuildDocks() {
   tabs_->setMinimumSize(kTablesLeastWidth, kTablesLeast);
 }
 
-void MainWindow::BuildTables() {
-  tabs_ = new QTabWidget;
-  tabs_->setObjectName(QStringLiteral("tables"));
-  tabs_->setDocumentMode(true);
-  tabs_->tabBar()->setDrawBase(false);
-  tabs_->tabBar()->setExpanding(false);
-
-  phases_ = new PhasesPanel;
-  const QString nothing =
-      tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).");
-  phases_->setEmptyText(nothing);
-  tabs_->addTab(phases_, tr("Phases"));
-
-  allocations_ = new AllocationsPanel;
-  allocations_->setEmptyText(nothing);
-  tabs_->addTab(allocations_, tr("Allocations"));
-  BuildPages();
-
-  explain_ = new ExplainPanel(tabs_, this);
-
-  log_ = new QPlainTextEdit;
-  log_->setObjectName(QStringLiteral("log"));
-  log_->setReadOnly(true);
-  log_->setMaximumBlockCount(kLogLines);
-  log_->setFont(PanelFont(timeline::Font::kMonoSmall));
-  tabs_->addTab(log_, tr("Log"));
-}
-
 // Before the log, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
@@ -530,6 +502,7 @@ void MainWindow::ApplyChosenTheme() {
   allocations_->setTheme(theme_);
   kernels_->setTheme(theme_);
   search_->setTheme(theme_);
+  notes_page_->setTheme(theme_);
   for (StudyPage* page : studies_) page->setTheme(theme_);
   history_->setTheme(theme_);
   document_tabs_->setTheme(theme_);
@@ -628,6 +601,7 @@ QJsonObject MainWindow::dumpState() const {
                              {"allocations", allocations_->dumpState()},
                              {"kernels", kernels_->dumpState()},
                              {"search", search_->dumpState()},
+                             {"notes", notes_page_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},
       {"fit", fit_->dumpState()},

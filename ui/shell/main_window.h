@@ -16,6 +16,7 @@
 #include <QMainWindow>
 #include <QSettings>
 #include <QTimer>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@
 #include "ui/documents/document_list.h"
 #include "ui/jobs/jobs.h"
 #include "ui/language/language.h"
+#include "ui/notes/notes.h"
 #include "ui/panels/rows.h"
 #include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
@@ -66,6 +68,8 @@ class ExplainPanel;
 class HeaderBar;
 class HistoryPanel;
 class KernelsPanel;
+class NoteStore;
+class NotesPage;
 class PhasesPanel;
 class ProgramPanel;
 class ProgramRunner;
@@ -202,6 +206,8 @@ class MainWindow : public QMainWindow {
   WaterfallPage* waterfallPage() const { return waterfall_; }
   KernelsPanel* kernelsPanel() const { return kernels_; }
   SearchPanel* searchPanel() const { return search_; }
+  NotesPage* notesPage() const { return notes_page_; }
+  NoteStore* noteStore() const { return notes_; }
   bool partial() const { return session().partial(); }  // a picture of what has come so far
   bool programBehind() const;                           // it runs, and another document is shown
   const KeptResults& keptResults() const { return kept_; }
@@ -229,6 +235,21 @@ class MainWindow : public QMainWindow {
   // main_window.cpp: parts and their places.
   void BuildDocks();
   void BuildTables();
+  // main_window_notes.cpp
+  void BuildNotes(const QString& nothing);
+  void ConnectNotes();
+  void AddNoteActions();
+  void ShowNotes();  // on the page and the ruler
+  void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
+  void ChangeNotes(const QString& what, NoteList after);
+  void RevealNote(const Note& note);
+  QString WhyNoNotes() const;  // empty: they can be made
+  // main_window_measure.cpp
+  void ConnectMarks();
+  void AddMeasureActions();
+  void SetMark(size_t mark);
+  // main_window_find.cpp
+  void AddFindActions();
   // main_window_pages.cpp: kernels, search.
   void BuildPages();
   void ConnectPages();
@@ -483,6 +504,9 @@ class MainWindow : public QMainWindow {
   AllocationsPanel* allocations_ = nullptr;
   KernelsPanel* kernels_ = nullptr;
   SearchPanel* search_ = nullptr;
+  NotesPage* notes_page_ = nullptr;
+  NoteStore* notes_ = nullptr;
+  std::array<qint64, 2> marks_{-1, -1};  // A and B while there is no range of them; < 0: not set
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* history_dock_ = nullptr;

@@ -187,61 +187,9 @@ void MainWindow::AddEditActions() {
                       if (const TableView* table = TableInFront()) table->copyAsMarkdown();
                     },
                 .tip = tr("As a GitHub table")});
-  actions_.Add({.id = "edit.find",
-                .menu = menu,
-                .text = tr("Find …"),
-                .shortcuts = Keys({"Ctrl+F"}),
-                .run =
-                    [this] {
-                      openPage(QStringLiteral("search"));
-                      search_->focusEdit();
-                    },
-                .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
-                .why_not = tr("A snapshot without a history has no timeline: its tables have "
-                              "filters of their own"),
-                .words = {tr("search"), tr("filter")}});
-  actions_.Add({.id = "edit.filter",
-                .menu = menu,
-                .text = tr("Filter the current table, or the allocations"),
-                .shortcuts = Keys({"/"}),
-                .run =
-                    [this] {
-                      tables_dock_->show();
-                      QLineEdit* filter = allocations_->searchEdit();
-                      for (QLineEdit* edit : tabs_->currentWidget()->findChildren<QLineEdit*>())
-                        if (edit->objectName().endsWith(QLatin1String("Filter")) &&
-                            edit->isVisible())
-                          filter = edit;
-                      if (filter == allocations_->searchEdit())
-                        tabs_->setCurrentWidget(allocations_);
-                      filter->setFocus();
-                      filter->selectAll();
-                    },
-                .enabled = [this] { return session().shown() != nullptr; }});
-  const auto step = [this](int direction) {
-    if (tabs_->currentWidget() == search_)
-      search_->step(direction);
-    else if (tabs_->currentWidget() == kernels_)
-      kernels_->step(direction);
-    else if (tabs_->currentWidget() == allocations_)
-      allocations_->step(direction);
-    else if (TableView* table = TableInFront())
-      table->step(direction);
-  };
-  actions_.Add({.id = "edit.find-next",
-                .menu = menu,
-                .text = tr("Find next"),
-                .shortcuts = Keys({"F3"}),
-                .run = [step] { step(1); },
-                .enabled = [this] { return session().shown() != nullptr; },
-                .tip = tr("The next row of the current table, and its blocks in the timeline")});
-  actions_.Add({.id = "edit.find-previous",
-                .menu = menu,
-                .text = tr("Find previous"),
-                .shortcuts = Keys({"Shift+F3"}),
-                .run = [step] { step(-1); },
-                .enabled = [this] { return session().shown() != nullptr; }});
+  AddFindActions();
+  AddNoteActions();
+  AddMeasureActions();
   actions_.Add({.id = "edit.leave-range",
                 .menu = menu,
                 .text = tr("Leave the selected range"),

@@ -21,6 +21,7 @@
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/jobs/release_later.h"
+#include "ui/notes/note_store.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/device_dialog.h"
@@ -479,69 +480,6 @@ void MainWindow::ShowNothing() {
   ShowControls();
 }
 
-// Where nothing ran out there is nothing to explain, and what was there at one moment has no steps
-// and no history to replay; the commands open these pages all the same.
-void MainWindow::ShowTabs() {
-  const QStringList pages = pageNames();
-  const bool state = session().shown()->state();
-  const auto wanted = [&](const QString& page) {
-    if (page == QLatin1String("out-of-memory")) return session().shown()->out_of_memory > 0;
-    if (page == QLatin1String("state")) return state;
-    return !state || page == QLatin1String("allocations") ||
-           page == QLatin1String("fragmentation") || page == QLatin1String("log");
-  };
-  const bool turned = state != showing_state_;
-  showing_state_ = state;
-  if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
-  // Who opens what ran out of memory asks why.
-  const QString out_of_memory = QStringLiteral("out-of-memory");
-  const bool ran_out = session().shown()->recorded() && session().shown()->out_of_memory > 0;
-  if (ran_out && !ran_out_ && !state) {
-    openPage(out_of_memory);
-  } else if (!ran_out && ran_out_ && tabs_->currentIndex() == pages.indexOf(out_of_memory)) {
-    openPage(QStringLiteral("phases"));
-  }
-  ran_out_ = ran_out;
-  for (int tab = 0; tab < pages.size(); ++tab) {
-    const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
-    if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
-  }
-  // The page is all that there is to look at; the canvas says what the file is.
-  if (turned && state) {
-    tables_height_ = tables_dock_->height();
-    resizeDocks({tables_dock_}, {height() * 2 / 3}, Qt::Vertical);
-  } else if (turned && tables_height_ > 0) {
-    resizeDocks({tables_dock_}, {tables_height_}, Qt::Vertical);
-  }
-}
-
-QStringList MainWindow::pageNames() const {
-  QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations"),
-                       QStringLiteral("kernels"), QStringLiteral("search")};
-  for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
-  return names << QStringLiteral("fit") << QStringLiteral("waterfall")
-               << QStringLiteral("experiments") << QStringLiteral("log");
-}
-
-void MainWindow::openPage(const QString& id) {
-  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs stand in that order
-  if (at < 0) return;
-  tabs_->setTabVisible(at, true);
-  tables_dock_->show();
-  tabs_->setCurrentIndex(at);
-}
-
-// What is typed next is for the page that was asked for: letters are the canvas' keys.
-void MainWindow::FocusPage() {
-  QWidget* page = tabs_->currentWidget();
-  QWidget* at = page;
-  do {
-    at = at->nextInFocusChain();
-  } while (at != page && !(page->isAncestorOf(at) && at->isVisible() && at->isEnabled() &&
-                           (at->focusPolicy() & Qt::TabFocus) != 0));
-  at->setFocus(Qt::ShortcutFocusReason);
-}
-
 void MainWindow::openTechniques(const QString& words) {
   ShowControlsPage(ControlsPage::kModel);
   controls_dock_->show();
@@ -694,7 +632,7 @@ bool MainWindow::busy() const {
 bool MainWindow::settled() const {
   return !busy() && timeline_->ready() && !panels_due_.isActive() && !savings_due_ &&
          savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy() &&
-         !kernels_->busy() && !search_->busy();
+         !kernels_->busy() && !search_->busy() && !notes_->busy() && !allocations_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

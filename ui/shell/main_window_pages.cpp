@@ -1,14 +1,54 @@
-// The pages of kernels and of the search among the tables, and what they and the timeline say to
-// each other.
+// The pages among the tables: which there are and are shown; what those of kernels and of the
+// search and the timeline say to each other.
+#include <QDockWidget>
+#include <QPlainTextEdit>
+#include <QTabBar>
 #include <QTabWidget>
 
+#include "ui/explain/explain_panel.h"
+#include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/kernels_panel.h"
+#include "ui/panels/phases_panel.h"
+#include "ui/panels/qt_theme.h"
 #include "ui/panels/search_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
+namespace {
+
+constexpr int kLogLines = 5000;
+
+}  // namespace
+
+void MainWindow::BuildTables() {
+  tabs_ = new QTabWidget;
+  tabs_->setObjectName(QStringLiteral("tables"));
+  tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setDrawBase(false);
+  tabs_->tabBar()->setExpanding(false);
+
+  phases_ = new PhasesPanel;
+  const QString nothing =
+      tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).");
+  phases_->setEmptyText(nothing);
+  tabs_->addTab(phases_, tr("Phases"));
+
+  allocations_ = new AllocationsPanel;
+  allocations_->setEmptyText(nothing);
+  tabs_->addTab(allocations_, tr("Allocations"));
+  BuildPages();
+
+  explain_ = new ExplainPanel(tabs_, this);
+
+  log_ = new QPlainTextEdit;
+  log_->setObjectName(QStringLiteral("log"));
+  log_->setReadOnly(true);
+  log_->setMaximumBlockCount(kLogLines);
+  log_->setFont(PanelFont(timeline::Font::kMonoSmall));
+  tabs_->addTab(log_, tr("Log"));
+}
 
 void MainWindow::BuildPages() {
   const QString nothing =
@@ -19,6 +59,7 @@ void MainWindow::BuildPages() {
   search_ = new SearchPanel;
   search_->setEmptyText(nothing);
   tabs_->addTab(search_, tr("Search"));
+  BuildNotes(nothing);
 }
 
 void MainWindow::ConnectPages() {
@@ -50,6 +91,72 @@ void MainWindow::ConnectPages() {
   const auto leave = [this] { timeline_->setRange(0, 0); };
   connect(kernels_, &KernelsPanel::rangeLeft, this, leave);
   connect(search_, &SearchPanel::rangeLeft, this, leave);
+  ConnectNotes();
+  ConnectMarks();
+}
+
+// Where nothing ran out there is nothing to explain, and what was there at one moment has no steps
+// and no history to replay; the commands open these pages all the same.
+void MainWindow::ShowTabs() {
+  const QStringList pages = pageNames();
+  const bool state = session().shown()->state();
+  const auto wanted = [&](const QString& page) {
+    if (page == QLatin1String("out-of-memory")) return session().shown()->out_of_memory > 0;
+    if (page == QLatin1String("state")) return state;
+    return !state || page == QLatin1String("allocations") ||
+           page == QLatin1String("fragmentation") || page == QLatin1String("log");
+  };
+  const bool turned = state != showing_state_;
+  showing_state_ = state;
+  if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
+  // Who opens what ran out of memory asks why.
+  const QString out_of_memory = QStringLiteral("out-of-memory");
+  const bool ran_out = session().shown()->recorded() && session().shown()->out_of_memory > 0;
+  if (ran_out && !ran_out_ && !state) {
+    openPage(out_of_memory);
+  } else if (!ran_out && ran_out_ && tabs_->currentIndex() == pages.indexOf(out_of_memory)) {
+    openPage(QStringLiteral("phases"));
+  }
+  ran_out_ = ran_out;
+  for (int tab = 0; tab < pages.size(); ++tab) {
+    const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
+    if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
+  }
+  // The page is all that there is to look at; the canvas says what the file is.
+  if (turned && state) {
+    tables_height_ = tables_dock_->height();
+    resizeDocks({tables_dock_}, {height() * 2 / 3}, Qt::Vertical);
+  } else if (turned && tables_height_ > 0) {
+    resizeDocks({tables_dock_}, {tables_height_}, Qt::Vertical);
+  }
+}
+
+QStringList MainWindow::pageNames() const {
+  QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations"),
+                       QStringLiteral("kernels"), QStringLiteral("search"),
+                       QStringLiteral("notes")};
+  for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
+  return names << QStringLiteral("fit") << QStringLiteral("waterfall")
+               << QStringLiteral("experiments") << QStringLiteral("log");
+}
+
+void MainWindow::openPage(const QString& id) {
+  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs stand in that order
+  if (at < 0) return;
+  tabs_->setTabVisible(at, true);
+  tables_dock_->show();
+  tabs_->setCurrentIndex(at);
+}
+
+// What is typed next is for the page that was asked for: letters are the canvas' keys.
+void MainWindow::FocusPage() {
+  QWidget* page = tabs_->currentWidget();
+  QWidget* at = page;
+  do {
+    at = at->nextInFocusChain();
+  } while (at != page && !(page->isAncestorOf(at) && at->isVisible() && at->isEnabled() &&
+                           (at->focusPolicy() & Qt::TabFocus) != 0));
+  at->setFocus(Qt::ShortcutFocusReason);
 }
 
 }  // namespace vramscope::ui

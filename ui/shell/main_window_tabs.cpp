@@ -7,6 +7,7 @@
 
 #include "ui/explain/explain_panel.h"
 #include "ui/jobs/release_later.h"
+#include "ui/notes/note_store.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
@@ -319,6 +320,8 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
     settings_->setValue(QStringLiteral("lanes"), lanes_);
     return;
   }
+  if (step.kind == UndoStep::Kind::kNotes)
+    return notes_->set(step.notes_of, back ? *step.notes_before : *step.notes_after);
   doc().Expect(std::nullopt);  // it has an entry, which is gone back to
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
     // The plan waits with the settings of before; what was shown then is shown again.

@@ -93,6 +93,7 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                            {"gaps", qint64{counts.gaps}},
                            {"labels", qint64{counts.labels}},
                            {"marks", qint64{counts.marks}},
+                           {"notes", qint64{counts.notes}},
                            {"lanes", qint64{counts.lanes}}};
   const analysis::Peak& peak = s.data->peak();
   o["peak"] = QJsonObject{{"shown", counts.peak_shown},

@@ -46,6 +46,7 @@ ThingMenu::ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane
     asked_.changed();
   });
   AddCopies();
+  addAction(tr("Add note …"), this, [this] { asked_.note(); });
   addSeparator();
   AddLikes();
   QMenu* go = addMenu(tr("Go to"));

@@ -24,6 +24,7 @@ class ThingMenu : public QMenu {
     std::function<void()> changed;  // the model
     std::function<void(const std::string& filter)> search;
     std::function<double()> now;  // in ms
+    std::function<void()> note;   // of the thing
   };
   // The thing is of the model's data. `lane`: null, or in which it lies.
   ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,

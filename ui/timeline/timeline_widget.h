@@ -17,10 +17,12 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/query/things.h"
 #include "profiler/trace/outline.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/model/activity_facts.h"
@@ -30,6 +32,7 @@ namespace vramscope::ui::timeline {
 
 class TimelineData;
 struct Marking;
+struct NoteMarks;
 struct PictureOptions;
 
 class TimelineWidget : public QWidget {
@@ -79,7 +82,8 @@ class TimelineWidget : public QWidget {
   // What the canvas knows of the trace that it shows; null: nothing is shown yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
-  uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
+  uint32_t selectedActivity() const;                  // row of Trace::activities; UINT32_MAX: none
+  std::optional<query::Thing> selectedThing() const;  // of either; nullopt: none is selected
   // What is said of the selected kernel, call, gap, module, phase ...; without a title:
   // none is selected.
   ActivityFacts activityFacts() const;
@@ -131,6 +135,8 @@ class TimelineWidget : public QWidget {
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
   // What a search has found, say; null: nothing. Dropped where it is of another trace.
   void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
+  // Flags on the ruler; null: none. Dropped where they are of another trace, and with the trace.
+  void setNotes(const std::shared_ptr<const vramscope::ui::timeline::NoteMarks>& notes);
   void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   // Unfolds its lane, pans (and zooms out) so that the selection is in the view.
   void revealSelection();
@@ -147,8 +153,10 @@ class TimelineWidget : public QWidget {
   void selectionChanged(trace::AllocationId id);       // or of an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
   void viewChanged(qint64 begin_ns, qint64 end_ns);
-  void lanesChanged();                          // laneSettings() is another
-  void dataShown();                             // data() is another
+  void lanesChanged();  // laneSettings() is another
+  void dataShown();     // data() is another
+  // From the menu, of a thing or of a moment.
+  void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
   void searchRequested(const QString& filter);  // the like of a thing (profiler/query/filter.h)
 
  protected:

@@ -27,6 +27,8 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   const trace::Trace& t = *digest.trace;
   const RangeFigures r = FiguresOfRange(digest, begin, end);
   uint64_t live = 0, at_begin = 0, peak = 0, born = 0, born_count = 0, freed = 0, freed_count = 0;
+  analysis::CategoryBytes freed_of{};
+  uint64_t reserved = 0, reserved_at_begin = 0;
   bool before = true;
   for (trace::EventIndex e = 0; e < t.events.size(); ++e) {
     if (t.events.time_ns[e] > end) break;
@@ -34,6 +36,7 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
     if (inside && before) {
       before = false;
       at_begin = peak = live;
+      reserved_at_begin = reserved;
     }
     const auto id = static_cast<uint32_t>(t.events.id[e]);
     if (t.events.kind[e] == trace::EventKind::kAlloc) {
@@ -47,9 +50,13 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
       if (inside) {
         freed += t.allocations.bytes_rounded[id];
         ++freed_count;
+        freed_of[static_cast<size_t>(t.allocations.main_category[id])] +=
+            t.allocations.bytes_rounded[id];
       }
     }
     if (inside) peak = std::max(peak, live);
+    if (const auto point = analysis::PointAt(*digest.curves, e))
+      reserved = digest.curves->reserved[*point];
   }
   EXPECT_EQ(r.at_begin, at_begin);
   EXPECT_EQ(r.at_end, live);
@@ -59,6 +66,9 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   EXPECT_EQ(r.allocated_count, born_count);
   EXPECT_EQ(r.freed_bytes, freed);
   EXPECT_EQ(r.freed_count, freed_count);
+  EXPECT_EQ(r.freed_by_category, freed_of);
+  EXPECT_EQ(r.reserved_at_begin, reserved_at_begin);
+  EXPECT_EQ(r.reserved_at_end, reserved);
   uint64_t by_category = 0, sites = 0;
   for (const uint64_t bytes : r.allocated_by_category) by_category += bytes;
   EXPECT_EQ(by_category, born);

@@ -278,6 +278,30 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
 }
 
+// Beside the UI thread: the newest text wins, and a step that was asked for waits for it.
+TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
+  OpenRecorded({.steps = 5000});
+  ASSERT_GT(window_->digest()->trace->allocations.size(), 50'000u);
+  window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();
+  auto* edit = Find<QLineEdit>("allocationFilter");
+  const int all = Allocations()["rows"].toInt();
+  edit->setText(QStringLiteral("forward"));
+  EXPECT_EQ(Allocations()["rows"].toInt(), all) << "not waited for";
+  EXPECT_EQ(Allocations()["count"].toString(), QStringLiteral("Searching …"));
+  edit->setText(QStringLiteral("metrics.py"));
+  QTest::keyClick(edit, Qt::Key_Return);
+  EXPECT_FALSE(window_->timelineWidget()->selection().valid());
+  ASSERT_TRUE(WaitFor([this] { return Allocations()["rows"].toInt() == 5000; }));
+  EXPECT_TRUE(window_->timelineWidget()->selection().valid());
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 1 of 5,000"));
+  // Taken back before it was found.
+  edit->setText(QStringLiteral("forward"));
+  edit->setText(QStringLiteral("metrics.py"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("of 5,000"));
+  edit->clear();
+  ASSERT_TRUE(WaitFor([&] { return Allocations()["rows"].toInt() == all; }));
+}
+
 TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
   OpenRecorded({.steps = 4});
   window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();

@@ -16,6 +16,7 @@
 #include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/lane_stack.h"
 #include "ui/timeline/model/marking.h"
+#include "ui/timeline/model/note_marks.h"
 #include "ui/timeline/model/ticks.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/model/viewport.h"
@@ -89,6 +90,7 @@ struct CanvasState {
 
   trace::AllocationId selection;
   std::shared_ptr<const Marking> marking;     // null: nothing is marked
+  std::shared_ptr<const NoteMarks> notes;     // null: there are none
   std::bitset<trace::kCategoryCount> hidden;  // categories that the legend has switched off
   bool unmarked(uint32_t row) const {
     return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];

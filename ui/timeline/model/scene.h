@@ -24,6 +24,7 @@ struct SceneCounts {
   uint32_t activities = 0;  // drawn as rectangles
   uint32_t gaps = 0;        // likewise
   uint32_t labels = 0;
+  uint32_t notes = 0;  // flags on the ruler, in the view
   uint32_t marks = 0;  // ticks of what is highlighted, in the view
   uint32_t lanes = 0;  // drawn: those in sight
   bool peak_shown = false;

@@ -51,6 +51,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.selected_activity = query::kNoRow;
   state_.selected_gap = query::kNoRow;
   state_.marking.reset();
+  state_.notes.reset();
   data_dirty_ = overlay_dirty_ = true;
   view_animation_.active = false;
 
@@ -364,6 +365,15 @@ void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
     marking.reset();
   if (marking == state_.marking) return;
   state_.marking = std::move(marking);
+  data_dirty_ = true;
+}
+
+void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
+  if (notes != nullptr &&
+      (!state_.data || notes->trace != state_.data->shared_trace() || notes->notes.empty()))
+    notes.reset();
+  if (notes == state_.notes) return;
+  state_.notes = std::move(notes);
   data_dirty_ = true;
 }
 

@@ -146,6 +146,8 @@ class TimelineModel {
   std::optional<Span> SelectedSpan() const;  // of the range, else of what is selected
   // Null: nothing is marked. What was made of another trace than the one that is shown is dropped.
   void Mark(std::shared_ptr<const Marking> marking);
+  // Null: there are none. Those of another trace than the one that is shown are dropped.
+  void SetNotes(std::shared_ptr<const NoteMarks> notes);
   // What the memory lane leaves out of its stack, and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   void SetCursor(std::optional<double> time);

@@ -5,6 +5,7 @@
 #include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lane_drawing.h"
 #include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/scene.h"
 #include "ui/timeline/model/tooltip.h"
 
@@ -14,12 +15,45 @@ namespace {
 constexpr float kHeight = 22;
 constexpr float kTickApart = 72;
 constexpr float kMark = 5;
+constexpr float kFlagWidth = 8, kFlagHeight = 6, kPole = 1.5f;
+constexpr double kNear = 8;  // pixels around a flag that are it
 
 std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
   const Span& view = s.viewport.view();
   return s.data->has_times()
              ? TimeTicks(view.begin, view.end, width, kTickApart)
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
+}
+
+// A pole with a pennant. Those that one covers are one with it.
+uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
+  if (s.notes == nullptr) return 0;
+  uint32_t drawn = 0;
+  float last = -1e9f;
+  for (const NoteMark& note : s.notes->notes) {
+    const auto x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.time_ns)));
+    if (x < ruler.x - 1 || x > ruler.right() + 1 || x - last < kPole) continue;
+    last = x;
+    list->Fill({x - kPole / 2, ruler.y + 1, kPole, ruler.h - 1}, s.theme.accent);
+    list->Box({x, ruler.y + 1, kFlagWidth, kFlagHeight}, 1.5f, s.theme.accent);
+    ++drawn;
+  }
+  return drawn;
+}
+
+// That the mouse is at; null: at none.
+const NoteMark* NoteAt(const CanvasState& s, double time) {
+  if (s.notes == nullptr) return nullptr;
+  const NoteMark* nearest = nullptr;
+  double least = kNear;
+  for (const NoteMark& note : s.notes->notes) {
+    const double away =
+        std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - s.viewport.ToX(time));
+    if (away > least) continue;
+    least = away;
+    nearest = &note;
+  }
+  return nearest;
 }
 
 class RulerLane : public Lane {
@@ -30,6 +64,16 @@ class RulerLane : public Lane {
 
   void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
     hit->kind = HitKind::kRuler;
+  }
+
+  Tooltip Tip(const CanvasState& s, const Hit& hit) const override {
+    const NoteMark* note = NoteAt(s, hit.time);
+    if (note == nullptr) return {};
+    Tooltip tip;
+    tip.title = note->text.empty() ? i18n::Text("bookmark") : note->text;
+    tip.subtitle = note->what;
+    tip.rows.push_back({i18n::Text("at"), MomentOf(s.data->trace(), note->time_ns), {}});
+    return tip;
   }
 
   void Draw(const LaneDrawing& d) const override {
@@ -48,6 +92,7 @@ class RulerLane : public Lane {
                    s.theme.faint);
     }
     d.counts->marks = DrawMarks(s, ruler, ruler.bottom() - kMark, s.viewport.view(), d.list);
+    d.counts->notes = DrawNotes(s, ruler, d.list);
   }
 };
 

@@ -1,0 +1,109 @@
+// Notes as JSON and back; what of a side file is refused.
+#include "ui/notes/notes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/notes/note_store.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class NotesTest : public ::testing::Test {
+ protected:
+  NotesTest() : trace_(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 1})) {
+    InsertNote(&notes_, {.time_ns = trace_->end_ns(), .text = "the end", .written_unix_s = 7});
+    InsertNote(&notes_, {.time_ns = trace_->allocations.begin_ns[3],
+                         .thing = query::Thing{query::ThingKind::kBlock, 3},
+                         .what = "block: x",
+                         .text = "\"größer\" \\ \n",
+                         .written_unix_s = 8});
+  }
+  absl::StatusOr<NoteList> Read(const std::string& json) {
+    return NotesFromJson(json, "abc", *trace_);
+  }
+  // What is written, with a change.
+  std::string Changed(const std::function<void(Json&)>& change) {
+    Json root = Json::parse(NotesToJson("abc", notes_));
+    change(root);
+    return root.dump();
+  }
+  std::shared_ptr<const trace::Trace> trace_;
+  NoteList notes_;
+};
+
+TEST_F(NotesTest, AreTheSameAfterTheirFile) {
+  ASSERT_EQ(notes_.size(), 2u);
+  EXPECT_EQ(notes_[0].text, "\"größer\" \\ \n") << "by time";
+  const auto again = Read(NotesToJson("abc", notes_));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, notes_);
+}
+
+TEST_F(NotesTest, MalformedFilesAreRefusedAsAWhole) {
+  const std::pair<const char*, std::function<void(Json&)>> changes[] = {
+      {"version", [](Json& j) { j["vramscope_notes"] = 2; }},
+      {"content", [](Json& j) { j["content"] = "abd"; }},
+      {"no list", [](Json& j) { j.erase("notes"); }},
+      {"list", [](Json& j) { j["notes"] = Json::object(); }},
+      {"note", [](Json& j) { j["notes"][0] = 3; }},
+      {"time missing", [](Json& j) { j["notes"][0].erase("time_ns"); }},
+      {"time is a text", [](Json& j) { j["notes"][0]["time_ns"] = "1"; }},
+      {"time is huge", [](Json& j) { j["notes"][0]["time_ns"] = UINT64_MAX; }},
+      {"time is outside", [&](Json& j) { j["notes"][0]["time_ns"] = trace_->end_ns() + 1; }},
+      {"kind", [](Json& j) { j["notes"][0]["kind"] = "spoon"; }},
+      {"kind alone", [](Json& j) { j["notes"][0].erase("row"); }},
+      {"row", [&](Json& j) { j["notes"][0]["row"] = trace_->allocations.size(); }},
+      {"row is negative", [](Json& j) { j["notes"][0]["row"] = -1; }},
+      {"row is huge", [](Json& j) { j["notes"][0]["row"] = uint64_t{1} << 32; }},
+      {"row of another kind", [](Json& j) { j["notes"][0]["kind"] = "kernel"; }},
+      {"text", [](Json& j) { j["notes"][1]["text"] = std::string(kMostNoteText + 1, 'x'); }},
+      {"too many",
+       [](Json& j) {
+         while (j["notes"].size() <= kMostNotes) j["notes"].push_back(j["notes"][0]);
+       }},
+  };
+  EXPECT_TRUE(Read(Changed([](Json&) {})).ok());
+  for (const auto& [what, change] : changes)
+    EXPECT_EQ(Read(Changed(change)).status().code(), absl::StatusCode::kInvalidArgument) << what;
+  EXPECT_FALSE(Read("").ok());
+  EXPECT_FALSE(Read("[[[[").ok());
+  EXPECT_FALSE(Read(std::string(1 << 20, '[')).ok());
+  EXPECT_THAT(Read(std::string(kMostNotesBytes + 1, ' ')).status().message(),
+              HasSubstr("too large"));
+}
+
+TEST_F(NotesTest, TheMostThatCanBeWrittenIsRead) {
+  NoteList notes(kMostNotes, {.time_ns = trace_->begin_ns(),
+                              .what = std::string(kMostNoteText, '\1'),
+                              .text = std::string(kMostNoteText, '\1')});
+  const std::string json = NotesToJson("abc", notes);
+  EXPECT_LE(json.size(), kMostNotesBytes);
+  const auto again = Read(json);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, notes);
+}
+
+TEST_F(NotesTest, ATextIsCutBetweenCharacters) {
+  std::string text(kMostNoteText - 1, 'x');
+  EXPECT_EQ(NoteText(text + "é"), text);
+  EXPECT_EQ(NoteText(text + "e"), text + "e");
+}
+
+TEST_F(NotesTest, ContentIsThatOfTheEvents) {
+  using vramscope::testing::MakeSyntheticTrace;
+  const auto same = MakeSyntheticTrace({.layers = 2, .steps = 1});
+  const auto other = MakeSyntheticTrace({.layers = 2, .steps = 2});
+  EXPECT_EQ(ContentHash(*trace_).size(), 64u);
+  EXPECT_EQ(ContentHash(*trace_), ContentHash(*same));
+  EXPECT_NE(ContentHash(*trace_), ContentHash(*other));
+}
+
+}  // namespace
+}  // namespace vramscope::ui

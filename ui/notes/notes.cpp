@@ -1,0 +1,124 @@
+#include "ui/notes/notes.h"
+
+#include <absl/status/status.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace vramscope::ui {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+// Written in whole by NotesToJson: a control character takes six bytes.
+static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
+
+std::optional<int64_t> Whole(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  if (found->is_number_unsigned() &&
+      found->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return std::nullopt;
+  return found->get<int64_t>();
+}
+
+std::optional<std::string> Text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return std::nullopt;
+  const auto& text = found->get_ref<const std::string&>();
+  if (text.size() > kMostNoteText) return std::nullopt;
+  return text;
+}
+
+uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
+  const query::Thing thing{kind, 0};
+  return thing.block()      ? trace.allocations.size()
+         : thing.activity() ? trace.activities.size()
+                            : trace.slices.size();
+}
+
+// Whether the row is of the kind that the file says it is.
+bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
+  if (thing.row >= RowsOf(trace, thing.kind)) return false;
+  if (thing.block()) return true;
+  if (thing.activity()) return query::ThingKindOf(trace.activities.kind[thing.row]) == thing.kind;
+  return query::ThingKindOf(trace.slices.kind[thing.row]) == thing.kind;
+}
+
+std::optional<Note> NoteOf(const Json& object, const trace::Trace& trace) {
+  if (!object.is_object()) return std::nullopt;
+  const std::optional<int64_t> time = Whole(object, "time_ns");
+  const std::optional<int64_t> written = Whole(object, "written");
+  const std::optional<std::string> what = Text(object, "what"), text = Text(object, "text");
+  if (!time || !written || !what || !text) return std::nullopt;
+  if (*time < trace.begin_ns() || *time > trace.end_ns()) return std::nullopt;
+  Note note{.time_ns = *time, .what = *what, .text = *text, .written_unix_s = *written};
+  if (!object.contains("kind") && !object.contains("row")) return note;
+  const std::optional<std::string> kind = Text(object, "kind");
+  const std::optional<int64_t> row = Whole(object, "row");
+  if (!kind || !row || *row < 0 || *row > std::numeric_limits<uint32_t>::max()) return std::nullopt;
+  for (int k = 0; k < query::kThingKindCount; ++k) {
+    if (query::Name(static_cast<query::ThingKind>(k)) != *kind) continue;
+    note.thing = {static_cast<query::ThingKind>(k), static_cast<uint32_t>(*row)};
+  }
+  if (!note.thing || !IsThere(trace, *note.thing)) return std::nullopt;
+  return note;
+}
+
+}  // namespace
+
+std::string NoteText(std::string text) {
+  if (text.size() <= kMostNoteText) return text;
+  size_t end = kMostNoteText;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
+size_t InsertNote(NoteList* notes, Note note) {
+  const auto at = std::ranges::upper_bound(*notes, note.time_ns, {}, &Note::time_ns);
+  return static_cast<size_t>(notes->insert(at, std::move(note)) - notes->begin());
+}
+
+std::string NotesToJson(const std::string& content, const NoteList& notes) {
+  Json list = Json::array();
+  for (const Note& note : notes) {
+    Json one{{"time_ns", note.time_ns},
+             {"what", note.what},
+             {"text", note.text},
+             {"written", note.written_unix_s}};
+    if (note.thing) {
+      one["kind"] = query::Name(note.thing->kind);
+      one["row"] = note.thing->row;
+    }
+    list.push_back(std::move(one));
+  }
+  return Json{{"vramscope_notes", kVersion}, {"content", content}, {"notes", std::move(list)}}.dump(
+      1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
+                                       const trace::Trace& trace) {
+  if (json.size() > kMostNotesBytes) return absl::InvalidArgumentError("it is too large");
+  const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
+    return absl::InvalidArgumentError("it has no notes of this version");
+  if (Text(root, "content") != content)
+    return absl::InvalidArgumentError("its notes are of another run");
+  const auto list = root.find("notes");
+  if (list == root.end() || !list->is_array() || list->size() > kMostNotes)
+    return absl::InvalidArgumentError("it has no list of notes, or one that is too long");
+  NoteList notes;
+  for (const Json& one : *list) {
+    std::optional<Note> note = NoteOf(one, trace);
+    if (!note) return absl::InvalidArgumentError("one of its notes is malformed");
+    notes.push_back(*std::move(note));
+  }
+  std::ranges::stable_sort(notes, {}, &Note::time_ns);
+  return notes;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,220 @@
+#include "ui/notes/notes_page.h"
+
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QItemSelectionModel>
+#include <QJsonArray>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QLocale>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "profiler/base/i18n.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/table_panel.h"
+#include "ui/timeline/model/moments.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kLineWidth = 420;
+
+std::string Written(int64_t unix_s) {
+  return QLocale()
+      .toString(QDateTime::fromSecsSinceEpoch(unix_s), QLocale::ShortFormat)
+      .toStdString();
+}
+
+Table NoteTable(const trace::Trace* trace, const NoteList& notes) {
+  Table table;
+  table.columns = {{i18n::Text("Time"), true, 124},
+                   {i18n::Text("Of"), false, 260},
+                   {i18n::Text("Note"), false, 380},
+                   {i18n::Text("Written"), false, 130}};
+  if (trace == nullptr) return table;
+  for (size_t i = 0; i < notes.size(); ++i) {
+    const Note& note = notes[i];
+    Row row{.time_ns = note.time_ns, .group = static_cast<uint32_t>(i)};
+    row.cells.resize(table.columns.size());
+    row.cells[0] = {.text = timeline::MomentOf(*trace, note.time_ns),
+                    .sort = static_cast<double>(note.time_ns),
+                    .ns = note.time_ns};
+    row.cells[1].text = note.thing ? note.what : i18n::Text("moment");
+    row.cells[2].text = note.text.empty() ? i18n::Text("bookmark") : note.text;
+    if (note.text.empty()) row.cells[2].tone = Cell::Tone::kDim;
+    row.cells[3] = {.text = Written(note.written_unix_s),
+                    .sort = static_cast<double>(note.written_unix_s)};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(15, 6, 15, 4);
+  line->setSpacing(6);
+  edit_ = new QLineEdit;
+  edit_->setObjectName(QStringLiteral("noteEdit"));
+  edit_->setMaxLength(static_cast<int>(kMostNoteText) / 4);  // at most 4 bytes a character
+  edit_->setMaximumWidth(kLineWidth);
+  edit_->installEventFilter(this);
+  line->addWidget(edit_, 2);
+  remove_ = new QToolButton;
+  remove_->setObjectName(QStringLiteral("noteDelete"));
+  remove_->setProperty("role", "quiet");
+  remove_->setText(tr("Delete"));
+  remove_->setToolTip(tr("Delete the chosen note (Del in the table); Ctrl+Z brings it back"));
+  connect(remove_, &QToolButton::clicked, this, &NotesPage::Remove);
+  line->addWidget(remove_);
+  of_ = new ElidedLabel(LabelRole::kDim, Qt::ElideMiddle);
+  of_->setObjectName(QStringLiteral("noteOf"));
+  line->addWidget(of_, 3);
+  column->addLayout(line);
+  model_ = new TableModel(this);
+  view_ = new TableView;
+  view_->setObjectName(QStringLiteral("notesTable"));
+  view_->setRowModel(model_);
+  view_->setSortingEnabled(true);
+  view_->sortByColumn(0, Qt::AscendingOrder);
+  view_->installEventFilter(this);
+  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  inset->setContentsMargins(4, 0, 4, 0);
+  inset->addWidget(view_);
+  column->addLayout(inset, 1);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+    if (filling_) return;
+    begun_.reset();
+    ShowLine();
+    if (const auto at = Chosen()) Q_EMIT chosen(notes_[*at]);
+  });
+  ShowLine();
+}
+
+void NotesPage::setEmptyText(const QString& text) {
+  nothing_ = text;
+  ShowLine();
+}
+
+void NotesPage::setTheme(const timeline::Theme& theme) { model_->setTheme(theme); }
+
+void NotesPage::setNotes(std::shared_ptr<const trace::Trace> trace, const NoteList& notes,
+                         const QString& error) {
+  if (trace != trace_) begun_.reset();
+  const bool same = trace == trace_;
+  const std::optional<size_t> before = Chosen();
+  trace_ = std::move(trace);
+  notes_ = notes;
+  error_ = error;
+  filling_ = true;
+  model_->setTable(NoteTable(trace_.get(), notes_));
+  view_->sortAsBefore();
+  // The chosen note stays chosen while its text changes.
+  if (same && before && *before < notes_.size())
+    for (int row = 0; row < model_->rowCount(); ++row)
+      if (model_->table().rows[static_cast<size_t>(row)].group == *before) view_->selectRow(row);
+  filling_ = false;
+  ShowLine();
+}
+
+std::optional<size_t> NotesPage::Chosen() const {
+  const QModelIndex now = view_->currentIndex();
+  if (!now.isValid() || now.row() >= model_->rowCount()) return std::nullopt;
+  return model_->table().rows[static_cast<size_t>(now.row())].group;
+}
+
+void NotesPage::begin(const Note& note) {
+  begun_ = note;
+  filling_ = true;
+  view_->clearSelection();
+  view_->setCurrentIndex({});
+  filling_ = false;
+  ShowLine();
+  edit_->setFocus(Qt::ShortcutFocusReason);
+}
+
+// What the line above the table is for now.
+void NotesPage::ShowLine() {
+  const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
+  const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;
+  // Disabled it would hand its focus to the table, which would choose a row.
+  edit_->setReadOnly(note == nullptr);
+  edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
+  edit_->setPlaceholderText(note == nullptr ? tr("Choose a note, or add one with Ctrl+M")
+                            : begun_        ? tr("Text; Enter adds the note, Esc does not")
+                                            : tr("Text; Enter changes the note"));
+  remove_->setEnabled(at.has_value());
+  QString of;
+  if (note != nullptr && trace_ != nullptr) {
+    of = QString::fromStdString(timeline::MomentOf(*trace_, note->time_ns));
+    if (!note->what.empty()) of += QStringLiteral(" · ") + QString::fromStdString(note->what);
+  }
+  of_->setFullText(of);
+  view_->setEmptyText(trace_ == nullptr  ? nothing_
+                      : error_.isEmpty() ? tr("No notes on this run. Right-click anything in the "
+                                              "timeline, or press Ctrl+M.")
+                                         : tr("The notes of this run cannot be read.\n%1\nMove the "
+                                              "file away to write new ones.")
+                                               .arg(error_));
+}
+
+void NotesPage::Enter() {
+  const QString text = edit_->text().simplified();
+  if (begun_) {
+    Note note = *std::exchange(begun_, std::nullopt);
+    note.text = NoteText(text.toStdString());
+    Q_EMIT added(note);
+  } else if (const auto at = Chosen()) {
+    Q_EMIT edited(*at, text);
+  } else {
+    return;
+  }
+  Q_EMIT ended();
+}
+
+void NotesPage::Remove() {
+  if (const auto at = Chosen()) Q_EMIT removed(*at);
+}
+
+bool NotesPage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+  const int key = static_cast<QKeyEvent*>(event)->key();
+  if (watched == view_) {
+    if (key != Qt::Key_Delete) return QWidget::eventFilter(watched, event);
+    Remove();
+    return true;
+  }
+  if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+    Enter();
+    return true;
+  }
+  if (key == Qt::Key_Escape) {
+    begun_.reset();
+    ShowLine();
+    Q_EMIT ended();
+    return true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+QJsonObject NotesPage::dumpState() const {
+  QJsonObject out = view_->dumpState();
+  QJsonArray list;
+  for (const Note& note : notes_)
+    list.append(QJsonObject{{"time_ns", qint64{note.time_ns}},
+                            {"what", QString::fromStdString(note.what)},
+                            {"text", QString::fromStdString(note.text)}});
+  out["notes"] = list;
+  out["of"] = of_->fullText();
+  out["begun"] = begun_.has_value();
+  out["error"] = error_;
+  return out;
+}
+
+}  // namespace vramscope::ui

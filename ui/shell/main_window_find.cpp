@@ -1,0 +1,73 @@
+// The commands that find something: everywhere, in a table, the next.
+#include <QDockWidget>
+#include <QLineEdit>
+#include <QTabWidget>
+
+#include "ui/panels/allocations_panel.h"
+#include "ui/panels/kernels_panel.h"
+#include "ui/panels/search_panel.h"
+#include "ui/panels/table_panel.h"
+#include "ui/shell/main_window.h"
+
+namespace vramscope::ui {
+
+void MainWindow::AddFindActions() {
+  const QString menu = tr("Edit");
+  actions_.Add({.id = "edit.find",
+                .menu = menu,
+                .text = tr("Find …"),
+                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+F"))},
+                .run =
+                    [this] {
+                      openPage(QStringLiteral("search"));
+                      search_->focusEdit();
+                    },
+                .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+                .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
+                .why_not = tr("A snapshot without a history has no timeline: its tables have "
+                              "filters of their own"),
+                .words = {tr("search"), tr("filter")}});
+  actions_.Add({.id = "edit.filter",
+                .menu = menu,
+                .text = tr("Filter the current table, or the allocations"),
+                .shortcuts = {QKeySequence(QStringLiteral("/"))},
+                .run =
+                    [this] {
+                      tables_dock_->show();
+                      QLineEdit* filter = allocations_->searchEdit();
+                      for (QLineEdit* edit : tabs_->currentWidget()->findChildren<QLineEdit*>())
+                        if (edit->objectName().endsWith(QLatin1String("Filter")) &&
+                            edit->isVisible())
+                          filter = edit;
+                      if (filter == allocations_->searchEdit())
+                        tabs_->setCurrentWidget(allocations_);
+                      filter->setFocus();
+                      filter->selectAll();
+                    },
+                .enabled = [this] { return session().shown() != nullptr; }});
+  const auto step = [this](int direction) {
+    if (tabs_->currentWidget() == search_)
+      search_->step(direction);
+    else if (tabs_->currentWidget() == kernels_)
+      kernels_->step(direction);
+    else if (tabs_->currentWidget() == allocations_)
+      allocations_->step(direction);
+    else if (TableView* table = TableInFront())
+      table->step(direction);
+  };
+  actions_.Add({.id = "edit.find-next",
+                .menu = menu,
+                .text = tr("Find next"),
+                .shortcuts = {QKeySequence(QStringLiteral("F3"))},
+                .run = [step] { step(1); },
+                .enabled = [this] { return session().shown() != nullptr; },
+                .tip = tr("The next row of the current table, and its blocks in the timeline")});
+  actions_.Add({.id = "edit.find-previous",
+                .menu = menu,
+                .text = tr("Find previous"),
+                .shortcuts = {QKeySequence(QStringLiteral("Shift+F3"))},
+                .run = [step] { step(-1); },
+                .enabled = [this] { return session().shown() != nullptr; }});
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,163 @@
+// Notes and bookmarks: made from the timeline's menu or by a key, listed on their page, flags on
+// the ruler, kept in a side file, taken back with everything else.
+#include <QDateTime>
+#include <QFileInfo>
+#include <QTabWidget>
+#include <algorithm>
+#include <utility>
+
+#include "ui/notes/note_store.h"
+#include "ui/notes/notes_page.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/model/note_marks.h"
+#include "ui/timeline/model/thing_facts.h"
+#include "ui/timeline/model/timeline_data.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+
+void MainWindow::BuildNotes(const QString& nothing) {
+  notes_ = new NoteStore(QFileInfo(kept_.folder()).absolutePath() + QStringLiteral("/notes"), this);
+  notes_page_ = new NotesPage;
+  notes_page_->setEmptyText(nothing);
+  tabs_->addTab(notes_page_, tr("Notes"));
+}
+
+void MainWindow::ConnectNotes() {
+  // Of a run that goes on the content is another at every picture: its notes are read when it is
+  // whole.
+  connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
+    const auto data = timeline_->data();
+    const bool whole = data != nullptr && !data->is_state() && !session().partial();
+    notes_->show(whole ? data->shared_trace() : nullptr);
+  });
+  // The whole of what was partial may be the trace that is drawn already.
+  connect(this, &MainWindow::documentShown, this, [this] {
+    const auto data = timeline_->data();
+    if (data == nullptr || data->is_state() || session().partial()) return;
+    if (notes_->content().empty() && !notes_->busy()) notes_->show(data->shared_trace());
+  });
+  connect(notes_, &NoteStore::changed, this, &MainWindow::ShowNotes);
+  connect(notes_, &NoteStore::writeFailed, this,
+          [this](const QString& reason) { Say(tr("Notes not saved: %1").arg(reason)); });
+  connect(timeline_, &timeline::TimelineWidget::noteRequested, this, &MainWindow::BeginNote);
+  connect(notes_page_, &NotesPage::added, this, [this](Note note) {
+    if (!notes_->ready() || notes_->notes().size() >= kMostNotes)
+      return Say(tr("Not added: %1").arg(WhyNoNotes()));
+    note.written_unix_s = QDateTime::currentSecsSinceEpoch();
+    NoteList after = notes_->notes();
+    InsertNote(&after, std::move(note));
+    ChangeNotes(tr("Add note"), std::move(after));
+  });
+  connect(notes_page_, &NotesPage::edited, this, [this](size_t at, const QString& text) {
+    NoteList after = notes_->notes();
+    if (at >= after.size()) return;
+    after[at].text = NoteText(text.toStdString());
+    if (after[at] == notes_->notes()[at]) return;
+    after[at].written_unix_s = QDateTime::currentSecsSinceEpoch();
+    ChangeNotes(tr("Edit note"), std::move(after));
+  });
+  connect(notes_page_, &NotesPage::removed, this, [this](size_t at) {
+    NoteList after = notes_->notes();
+    if (at >= after.size()) return;
+    after.erase(after.begin() + static_cast<std::ptrdiff_t>(at));
+    ChangeNotes(tr("Delete note"), std::move(after));
+  });
+  connect(notes_page_, &NotesPage::chosen, this, &MainWindow::RevealNote);
+  connect(notes_page_, &NotesPage::ended, this, [this] { timeline_->setFocus(); });
+}
+
+void MainWindow::AddNoteActions() {
+  actions_.Add(
+      {.id = "edit.add-note",
+       .menu = tr("Edit"),
+       .text = tr("Add note …"),
+       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
+       .run =
+           [this] {
+             const std::optional<query::Thing> thing = timeline_->selectedThing();
+             const trace::Trace& trace = timeline_->data()->trace();
+             const qint64 cursor = timeline_->cursorTime();
+             const auto [begin, end] = timeline_->range();
+             BeginNote(thing         ? query::BeginOf(trace, *thing)
+                       : cursor >= 0 ? cursor
+                       : begin < end ? begin
+                                     : session().shown()->summary.peak.context.time_ns,
+                       thing);
+           },
+       .enabled = [this] { return WhyNoNotes().isEmpty(); },
+       .tip =
+           tr("Of the selection, else of the cursor, the range or the peak; without a text it is "
+              "a bookmark"),
+       .why_not = tr("Notes are for a whole run with a timeline"),
+       .separator_before = true,
+       .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
+}
+
+QString MainWindow::WhyNoNotes() const {
+  if (session().shown() == nullptr || StateIsShown())
+    return tr("Notes are for a whole run with a timeline");
+  if (!notes_->error().isEmpty())
+    return tr("the notes of this run cannot be read: %1").arg(notes_->error());
+  if (!notes_->ready()) return tr("the notes of this run are not read yet");
+  if (notes_->notes().size() >= kMostNotes) return tr("a run has at most %1 notes").arg(kMostNotes);
+  return {};
+}
+
+void MainWindow::BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing) {
+  if (const QString why = WhyNoNotes(); !why.isEmpty()) return Say(tr("Not added: %1").arg(why));
+  const auto data = timeline_->data();
+  Note note{
+      .time_ns = std::clamp<int64_t>(time_ns, data->trace().begin_ns(), data->trace().end_ns()),
+      .thing = thing};
+  if (thing) note.what = NoteText(timeline::FactsOfThing(*data, *thing).title);
+  openPage(QStringLiteral("notes"));
+  notes_page_->begin(note);
+}
+
+void MainWindow::ChangeNotes(const QString& what, NoteList after) {
+  if (!notes_->ready()) return;
+  doc().undo.Push({.kind = UndoStep::Kind::kNotes,
+                   .text = what.toStdString(),
+                   .notes_of = notes_->content(),
+                   .notes_before = std::make_shared<const NoteList>(notes_->notes()),
+                   .notes_after = std::make_shared<const NoteList>(after)});
+  notes_->set(notes_->content(), std::move(after));
+  actions_.Refresh();
+}
+
+void MainWindow::ShowNotes() {
+  const auto data = timeline_->data();
+  const bool known = data != nullptr && !notes_->content().empty();
+  notes_page_->setNotes(known ? data->shared_trace() : nullptr, notes_->notes(), notes_->error());
+  std::shared_ptr<timeline::NoteMarks> marks;
+  if (known) {
+    marks = std::make_shared<timeline::NoteMarks>();
+    marks->trace = data->shared_trace();
+    for (const Note& note : notes_->notes())
+      marks->notes.push_back({note.time_ns, note.text, note.what});
+  }
+  timeline_->setNotes(marks);
+  actions_.Refresh();
+}
+
+void MainWindow::RevealNote(const Note& note) {
+  if (note.thing) {
+    const query::Thing& thing = *note.thing;
+    timeline_->follow({thing.block()      ? timeline::Link::To::kAllocation
+                       : thing.activity() ? timeline::Link::To::kActivity
+                                          : timeline::Link::To::kSlice,
+                       thing.row});
+    return;
+  }
+  timeline_->setCursorTime(note.time_ns);
+  // As wide a view as before, with the moment in its middle.
+  timeline::TimelineWidget::Position at = timeline_->position();
+  if (at.begin_ns >= at.end_ns || (note.time_ns >= at.begin_ns && note.time_ns < at.end_ns)) return;
+  const qint64 width = at.end_ns - at.begin_ns;
+  at.begin_ns = note.time_ns - width / 2;
+  at.end_ns = at.begin_ns + width;
+  timeline_->setPosition(at);
+}
+
+}  // namespace vramscope::ui
