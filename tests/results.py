@@ -282,10 +282,10 @@ Of each command every request of memory fails in turn, from the first that is th
 every call that brings its output to the disk fails in four ways (an error, a full disk, an
 interruption once and always), with an older output in its place and without one. After each of
 these runs: an exit status that says so, no crash, no half file, nothing left behind, the input and
-an older output as they were ([tests/faults](../../tests/faults/faults_test.cpp)). A failure is a run
-of which one of these is not true. Requests of what all commands do first are those of `Version`, of
-which CI tries a sample, as of `plan -o`: not every request of a plan can fail without a crash, since
-Qt's constructors and connections, which it makes to start its worker, do not survive it."""
+an older output as they were ([tests/faults](../../tests/faults/faults_test.cpp)). A failure is a
+run of which one of these is not true. What all commands request first is swept as `Version`. CI
+tries a sample of that and of `plan -o`, where some requests of Qt end the process: its
+constructors and connections, which start the worker, do not survive them."""
 
 
 def faults(root):

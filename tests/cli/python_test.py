@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 import vramscope  # noqa: E402
 import working_folder  # noqa: E402
 from mcp_test import MIB, snapshot  # noqa: E402
+
 setUpModule = working_folder.enter
 
 
