@@ -22,8 +22,8 @@
 // longer than most commands do.) There is one KIND more:
 //   each             at every request from the N-th on a copy of the copy fails it and goes on; for
 //                    as long as there is one thread, no file is open for writing, which both would
-//                    write to, and no pipe or socket. FOLDER/each has a line for each: the number, the state of
-//                    waitpid, the bytes that it wrote to standard error.
+//                    write to, and no pipe or socket. FOLDER/each has a line for each: the number,
+//                    the state of waitpid, the bytes that it wrote to standard error.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

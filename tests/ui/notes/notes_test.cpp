@@ -49,7 +49,7 @@ TEST_F(NotesTest, AreTheSameAfterTheirFile) {
 TEST_F(NotesTest, MalformedFilesAreRefusedAsAWhole) {
   const std::pair<const char*, std::function<void(Json&)>> changes[] = {
       {"version", [](Json& j) { j["vramscope_notes"] = 2; }},
-      {"content", [](Json& j) { j["content"] = "abd"; }},
+      {"content", [](Json& j) { j["content"] = "other"; }},
       {"no list", [](Json& j) { j.erase("notes"); }},
       {"list", [](Json& j) { j["notes"] = Json::object(); }},
       {"note", [](Json& j) { j["notes"][0] = 3; }},
