@@ -238,7 +238,7 @@ CTEST_STATUS=8 launch test --sanitize
 check "a report's status stays" test $? -eq 8
 check "test --sanitize configures the sanitizers" has "$CALLS" "cmake --preset asan"
 check "and builds a few programs with them" has "$CALLS" "--target planted_faults trace_builder_test"
-check "which ctest runs" has "$CALLS" "-R ^(sanitized\\.)?(planted_faults|trace_builder_test|"
+check "which ctest runs" has "$CALLS" "-R ^(sanitized(_thread)?\\.)?(planted_faults|trace_builder_test|"
 launch test --sanitize=thread some_test
 check "another sanitizer has a build of its own" has "$CALLS" "cmake --preset tsan"
 check "of the programs that were named" has "$CALLS" "--target some_test"
