@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -21,14 +22,18 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// From what a model that knows nothing has (within `width`) to less than 30 % of it.
+// From what a model that knows nothing has (within `width`) to less than 30 % of it, by the median
+// of the last ten losses.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");
   const std::vector<double> losses = LossesOfRun(config);
   ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
   EXPECT_NEAR(losses.front(), first, width);
-  EXPECT_LT(losses.back(), 0.3 * losses.front());
+  // Batches are small and arithmetic differs from processor to processor: single losses jump.
+  std::vector<double> last(losses.end() - 10, losses.end());
+  std::ranges::nth_element(last, last.begin() + 5);
+  EXPECT_LT(last[5], 0.3 * losses.front());
 }
 
 inline void ExpectSameLosses(const std::vector<double>& a, const run::RunConfig& config,
