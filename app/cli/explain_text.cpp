@@ -308,7 +308,7 @@ std::string FindingsText(const std::vector<explain::Finding>& findings, size_t t
     const std::string toggle =
         finding.rule->toggle.empty() ? "" : fmt::format(" (--toggle {})", finding.rule->toggle);
     const std::string where = finding.where.empty() ? "" : " (" + finding.where + ")";
-    text += Prose(fmt::format("{}. {}: {}{}", i + 1, Printable(finding.text + where),
+    text += Prose(fmt::format("{}. {}. Remedy: {}{}", i + 1, Printable(finding.text + where),
                               finding.rule->remedy, toggle));
   }
   return text + More(findings.size(), top, "findings") + "\n";

@@ -6178,7 +6178,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>del tensors that only the setup needed, or keep them on the CPU</source>
-        <translation>用 del 释放只在初始化时需要的张量，或将其放在 CPU 上</translation>
+        <translation>用 del 释放只在准备阶段需要的张量，或将其放在 CPU 上</translation>
     </message>
     <message>
         <source>evaluation needs {} more than training: {} at the peak</source>
@@ -6226,7 +6226,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>memory that private pools reserve and do not use</source>
-        <translation>私有池保留但未使用的显存</translation>
+        <translation>私有池预留但未使用的显存</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -6290,7 +6290,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>setup and loading need {} more than training: {} at the peak</source>
-        <translation>初始化和加载比训练多需要 {}：峰值为 {}</translation>
+        <translation>准备和加载比训练多需要 {}：峰值为 {}</translation>
     </message>
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
@@ -6366,11 +6366,11 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>where most is reserved, 15 % of it or more is free beside blocks in use</source>
-        <translation>在保留最多时，其中 15 % 或更多空闲，但与使用中的块在同一段内</translation>
+        <translation>在预留最多时，其中 15 % 或更多空闲，但与使用中的块在同一段内</translation>
     </message>
     <message>
         <source>where most is reserved, 15 % of it or more is in wholly free segments</source>
-        <translation>在保留最多时，其中 15 % 或更多位于完全空闲的段中</translation>
+        <translation>在预留最多时，其中 15 % 或更多位于完全空闲的段中</translation>
     </message>
     <message>
         <source>with torch.no_grad(): around the evaluation</source>
@@ -6438,7 +6438,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>{} are reserved by private pools (CUDA graphs) and not in use</source>
-        <translation>{} 由私有池（CUDA 图）保留且未使用</translation>
+        <translation>{} 由私有池（CUDA 图）预留且未使用</translation>
     </message>
     <message>
         <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
@@ -6478,11 +6478,11 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>{} of {} reserved are cached in wholly free segments when most is reserved</source>
-        <translation>在保留最多时，{} / {} 的保留显存缓存在完全空闲的段中</translation>
+        <translation>在预留最多时，{} / {} 的预留显存缓存在完全空闲的段中</translation>
     </message>
     <message>
         <source>{} of {} reserved are holes between blocks in use</source>
-        <translation>{} / {} 的保留显存是使用中的块之间的空洞（碎片）</translation>
+        <translation>{} / {} 的预留显存是使用中的块之间的空洞（碎片）</translation>
     </message>
     <message>
         <source>{} were allocated before the first step, are not training state and are still held</source>
@@ -7281,7 +7281,7 @@ most of it asked for by {}</source>
     </message>
     <message>
         <source>Explain: findings, most bytes first</source>
-        <translation>解释：发现的问题（按字节从多到少）</translation>
+        <translation>分析：发现的问题（按字节从多到少）</translation>
     </message>
 </context>
 <context>
@@ -7312,6 +7312,12 @@ most of it asked for by {}</source>
     <message>
         <source>Cancelled. The next result is evaluated again.</source>
         <translation>已取消。下一个结果会重新检查。</translation>
+    </message>
+    <message>
+        <source>%1.
+Remedy: %2</source>
+        <translation>%1。
+改法：%2</translation>
     </message>
 </context>
 <context>

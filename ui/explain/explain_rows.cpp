@@ -53,11 +53,11 @@ std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
 Table FindingTable(const std::vector<explain::Finding>& findings) {
   Table table;
   table.columns = {{i18n::Text("Bytes"), true, 96},
-                   {i18n::Text("Finding"), false, 430},
-                   {i18n::Text("Where"), false, 190, false,
+                   {i18n::Text("Finding"), false, 460},
+                   {i18n::Text("Where"), false, 160, false,
                     i18n::Text("the program's line, or the module, that made most of it")},
                    {i18n::Text("Remedy"), false, 340, false, i18n::Text("what to write")},
-                   {i18n::Text("Toggle"), false, 120, false,
+                   {i18n::Text("Toggle"), false, 100, false,
                     i18n::Text("tries it without an edit: vramscope plan --toggle NAME -- "
                                "python train.py")}};
   for (const explain::Finding& finding : findings) {

@@ -1,8 +1,11 @@
 #include "ui/explain/findings_page.h"
 
+#include <QItemSelectionModel>
+
 #include "profiler/explain/findings.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
 
@@ -12,6 +15,14 @@ FindingsPage::FindingsPage(const ExplainContext* context, QWidget* parent)
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "findingsTable");
   PointsAtTimeline(view_, table_, this);
+  // Sentences are longer than their columns.
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) {
+            if (!now.isValid() || now.row() >= table_->rowCount()) return;
+            const std::vector<Cell>& cells =
+                table_->table().rows[static_cast<size_t>(now.row())].cells;
+            Head(tr("%1.\nRemedy: %2").arg(ToQString(cells[1].text), ToQString(cells[3].text)));
+          });
   AddTable(view_);
 }
 
@@ -43,9 +54,7 @@ void FindingsPage::Refresh(int changes) {
 
 void FindingsPage::Clear() { table_->setTable({}); }
 
-void FindingsPage::Cancelled() {
-  Head(tr("Cancelled. The next result is evaluated again."));
-}
+void FindingsPage::Cancelled() { Head(tr("Cancelled. The next result is evaluated again.")); }
 
 QJsonObject FindingsPage::dumpState() const {
   QJsonObject out = ExplainPage::dumpState();

@@ -27,6 +27,7 @@
 namespace vramscope::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class PagesWindowTest : public testing::RecordedWindow {
@@ -215,6 +216,8 @@ TEST_F(PagesWindowTest, FindingsAreListedAndMarkTheirBlocks) {
     if (finding.blocks.empty()) continue;
     QTest::mouseClick(view->viewport(), Qt::LeftButton, {},
                       view->visualRect(view->model()->index(row, 1)).center());
+    EXPECT_THAT(Page("findings")["head"].toString().toStdString(),
+                AllOf(HasSubstr(finding.text), HasSubstr(std::string(finding.rule->remedy))));
     EXPECT_EQ(Timeline()["highlighted"].toInt(), static_cast<int>(finding.blocks.size()))
         << finding.text;
     EXPECT_EQ(window_->timelineWidget()->selection(), finding.blocks.front()) << finding.text;
