@@ -77,7 +77,6 @@ ExitCode Execute(const Options& options) {
   };
   ExplainPages pages;
   pages.top = options.top;
-  // Only where it is asked for: eight of its 38 rules are held by tests (findings.h).
   if (options.page == "findings") pages.findings = explain::FindFindings(trace);
   if (wants("fragmentation") || wants("segments")) {
     const EventIndex moment = MomentOf(trace, asked);

@@ -301,15 +301,15 @@ std::string OomText(const trace::Trace& trace, const explain::OutOfMemoryPage& p
 }  // namespace
 
 std::string FindingsText(const std::vector<explain::Finding>& findings, size_t top) {
-  if (findings.empty())
-    return Heading("Findings", "Nothing that these rules know is wrong.") + "\n";
+  if (findings.empty()) return Heading("Findings", explain::NoFindingsText()) + "\n";
   std::string text = "Findings\n";
   for (size_t i = 0; i < std::min(findings.size(), top); ++i) {
     const explain::Finding& finding = findings[i];
     const std::string toggle =
         finding.rule->toggle.empty() ? "" : fmt::format(" (--toggle {})", finding.rule->toggle);
-    text += Prose(
-        fmt::format("{}. {}: {}{}", i + 1, Printable(finding.text), finding.rule->remedy, toggle));
+    const std::string where = finding.where.empty() ? "" : " (" + finding.where + ")";
+    text += Prose(fmt::format("{}. {}. Remedy: {}{}", i + 1, Printable(finding.text + where),
+                              finding.rule->remedy, toggle));
   }
   return text + More(findings.size(), top, "findings") + "\n";
 }

@@ -3,13 +3,12 @@
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// One table declares them (FindingRules); only those that tests hold say something. Of one device;
-// pure, thread-safe. What a file does not record (phases, categories, stacks) a rule takes for
-// absent: then it says nothing.
+// One table declares the rules (findings.cpp); only those that a test program triggers are
+// evaluated. Of one device; pure, thread-safe. A rule treats what a file does not record (phases,
+// categories, stacks) as absent: then it finds nothing.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,21 +19,23 @@ namespace vramscope::explain {
 
 struct FindingRule {
   std::string_view id;
-  std::string_view rule;    // when it is said
+  // English texts: pass them to i18n::Text where a window shows them.
+  std::string_view rule;    // the condition
   std::string_view remedy;  // what to write
-  std::string_view toggle;  // that does it from outside (`vramscope toggles`); "": none
+  std::string_view toggle;  // does it without an edit (`vramscope toggles`); "": none
 };
-std::span<const FindingRule> FindingRules();
+size_t FindingRuleCount();  // of the rules that are evaluated
 
 struct Finding {
-  const FindingRule* rule = nullptr;  // a row of FindingRules()
+  const FindingRule* rule = nullptr;  // lives as long as the process
   uint64_t bytes = 0;                 // of the peak, where the text names no other moment
-  std::string text;                   // one sentence
+  std::string text;                   // one sentence, in the language of i18n
   std::string where;                  // "train.py:88 main", most of its bytes; "": no stacks
   std::vector<trace::AllocationId> blocks = {};  // the largest of them, at most kMostBlocks
   static constexpr size_t kMostBlocks = 16;
 };
 // Most bytes first.
 std::vector<Finding> FindFindings(const trace::Trace& trace);
+std::string NoFindingsText();  // what an empty list means
 
 }  // namespace vramscope::explain

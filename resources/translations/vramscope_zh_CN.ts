@@ -6028,6 +6028,466 @@ most of it asked for by {}</source>
         <source>reserved difference</source>
         <translation>保留量变化</translation>
     </message>
+    <message>
+        <source>CUBLAS_WORKSPACE_CONFIG=:4096:2, and fewer streams</source>
+        <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
+    </message>
+    <message>
+        <source>DistributedDataParallel(model, gradient_as_bucket_view=True)</source>
+        <translation>DistributedDataParallel(model, gradient_as_bucket_view=True)</translation>
+    </message>
+    <message>
+        <source>F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
+        <translation>F.scaled_dot_product_attention，或 attn_implementation=&quot;sdpa&quot;</translation>
+    </message>
+    <message>
+        <source>Finding</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>No findings: none of the {} rules applies to this run.</source>
+        <translation>没有发现问题：{} 条规则都不适用于本次运行。</translation>
+    </message>
+    <message>
+        <source>PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</source>
+        <translation>PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</translation>
+    </message>
+    <message>
+        <source>Remedy</source>
+        <translation>改法</translation>
+    </message>
+    <message>
+        <source>Rule: {}.</source>
+        <translation>规则：{}。</translation>
+    </message>
+    <message>
+        <source>Toggle</source>
+        <translation>开关</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>activations of a forward pass, and no backward pass at all</source>
+        <translation>有前向传播的激活值，但没有任何反向传播</translation>
+    </message>
+    <message>
+        <source>allocations inside torch.utils.checkpoint, and no recomputation</source>
+        <translation>在 torch.utils.checkpoint 内有分配，但没有重计算</translation>
+    </message>
+    <message>
+        <source>an evaluation whose activations are kept for backward</source>
+        <translation>评估的激活值为反向传播而保留</translation>
+    </message>
+    <message>
+        <source>at the peak of a training step, cached keys and values of this step</source>
+        <translation>训练步的峰值处有本步缓存的键和值</translation>
+    </message>
+    <message>
+        <source>at the peak, activations made by clone() or contiguous()</source>
+        <translation>峰值处有 clone() 或 contiguous() 产生的激活值</translation>
+    </message>
+    <message>
+        <source>at the peak, eight or more activations of an earlier step or micro-batch</source>
+        <translation>峰值处有 8 个或更多属于更早的步或微批次的激活值</translation>
+    </message>
+    <message>
+        <source>at the peak, gradients of an earlier step</source>
+        <translation>峰值处有更早的步的梯度</translation>
+    </message>
+    <message>
+        <source>at the peak, inputs that were allocated before this step</source>
+        <translation>峰值处有在本步之前分配的输入</translation>
+    </message>
+    <message>
+        <source>at the peak, other results of casts in the forward pass</source>
+        <translation>峰值处有前向传播中其他类型转换的结果</translation>
+    </message>
+    <message>
+        <source>at the peak, results of casts with half the size of the weights, one for each</source>
+        <translation>峰值处有大小为权重一半的类型转换结果，每个权重一份</translation>
+    </message>
+    <message>
+        <source>at the peak, results of softmax in attention modules</source>
+        <translation>峰值处有注意力模块中 softmax 的结果</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the forward or backward pass of an earlier step or micro-batch</source>
+        <translation>峰值处有更早的步或微批次的前向或反向传播的结果</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the forward pass that autograd does not need and that outlive backward</source>
+        <translation>峰值处有 autograd 不需要、且存活到反向传播之后的前向传播结果</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries with the sizes of at least four fifths of the gradients</source>
+        <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
+    </message>
+    <message>
+        <source>at the peak, two or more tensors of the size of the result of log_softmax</source>
+        <translation>峰值处有两个或更多与 log_softmax 结果大小相同的张量</translation>
+    </message>
+    <message>
+        <source>blocks from before the first step that are not training state</source>
+        <translation>第一步之前分配、且不属于训练状态的块</translation>
+    </message>
+    <message>
+        <source>blocks from before the first step with the sizes of at least four fifths of the weights</source>
+        <translation>第一步之前分配的块，其大小与至少五分之四的权重相同</translation>
+    </message>
+    <message>
+        <source>blocks that a call site allocates in a step stay through the steps after it (three steps at least)</source>
+        <translation>某个调用点在一步中分配的块保留到之后的各步（至少三步）</translation>
+    </message>
+    <message>
+        <source>blocks that are freed and wait for another stream</source>
+        <translation>已释放但仍在等待另一个流的块</translation>
+    </message>
+    <message>
+        <source>buffers take a twentieth of the peak or more</source>
+        <translation>缓冲区占峰值的二十分之一或更多</translation>
+    </message>
+    <message>
+        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so their weights get none ({} allocated in one step)</source>
+        <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
+    </message>
+    <message>
+        <source>communication buffers of about the size of the gradients</source>
+        <translation>通信缓冲区的大小与梯度大致相同</translation>
+    </message>
+    <message>
+        <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
+        <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
+    </message>
+    <message>
+        <source>cuBLAS workspaces take a twentieth of the peak or more, and at least 64 MiB</source>
+        <translation>cuBLAS 工作区占峰值的二十分之一或更多，且至少 64 MiB</translation>
+    </message>
+    <message>
+        <source>del loss, outputs after backward(); no retain_graph=True; detach() the tensors that are kept</source>
+        <translation>在 backward() 之后 del loss, outputs；不用 retain_graph=True；对要保留的张量调用 detach()</translation>
+    </message>
+    <message>
+        <source>del outputs, logits before loss.backward()</source>
+        <translation>在 loss.backward() 之前 del outputs, logits</translation>
+    </message>
+    <message>
+        <source>del outputs, loss at the end of the loop body: otherwise the variables hold them until after the next forward pass</source>
+        <translation>在循环体末尾 del outputs, loss：否则这些变量会持有它们直到下一次前向传播之后</translation>
+    </message>
+    <message>
+        <source>del tensors that only the setup needed, or keep them on the CPU</source>
+        <translation>用 del 释放只在准备阶段需要的张量，或将其放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>evaluation needs {} more than training: {} at the peak</source>
+        <translation>评估比训练多需要 {}：峰值为 {}</translation>
+    </message>
+    <message>
+        <source>every step leaves {} that are never freed: {} at the peak</source>
+        <translation>每一步留下 {} 从不释放：峰值处为 {}</translation>
+    </message>
+    <message>
+        <source>fused=True or foreach=False at the optimizer</source>
+        <translation>在优化器中设置 fused=True 或 foreach=False</translation>
+    </message>
+    <message>
+        <source>generate fewer sequences at once, or lower max_new_tokens</source>
+        <translation>减少同时生成的序列数，或降低 max_new_tokens</translation>
+    </message>
+    <message>
+        <source>generation needs {} more than training: {} at the peak</source>
+        <translation>生成比训练多需要 {}：峰值为 {}</translation>
+    </message>
+    <message>
+        <source>group_by_length=True, a smaller max_length, or the longest batch first</source>
+        <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
+    </message>
+    <message>
+        <source>keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that are kept</source>
+        <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
+    </message>
+    <message>
+        <source>keep one dtype from layer to layer (the function that casts is named)</source>
+        <translation>各层之间保持同一 dtype（已给出执行转换的函数）</translation>
+    </message>
+    <message>
+        <source>less than a fifth of the weights are trained, and weights take 4 bytes each</source>
+        <translation>训练的权重不到五分之一，且每个权重占 4 字节</translation>
+    </message>
+    <message>
+        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>map_location=&quot;cpu&quot;, load_state_dict(assign=True), or the dtype at from_pretrained</source>
+        <translation>map_location=&quot;cpu&quot;、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
+    </message>
+    <message>
+        <source>memory that private pools reserve and do not use</source>
+        <translation>私有池预留但未使用的显存</translation>
+    </message>
+    <message>
+        <source>model.config.use_cache = False</source>
+        <translation>model.config.use_cache = False</translation>
+    </message>
+    <message>
+        <source>modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)</source>
+        <translation>原地修改梯度：torch.nn.utils.clip_grad_norm_(foreach=False)</translation>
+    </message>
+    <message>
+        <source>move each batch to the GPU in the loop, not the whole data set</source>
+        <translation>在循环中逐批移到 GPU，而不是移动整个数据集</translation>
+    </message>
+    <message>
+        <source>no max_split_size_mb, or a larger one</source>
+        <translation>不设置 max_split_size_mb，或设得更大</translation>
+    </message>
+    <message>
+        <source>no record_stream: wait for the stream before the tensor is released</source>
+        <translation>不用 record_stream：释放张量之前先等待该流</translation>
+    </message>
+    <message>
+        <source>of five steps or more, the peak of one is above the median by a tenth or more</source>
+        <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
+    </message>
+    <message>
+        <source>one larger tensor instead of many small ones; no roundup_power2_divisions</source>
+        <translation>用一个较大的张量代替许多小张量；不用 roundup_power2_divisions</translation>
+    </message>
+    <message>
+        <source>one pool for all graphs: torch.cuda.graph(pool=...)</source>
+        <translation>所有图共用一个池：torch.cuda.graph(pool=...)</translation>
+    </message>
+    <message>
+        <source>optimizer.zero_grad(set_to_none=True) before the forward pass</source>
+        <translation>在前向传播之前调用 optimizer.zero_grad(set_to_none=True)</translation>
+    </message>
+    <message>
+        <source>per_device_eval_batch_size, eval_accumulation_steps=1, or a smaller batch there</source>
+        <translation>per_device_eval_batch_size、eval_accumulation_steps=1，或在评估中使用更小的批</translation>
+    </message>
+    <message>
+        <source>register_buffer only small tensors; build masks where they are needed</source>
+        <translation>register_buffer 只用于小张量；掩码在需要时生成</translation>
+    </message>
+    <message>
+        <source>reshape() and views instead of contiguous(), where the next operator accepts strides</source>
+        <translation>在下一个算子接受步幅的地方，用 reshape() 和视图代替 contiguous()</translation>
+    </message>
+    <message>
+        <source>rounding takes a twentieth of the peak or more</source>
+        <translation>取整占峰值的二十分之一或更多</translation>
+    </message>
+    <message>
+        <source>save {k: v.cpu() for k, v in model.state_dict().items()}</source>
+        <translation>保存 {k: v.cpu() for k, v in model.state_dict().items()}</translation>
+    </message>
+    <message>
+        <source>saving a checkpoint needs {} more than training: {} at the peak</source>
+        <translation>保存检查点比训练多需要 {}：峰值为 {}</translation>
+    </message>
+    <message>
+        <source>setup and loading need {} more than training: {} at the peak</source>
+        <translation>准备和加载比训练多需要 {}：峰值为 {}</translation>
+    </message>
+    <message>
+        <source>step {} needs {} more than the median step: its batch is larger</source>
+        <translation>第 {} 步比中位数的步多需要 {}：它的批更大</translation>
+    </message>
+    <message>
+        <source>the first step needs {} more than any later step</source>
+        <translation>第一步比之后任何一步多需要 {}</translation>
+    </message>
+    <message>
+        <source>the first step needs {} more than any later step, in {}</source>
+        <translation>第一步比之后任何一步多需要 {}，在 {} 中</translation>
+    </message>
+    <message>
+        <source>the peak is before the first step or where a checkpoint is loaded</source>
+        <translation>峰值在第一步之前，或在加载检查点时</translation>
+    </message>
+    <message>
+        <source>the peak is in an evaluation, and above that of training</source>
+        <translation>峰值在评估中，且高于训练的峰值</translation>
+    </message>
+    <message>
+        <source>the peak is in generation, and above that of training</source>
+        <translation>峰值在生成中，且高于训练的峰值</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer step, with temporaries of its own</source>
+        <translation>峰值在优化器步中，且有其自身的临时张量</translation>
+    </message>
+    <message>
+        <source>the peak is where a checkpoint is saved, and above that of training</source>
+        <translation>峰值在保存检查点时，且高于训练的峰值</translation>
+    </message>
+    <message>
+        <source>the peak of the first step is above that of every later step</source>
+        <translation>第一步的峰值高于之后每一步的峰值</translation>
+    </message>
+    <message>
+        <source>the program&apos;s line, or the module, that made most of it</source>
+        <translation>分配其中大部分的程序行或模块</translation>
+    </message>
+    <message>
+        <source>torch.backends.cudnn.benchmark = False, or a smaller batch in the first step</source>
+        <translation>torch.backends.cudnn.benchmark = False，或在第一步使用更小的批</translation>
+    </message>
+    <message>
+        <source>torch.cuda.empty_cache() between the parts of the program</source>
+        <translation>在程序的各部分之间调用 torch.cuda.empty_cache()</translation>
+    </message>
+    <message>
+        <source>torch_dtype=torch.bfloat16 at from_pretrained</source>
+        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16</translation>
+    </message>
+    <message>
+        <source>torch_dtype=torch.bfloat16 at from_pretrained, or model.to(torch.bfloat16)</source>
+        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16，或 model.to(torch.bfloat16)</translation>
+    </message>
+    <message>
+        <source>tries it without an edit: vramscope plan --toggle NAME -- python train.py</source>
+        <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
+    </message>
+    <message>
+        <source>unsplit tails of blocks take a tenth of the peak or more</source>
+        <translation>块的未切分尾部占峰值的十分之一或更多</translation>
+    </message>
+    <message>
+        <source>use_reentrant=False, or model.enable_input_require_grads()</source>
+        <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
+    </message>
+    <message>
+        <source>what to write</source>
+        <translation>要写的代码</translation>
+    </message>
+    <message>
+        <source>where most is reserved, 15 % of it or more is free beside blocks in use</source>
+        <translation>在预留最多时，其中 15 % 或更多空闲，但与使用中的块在同一段内</translation>
+    </message>
+    <message>
+        <source>where most is reserved, 15 % of it or more is in wholly free segments</source>
+        <translation>在预留最多时，其中 15 % 或更多位于完全空闲的段中</translation>
+    </message>
+    <message>
+        <source>with torch.no_grad(): around the evaluation</source>
+        <translation>在评估外加 with torch.no_grad():</translation>
+    </message>
+    <message>
+        <source>with torch.no_grad(): or torch.inference_mode() around it</source>
+        <translation>在其外加 with torch.no_grad(): 或 torch.inference_mode()</translation>
+    </message>
+    <message>
+        <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
+        <translation>{} 是 autocast 在每次前向传播中为 fp32 权重制作的 16 位副本</translation>
+    </message>
+    <message>
+        <source>{} are a second copy of the gradients</source>
+        <translation>{} 是梯度的第二份副本</translation>
+    </message>
+    <message>
+        <source>{} are a second copy of the weights, with blocks of the same sizes</source>
+        <translation>{} 是权重的第二份副本，块的大小相同</translation>
+    </message>
+    <message>
+        <source>{} are attention scores (every token by every other) that are kept for backward</source>
+        <translation>{} 是为反向传播保留的注意力分数（每个 token 对其他每个 token）</translation>
+    </message>
+    <message>
+        <source>{} are buffers of modules (masks, tables, statistics)</source>
+        <translation>{} 是模块的缓冲区（掩码、查找表、统计量）</translation>
+    </message>
+    <message>
+        <source>{} are communication buckets: a second copy of the gradients</source>
+        <translation>{} 是通信桶：梯度的第二份副本</translation>
+    </message>
+    <message>
+        <source>{} are copies of tensors in another dtype{}</source>
+        <translation>{} 是张量以另一种 dtype 保存的副本{}</translation>
+    </message>
+    <message>
+        <source>{} are cuBLAS workspaces, one for each handle and stream (blocks: {})</source>
+        <translation>{} 是 cuBLAS 工作区，每个句柄和流各一个（块数：{}）</translation>
+    </message>
+    <message>
+        <source>{} are freed but wait for another stream (record_stream)</source>
+        <translation>{} 已释放，但仍在等待另一个流（record_stream）</translation>
+    </message>
+    <message>
+        <source>{} are gradients of an earlier step: they were filled with zeros, or freed too late</source>
+        <translation>{} 是更早的步的梯度：它们被填零，或释放得太晚</translation>
+    </message>
+    <message>
+        <source>{} are inputs of other steps: more than one batch is on the GPU</source>
+        <translation>{} 是其他步的输入：GPU 上不止一个批</translation>
+    </message>
+    <message>
+        <source>{} are keys and values that use_cache keeps in training</source>
+        <translation>{} 是 use_cache 在训练中保留的键和值</translation>
+    </message>
+    <message>
+        <source>{} are lost to the rounding of block sizes</source>
+        <translation>{} 因块大小取整而浪费</translation>
+    </message>
+    <message>
+        <source>{} are outputs of the forward pass that a variable holds through backward; autograd does not need them</source>
+        <translation>{} 是被变量持有到反向传播结束的前向传播输出；autograd 不需要它们</translation>
+    </message>
+    <message>
+        <source>{} are reserved by private pools (CUDA graphs) and not in use</source>
+        <translation>{} 由私有池（CUDA 图）预留且未使用</translation>
+    </message>
+    <message>
+        <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
+        <translation>{} 是仍被变量持有的更早的步或微批次的结果</translation>
+    </message>
+    <message>
+        <source>{} are temporaries of the optimizer step, where the peak is</source>
+        <translation>{} 是优化器步的临时张量，峰值就在该处</translation>
+    </message>
+    <message>
+        <source>{} are unsplit tails of blocks</source>
+        <translation>{} 是块的未切分尾部</translation>
+    </message>
+    <message>
+        <source>{} copies of the logits take {}, at most {} each</source>
+        <translation>{} 份 logits 副本占 {}，每份至多 {}</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks are the graph of an earlier step: a variable or a list holds its loss or outputs</source>
+        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
+    </message>
+    <message>
+        <source>{} of activations are copies made by clone() or contiguous()</source>
+        <translation>激活值中有 {} 是 clone() 或 contiguous() 制作的副本</translation>
+    </message>
+    <message>
+        <source>{} of activations are kept in evaluation for a backward pass that never runs</source>
+        <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
+    </message>
+    <message>
+        <source>{} of activations in {} blocks are kept for a backward pass that never runs</source>
+        <translation>{} 激活值（{} 个块）为从不执行的反向传播而保留</translation>
+    </message>
+    <message>
+        <source>{} of frozen weights are in 32 bits: in 16 bits they take half</source>
+        <translation>{} 冻结的权重为 32 位：16 位只占一半</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are cached in wholly free segments when most is reserved</source>
+        <translation>在预留最多时，{} / {} 的预留显存缓存在完全空闲的段中</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are holes between blocks in use</source>
+        <translation>{} / {} 的预留显存是使用中的块之间的空洞（碎片）</translation>
+    </message>
+    <message>
+        <source>{} were allocated before the first step, are not training state and are still held</source>
+        <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -6815,6 +7275,14 @@ most of it asked for by {}</source>
         <source>Explain: segments and their owners</source>
         <translation>分析：段及其占用者</translation>
     </message>
+    <message>
+        <source>Findings</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Explain: findings, most bytes first</source>
+        <translation>分析：发现的问题（按字节从多到少）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::FindBar</name>
@@ -6825,6 +7293,31 @@ most of it asked for by {}</source>
     <message>
         <source>Next (F3, Enter)</source>
         <translation>下一个（F3、Enter）</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::FindingsPage</name>
+    <message>
+        <source>Findings need a history: this file holds one moment only.</source>
+        <translation>查找问题需要历史记录：此文件只包含一个时刻。</translation>
+    </message>
+    <message>
+        <source>Evaluating %1 rules …</source>
+        <translation>正在检查 %1 条规则…</translation>
+    </message>
+    <message>
+        <source>Findings: %1 (%2 rules evaluated), most bytes first. Select one to mark its largest blocks in the timeline.</source>
+        <translation>发现 %1 个问题（检查了 %2 条规则），按字节从多到少排列。选中一行可在时间线上标出其最大的块。</translation>
+    </message>
+    <message>
+        <source>Cancelled. The next result is evaluated again.</source>
+        <translation>已取消。下一个结果会重新检查。</translation>
+    </message>
+    <message>
+        <source>%1.
+Remedy: %2</source>
+        <translation>%1。
+改法：%2</translation>
     </message>
 </context>
 <context>

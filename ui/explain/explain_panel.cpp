@@ -3,6 +3,7 @@
 #include <QTabWidget>
 
 #include "ui/explain/compare_page.h"
+#include "ui/explain/findings_page.h"
 #include "ui/explain/fragmentation_page.h"
 #include "ui/explain/out_of_memory_page.h"
 #include "ui/explain/reclaim_page.h"
@@ -15,6 +16,8 @@ namespace vramscope::ui {
 ExplainPanel::ExplainPanel(QTabWidget* tabs, QObject* parent) : QObject(parent), tabs_(tabs) {
   what_if_ = new WhatIfPage(&context_);
   pages_ = {
+      {"findings", tr("Findings"), tr("Explain: findings, most bytes first"), "Alt+0",
+       new FindingsPage(&context_)},
       {"compare", tr("Compare"), tr("Explain: difference to another trace"), "Alt+1",
        new ComparePage(&context_)},
       {"fragmentation", tr("Fragmentation"), tr("Explain: fragmentation and segments"), "Alt+2",

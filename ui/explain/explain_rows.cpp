@@ -50,6 +50,34 @@ std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
 
 }  // namespace
 
+Table FindingTable(const std::vector<explain::Finding>& findings) {
+  Table table;
+  table.columns = {{i18n::Text("Bytes"), true, 96},
+                   {i18n::Text("Finding"), false, 460},
+                   {i18n::Text("Where"), false, 160, false,
+                    i18n::Text("the program's line, or the module, that made most of it")},
+                   {i18n::Text("Remedy"), false, 340, false, i18n::Text("what to write")},
+                   {i18n::Text("Toggle"), false, 100, false,
+                    i18n::Text("tries it without an edit: vramscope plan --toggle NAME -- "
+                               "python train.py")}};
+  for (const explain::Finding& finding : findings) {
+    Row row;
+    if (!finding.blocks.empty()) {
+      row.allocation = finding.blocks.front();
+      row.blocks = std::make_shared<const std::vector<trace::AllocationId>>(finding.blocks);
+    }
+    row.cells = {BytesCell(finding.bytes),
+                 {.text = finding.text,
+                  .exact = fmt::format("{}\n{}", finding.text,
+                                       i18n::Format("Rule: {}.", i18n::Text(finding.rule->rule)))},
+                 TextCell(finding.where),
+                 TextCell(i18n::Text(finding.rule->remedy)),
+                 TextCell(std::string(finding.rule->toggle))};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
   // What the file does not record is left out: a figure of 0 would be one.

@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "profiler/explain/explain.h"
+#include "profiler/explain/findings.h"
 #include "profiler/replay/replay.h"
 #include "ui/panels/rows.h"
 
 namespace vramscope::ui {
+
+// Row::blocks are the largest of what a finding is about.
+Table FindingTable(const std::vector<explain::Finding>& findings);
 
 // Of a moment's memory: labels, bytes, and what the words mean.
 struct FragmentFact {

@@ -14,6 +14,8 @@
 #include <QSignalSpy>
 #include <QTimer>
 
+#include "profiler/explain/findings.h"
+#include "tests/ui/panels/altered_trace.h"
 #include "tests/ui/shell/recorded_window.h"
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/panels/find_bar.h"
@@ -25,6 +27,7 @@
 namespace vramscope::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class PagesWindowTest : public testing::RecordedWindow {
@@ -34,6 +37,11 @@ class PagesWindowTest : public testing::RecordedWindow {
         {.layers = 3, .steps = 2, .activities = {.streams = 2}});
     file_ = Write("kernels.trace", *trace_);
     window_->openFile(file_);
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && Settled(); }));
+  }
+  void OpenSample(const char* name) {
+    window_->openFile(QStringLiteral(VRAMSCOPE_SOURCE_DIR "/resources/samples/") +
+                      QLatin1String(name));
     ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && Settled(); }));
   }
   bool Settled() {
@@ -182,6 +190,54 @@ TEST_F(PagesWindowTest, TheSearchFindsEverythingThatIsDrawn) {
   EXPECT_EQ(Timeline()["marked"].toInt(), 0);
   edit->clear();
   EXPECT_EQ(Table("search")["rows"].toInt(), 0);
+}
+
+TEST_F(PagesWindowTest, FindingsAreListedAndMarkTheirBlocks) {
+  OpenSample("gpt2.trace");
+  window_->openPage(QStringLiteral("findings"));
+  ASSERT_TRUE(Idle());
+  const std::vector<explain::Finding> findings = explain::FindFindings(*window_->digest()->trace);
+  ASSERT_FALSE(findings.empty());
+  const QJsonObject table = Page("findings")["table"].toObject();
+  ASSERT_EQ(table["rows"].toInt(), static_cast<int>(findings.size()));
+  auto* view = Find<TableView>("findingsTable");
+  view->selectAll();
+  const QStringList csv = view->selectionAsCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(csv.size(), static_cast<qsizetype>(findings.size()) + 1);
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const int row = static_cast<int>(i);
+    const explain::Finding& finding = findings[i];
+    const QJsonArray cells = table["first"].toArray()[row].toArray();
+    EXPECT_EQ(cells[1].toString().toStdString(), finding.text);
+    EXPECT_EQ(cells[2].toString().toStdString(), finding.where);
+    EXPECT_EQ(cells[3].toString().toStdString(), finding.rule->remedy);
+    EXPECT_EQ(cells[4].toString().toStdString(), finding.rule->toggle);
+    EXPECT_THAT(csv[row + 1].toStdString(), HasSubstr(std::to_string(finding.bytes) + ","));
+    if (finding.blocks.empty()) continue;
+    QTest::mouseClick(view->viewport(), Qt::LeftButton, {},
+                      view->visualRect(view->model()->index(row, 1)).center());
+    EXPECT_THAT(Page("findings")["head"].toString().toStdString(),
+                AllOf(HasSubstr(finding.text), HasSubstr(std::string(finding.rule->remedy))));
+    EXPECT_EQ(Timeline()["highlighted"].toInt(), static_cast<int>(finding.blocks.size()))
+        << finding.text;
+    EXPECT_EQ(window_->timelineWidget()->selection(), finding.blocks.front()) << finding.text;
+  }
+  EXPECT_GT(Timeline()["highlighted"].toInt(), 0) << "a finding of this file has blocks";
+}
+
+TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
+  OpenSample("qwen2-0.5b+accumulate.trace");
+  window_->openPage(QStringLiteral("findings"));
+  ASSERT_TRUE(Idle());
+  ASSERT_TRUE(explain::FindFindings(*window_->digest()->trace).empty());
+  EXPECT_EQ(Page("findings")["table"].toObject()["rows"].toInt(), 0);
+  EXPECT_EQ(Page("findings")["head"].toString().toStdString(), explain::NoFindingsText());
+  // One moment is not a run without findings.
+  window_->openFile(Write("state.trace", *vramscope::testing::MakeState()));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest()->state() && Settled(); }));
+  window_->openPage(QStringLiteral("findings"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Page("findings")["head"].toString().toStdString(), HasSubstr("one moment only"));
 }
 
 TEST_F(PagesWindowTest, AFrameOfAStackLeadsToItsBlocks) {
