@@ -103,11 +103,25 @@ std::vector<std::string> ConflictLines(const std::string& out) {
   return lines;
 }
 
+// "(from versions: 1.0, 2.0, ...)" may have hundreds: the last ones are those that are wanted.
+std::string WithFewVersions(std::string line) {
+  constexpr std::string_view kBegin = "(from versions: ";
+  constexpr size_t kMostVersions = 12;
+  const size_t begin = line.find(kBegin);
+  if (begin == std::string::npos) return line;
+  const size_t first = begin + kBegin.size();
+  size_t last = line.size();
+  for (size_t i = 0; i < kMostVersions && last > first && last != std::string::npos; ++i)
+    last = line.rfind(", ", last - 1);
+  if (last == std::string::npos || last <= first) return line;
+  return line.replace(first, last - first, "...");
+}
+
 // What went wrong, as pip says it, and what may help.
 absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outcome) {
   std::vector<std::string> words;
   for (const std::string& line : outcome.printed)
-    if (line.starts_with("ERROR: ")) words.push_back(line.substr(7));
+    if (line.starts_with("ERROR: ")) words.push_back(WithFewVersions(line.substr(7)));
   if (words.empty()) words = outcome.printed;
   if (words.size() > kMostWords)
     words.erase(words.begin(), words.end() - static_cast<std::ptrdiff_t>(kMostWords));

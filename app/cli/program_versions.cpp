@@ -245,10 +245,12 @@ class VersionPlans {
                                                     : ""});
     }
     std::string text = table.Text();
-    for (const VersionRow& row : rows_)
-      if (!row.error.empty())
-        text += fmt::format("\n{}=={}\n{}", with_.package, row.version,
-                            Prose(PrintableLines(row.error)));
+    for (const VersionRow& row : rows_) {
+      if (row.error.empty()) continue;
+      text += fmt::format("\n{}=={}\n", with_.package, row.version);
+      const std::vector<std::string> lines = absl::StrSplit(row.error, '\n');
+      for (const std::string& line : lines) text += Prose(line);
+    }
     for (const VersionChange& change : changes_) text += ChangeText(change);
     return text;
   }

@@ -115,6 +115,23 @@ class Versions(unittest.TestCase):
         self.assertEqual([(one["from"], one["to"]) for one in said["changes"]], [("1.0", "2.0")])
         self.assertFalse(os.path.exists(said["rows"][1]["environment"]))
 
+    def test_pip_names_the_last_versions(self):
+        for minor in range(40):
+            wheel(self.wheels, "demo_sizes", "0.%d" % minor, "")
+        said, _ = self.json("demo_sizes==9.9", 1)
+        self.assertIn("(from versions: ..., 0.3", said["rows"][0]["error"])
+        self.assertIn(", 2.0, 3.0)", said["rows"][0]["error"])
+        self.assertNotIn("0.29,", said["rows"][0]["error"])
+
+    def test_two_at_once(self):
+        both = [subprocess.Popen([VRAMSCOPE, "plan", "--steps", "0", "--with", "demo_sizes==2.0", "--json", "--", sys.executable, "train.py"],
+                                 env=self.environment, cwd=self.program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        for one in both:
+            out, err = one.communicate(timeout=240)
+            self.assertEqual(one.returncode, 0, err)
+            self.assertEqual(json.loads(out)["rows"][0]["peak"], 6 * MIB)
+        self.assertEqual(len(os.listdir(os.path.join(self.cache, "vramscope", "environments"))), 1)
+
     def test_a_version_that_needs_another_torch(self):
         said, _ = self.json("demo_sizes==3.0", 1)
         self.assertIn("demo-sizes 3.0 depends on torch>=99", said["rows"][0]["error"].replace("_", "-"))
