@@ -222,6 +222,8 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
         fmt::format("--with: '{}' is no Python and no script that names one in its first line; as "
                     "in: -- python -m torch.distributed.run train.py",
                     command.front()));
+  if (OnPath(all.python_).empty())
+    return absl::InvalidArgumentError(fmt::format("--with: PATH has no '{}'", all.python_));
   const std::string cache = CacheFolder();
   // A colon ends a folder of PYTHONPATH.
   if (cache.empty() || cache.find(':') != std::string::npos)

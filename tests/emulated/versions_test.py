@@ -160,9 +160,11 @@ class Versions(unittest.TestCase):
             self.assertEqual(result.returncode, 2, (versions, result.stderr))
             self.assertIn(says, result.stderr)
         self.assertFalse(os.path.exists(self.cache))
-        result = subprocess.run([VRAMSCOPE, "plan", "--with", "demo_sizes==1.0", "--", "/bin/true"], env=self.environment, capture_output=True, text=True, timeout=60)
-        self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("no Python", result.stderr)
+        for program, says in (("/bin/true", "no Python"), ("python-that-is-not-there", "PATH has no")):
+            result = subprocess.run([VRAMSCOPE, "plan", "--with", "demo_sizes==1.0", "--", program], env=self.environment, capture_output=True, text=True,
+                                    timeout=60)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(says, result.stderr)
 
 
 if __name__ == "__main__":
