@@ -8,6 +8,7 @@
 #include "app/cli/card_libraries.h"
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
+#include "app/cli/program_versions.h"
 #include "app/cli/program_watch.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
@@ -21,6 +22,7 @@ struct Options {
   ProgramOptions program;
   RunOutput output;
   std::string backend = "plan", python;
+  std::string with;  // versions of a package, each of which is planned
 };
 
 void AddOutput(CLI::App& command, RunOutput& output) {
@@ -84,6 +86,13 @@ void RegisterPlan(CLI::App& app, Context& context) {
   command->add_flag("--watch", options->program.watch,
                     "with -- PROGRAM: plan it again whenever one of its files is saved, and say "
                     "what that changed; --json prints an object a line");
+  command
+      ->add_option(
+          "--with", options->with,
+          "with -- PROGRAM: plan it under each of these versions of a package, as "
+          "transformers==4.46.0,4.51.0, in environments that are made by pip and kept, and "
+          "say what changes between them")
+      ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
@@ -109,7 +118,9 @@ void RegisterPlan(CLI::App& app, Context& context) {
       context.exit_code = kUsage;
     } else {
       context.exit_code =
-          options->program.watch
+          !options->with.empty()
+              ? PlanVersions(context.after_dashes, options->program, options->with, options->output)
+          : options->program.watch
               ? WatchProgram(context.after_dashes, options->program, options->output)
               : RunProgram(context.after_dashes, options->program, options->output, true);
     }

@@ -45,8 +45,8 @@ struct ProgramOptions {
 };
 // Those that say nothing where there is no program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep", "--isolation",
-    "--no-isolation", "--no-network", "--writable", "--toggle", "--watch"};
+    "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep",  "--isolation",
+    "--no-isolation", "--no-network", "--writable", "--toggle", "--watch", "--with"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "app/cli/mcp/child.h"
@@ -80,6 +81,32 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
                                      report.overridden.empty() ? report.why : report.overridden);
   }
   return plan;
+}
+
+PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {
+  PlanFigures figures{.peak = plan.planned.peak,
+                      .reserved = plan.planned.reserved,
+                      .needed = plan.planned.needed()};
+  if (json.contains("peak_by_category") && json["peak_by_category"].is_object())
+    for (const auto& [name, bytes] : json["peak_by_category"].items())
+      if (bytes.is_number_unsigned()) figures.categories[name] = bytes.get<uint64_t>();
+  return figures;
+}
+
+int64_t ByteDifference(uint64_t before, uint64_t now) {
+  return static_cast<int64_t>(now) - static_cast<int64_t>(before);
+}
+
+std::vector<std::pair<std::string, int64_t>> ChangedBytes(
+    const std::map<std::string, uint64_t>& before, const std::map<std::string, uint64_t>& now) {
+  std::map<std::string, int64_t> all;
+  for (const auto& [name, bytes] : before) all[name] -= static_cast<int64_t>(bytes);
+  for (const auto& [name, bytes] : now) all[name] += static_cast<int64_t>(bytes);
+  std::erase_if(all, [](const auto& one) { return one.second == 0; });
+  std::vector<std::pair<std::string, int64_t>> sorted(all.begin(), all.end());
+  std::ranges::stable_sort(
+      sorted, [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
+  return sorted;
 }
 
 ProgramPlans::ProgramPlans(const ProgramOptions& options, uint64_t budget,

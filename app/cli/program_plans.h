@@ -16,6 +16,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/program_command.h"
@@ -86,5 +87,21 @@ std::vector<std::string> PlanWords(const ProgramOptions& options);
 
 // A plan's JSON, as `plan --json --all-toggles` prints it.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
+
+// What plans are compared by.
+struct PlanFigures {
+  uint64_t peak = 0, reserved = 0, needed = 0;
+  std::map<std::string, uint64_t> categories;
+};
+PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan);
+
+int64_t ByteDifference(uint64_t before, uint64_t now);
+// The names whose bytes are others, the largest difference first.
+std::vector<std::pair<std::string, int64_t>> ChangedBytes(
+    const std::map<std::string, uint64_t>& before, const std::map<std::string, uint64_t>& now);
+inline std::vector<std::pair<std::string, int64_t>> ChangedCategories(const PlanFigures& before,
+                                                                      const PlanFigures& now) {
+  return ChangedBytes(before.categories, now.categories);
+}
 
 }  // namespace vramscope::cli

@@ -112,37 +112,6 @@ class SavedFiles {
   std::map<std::string, std::optional<Facts>> facts_;
 };
 
-struct Figures {
-  uint64_t peak = 0, reserved = 0, needed = 0;
-  std::map<std::string, uint64_t> categories;
-};
-
-Figures FiguresOf(const Json& json, const ProgramPlan& plan) {
-  Figures figures{.peak = plan.planned.peak,
-                  .reserved = plan.planned.reserved,
-                  .needed = plan.planned.needed()};
-  if (json.contains("peak_by_category") && json["peak_by_category"].is_object())
-    for (const auto& [name, bytes] : json["peak_by_category"].items())
-      if (bytes.is_number_unsigned()) figures.categories[name] = bytes.get<uint64_t>();
-  return figures;
-}
-
-int64_t Difference(uint64_t before, uint64_t now) {
-  return static_cast<int64_t>(now) - static_cast<int64_t>(before);
-}
-
-// Categories whose bytes at the peak are others, the largest difference first.
-std::vector<std::pair<std::string, int64_t>> Changed(const Figures& before, const Figures& now) {
-  std::map<std::string, int64_t> all;
-  for (const auto& [name, bytes] : before.categories) all[name] -= static_cast<int64_t>(bytes);
-  for (const auto& [name, bytes] : now.categories) all[name] += static_cast<int64_t>(bytes);
-  std::erase_if(all, [](const auto& one) { return one.second == 0; });
-  std::vector<std::pair<std::string, int64_t>> sorted(all.begin(), all.end());
-  std::ranges::stable_sort(
-      sorted, [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
-  return sorted;
-}
-
 class ProgramWatch {
  public:
   ProgramWatch(const std::vector<std::string>& command, const ProgramOptions& options,
@@ -221,12 +190,12 @@ class ProgramWatch {
     ++plans_;
     cold_.clear();
     std::vector<std::string> error;
-    std::optional<Figures> now;
+    std::optional<PlanFigures> now;
     if (plan.ok()) {
       cold_ = plan->cold;
       for (const Json& path : json["program"]["sources"])
         if (path.is_string()) files_.Add(path.get<std::string>());
-      now = FiguresOf(json, *plan);
+      now = PlanFiguresOf(json, *plan);
     }
     if (!plan.ok() || (outcome.status != kDone && outcome.status != kNo)) {
       error = ErrorLines(outcome.printed);
@@ -248,9 +217,9 @@ class ProgramWatch {
     if (now) last_ = now;
   }
 
-  Json Answer(const std::vector<std::string>& saved, const std::optional<Figures>& now,
+  Json Answer(const std::vector<std::string>& saved, const std::optional<PlanFigures>& now,
               const std::vector<std::string>& error, double seconds) const {
-    const auto figures = [](const std::optional<Figures>& of) {
+    const auto figures = [](const std::optional<PlanFigures>& of) {
       return of ? Json{{"peak", of->peak},
                        {"reserved", of->reserved},
                        {"needed", of->needed},
@@ -262,9 +231,9 @@ class ProgramWatch {
     json["difference"] = Json();
     if (now && last_) {
       Json categories = Json::object();
-      for (const auto& [name, bytes] : Changed(*last_, *now)) categories[name] = bytes;
-      json["difference"] = {{"peak", Difference(last_->peak, now->peak)},
-                            {"reserved", Difference(last_->reserved, now->reserved)},
+      for (const auto& [name, bytes] : ChangedCategories(*last_, *now)) categories[name] = bytes;
+      json["difference"] = {{"peak", ByteDifference(last_->peak, now->peak)},
+                            {"reserved", ByteDifference(last_->reserved, now->reserved)},
                             {"categories", categories}};
     }
     json["error"] = error.empty() ? Json() : Json(fmt::format("{}", fmt::join(error, "\n")));
@@ -276,7 +245,7 @@ class ProgramWatch {
     return json;
   }
 
-  std::string Text(const std::vector<std::string>& saved, const std::optional<Figures>& now,
+  std::string Text(const std::vector<std::string>& saved, const std::optional<PlanFigures>& now,
                    const std::vector<std::string>& error, double seconds) const {
     std::string text = fmt::format("{}.", plans_);
     for (const std::string& path : saved) text += " " + Short(path);
@@ -306,22 +275,22 @@ class ProgramWatch {
       text += "   not begun with what was imported before: " + Printable(cold_) + "\n";
     return text;
   }
-  static std::string TextOf(const Figures& figures) {
+  static std::string TextOf(const PlanFigures& figures) {
     return fmt::format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
                        run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
   }
-  static std::string Comparison(const Figures& before, const Figures& now) {
+  static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
     std::string text;
     const auto line = [&](std::string_view name, uint64_t a, uint64_t b) {
       text += fmt::format("   {:<14} {} -> {} ({})\n", name, run::FormatBytes(a),
-                          run::FormatBytes(b), SignedBytes(Difference(a, b)));
+                          run::FormatBytes(b), SignedBytes(ByteDifference(a, b)));
     };
-    const auto categories = Changed(before, now);
+    const auto categories = ChangedCategories(before, now);
     if (before.peak == now.peak && before.reserved == now.reserved && categories.empty())
       return "   the same: " + TextOf(now) + "\n";
     line("peak", before.peak, now.peak);
     line("reserved", before.reserved, now.reserved);
-    const auto of = [](const Figures& figures, const std::string& name) {
+    const auto of = [](const PlanFigures& figures, const std::string& name) {
       const auto it = figures.categories.find(name);
       return it == figures.categories.end() ? 0 : it->second;
     };
@@ -363,7 +332,7 @@ class ProgramWatch {
   std::unique_ptr<program::ScratchFolder> scratch_;
   ProgramServer server_;
   SavedFiles files_;
-  std::optional<Figures> last_;  // of the last good plan
+  std::optional<PlanFigures> last_;  // of the last good plan
   std::string cold_, restarted_for_;
   int started_ = 0, plans_ = 0;
 };

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 namespace vramscope::cli::mcp {
 namespace {
@@ -48,13 +50,25 @@ std::string Self() {
 }
 
 struct Prepared {
-  std::string program = Self();
-  std::vector<std::string> words;
-  std::vector<char*> argv;
-  explicit Prepared(const std::vector<std::string>& arguments) : words(arguments) {
+  std::string program;
+  std::vector<std::string> words, variables;
+  std::vector<char*> argv, envp;
+  explicit Prepared(const std::vector<std::string>& arguments, const std::string& other = {},
+                    const std::vector<std::string>& environment = {})
+      : program(other.empty() ? Self() : other), words(arguments) {
     argv.push_back(program.data());
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
+    const auto name = [](std::string_view variable) {
+      return variable.substr(0, variable.find('='));
+    };
+    for (char** own = environ; *own != nullptr; ++own)
+      if (std::ranges::none_of(environment, [&](const auto& v) { return name(v) == name(*own); }))
+        variables.emplace_back(*own);
+    for (const std::string& variable : environment)
+      if (variable.find('=') != std::string::npos) variables.push_back(variable);
+    for (std::string& variable : variables) envp.push_back(variable.data());
+    envp.push_back(nullptr);
   }
 };
 
@@ -73,7 +87,7 @@ struct Prepared {
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   if (folder != nullptr && chdir(folder) != 0) _exit(127);
-  execv(prepared.argv[0], prepared.argv.data());
+  execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
   _exit(127);
 }
 
@@ -114,7 +128,16 @@ absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
                                       const std::string& folder,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick) {
-  const Prepared prepared(arguments);
+  return RunOther("", arguments, {}, folder, cancelled, tick);
+}
+
+absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
+                                      const std::vector<std::string>& arguments,
+                                      const std::vector<std::string>& environment,
+                                      const std::string& folder,
+                                      const std::function<bool()>& cancelled,
+                                      const std::function<void()>& tick) {
+  const Prepared prepared(arguments, program, environment);
   std::array<int, 2> out{}, err{};
   Descriptor out_read, out_write, err_read, err_write;
   if (pipe2(out.data(), O_CLOEXEC) != 0) return Failed("no pipe");

@@ -1,4 +1,5 @@
-// A command of this program in a process of its own, which a client can cancel.
+// A command of this program, or another program, in a process of its own, which a client can
+// cancel.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,6 +24,15 @@ inline constexpr size_t kMostOutput = size_t{64} << 20;
 // Waits for its end. `cancelled` is asked several times a second: then the command is told to end,
 // and after a while ended. `tick` is called about as often.
 absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
+                                      const std::string& folder,
+                                      const std::function<bool()>& cancelled,
+                                      const std::function<void()>& tick);
+
+// The same of any program, as PATH finds it (127: it does not), or "": this one. `environment`:
+// variables in place of this process's own, as NAME=VALUE; NAME alone: it has none.
+absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
+                                      const std::vector<std::string>& arguments,
+                                      const std::vector<std::string>& environment,
                                       const std::string& folder,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);

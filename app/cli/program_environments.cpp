@@ -1,0 +1,309 @@
+#include "app/cli/program_environments.h"
+
+#include <absl/strings/str_split.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "app/cli/mcp/child.h"
+#include "profiler/program/scratch_folder.h"
+
+namespace vramscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostWords = 4, kMostPackages = 1000, kMostReport = size_t{256} << 20;
+
+// What an environment depends on: another interpreter, or other packages in it, have another one.
+constexpr char kFacts[] = R"(
+import hashlib, importlib.metadata, json, re, sys, sysconfig
+if sys.path and not sys.path[0]:
+    del sys.path[0]
+found = {}
+for distribution in importlib.metadata.distributions():
+    try:
+        found.setdefault(re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower(), distribution.version)
+    except Exception:
+        pass
+installed = sorted("%s==%s" % one for one in found.items())
+facts = [sys.version, sysconfig.get_platform()] + installed
+print(json.dumps({
+    "tag": sys.implementation.cache_tag,
+    "hash": hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12],
+    "torch": [one for one in installed if one.split("==")[0] in ("torch", "torchvision", "torchaudio")],
+}))
+)";
+
+bool IsPython(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with("python");
+}
+
+// Where PATH has it; "": nowhere.
+std::string OnPath(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  const std::vector<std::string> folders = absl::StrSplit(path == nullptr ? "" : path, ':');
+  for (const std::string& folder : folders) {
+    std::string file = fmt::format("{}/{}", folder, name);
+    std::error_code none;
+    if (fs::is_regular_file(file, none)) return file;
+  }
+  return "";
+}
+
+// The Python of a command; "": it starts none.
+std::string PythonOf(const std::string& program) {
+  if (IsPython(program)) return program;
+  std::array<char, 256> begin{};
+  std::ifstream(OnPath(program), std::ios::binary).read(begin.data(), begin.size() - 1);
+  const std::string_view line =
+      std::string_view(begin.data()).substr(0, std::string_view(begin.data()).find('\n'));
+  if (!line.starts_with("#!")) return "";
+  const std::vector<std::string> words =
+      absl::StrSplit(std::string(line.substr(2)), absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+  for (const std::string& word : words)
+    if (IsPython(word)) return word;
+  return "";
+}
+
+std::string CacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return cache;  // others are to be ignored
+  const char* home = std::getenv("HOME");
+  return home == nullptr || home[0] != '/' ? "" : fmt::format("{}/.cache", home);
+}
+
+// What contradicts what: pip says it apart from its errors. None: it does not say.
+std::vector<std::string> ConflictLines(const std::string& out) {
+  const size_t begin = out.find("The conflict is caused by:");
+  if (begin == std::string::npos) return {};
+  std::vector<std::string> lines;
+  const std::vector<std::string> all = absl::StrSplit(out.substr(begin), '\n');
+  for (const std::string& line : all) {
+    if (line.empty() || lines.size() > 2 * kMostWords) break;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// "(from versions: 1.0, 2.0, ...)" may have hundreds: the last ones are those that are wanted.
+std::string WithFewVersions(std::string line) {
+  constexpr std::string_view kBegin = "(from versions: ";
+  constexpr size_t kMostVersions = 12;
+  const size_t begin = line.find(kBegin);
+  if (begin == std::string::npos) return line;
+  const size_t first = begin + kBegin.size();
+  size_t last = line.size();
+  for (size_t i = 0; i < kMostVersions && last > first && last != std::string::npos; ++i)
+    last = line.rfind(", ", last - 1);
+  if (last == std::string::npos || last <= first) return line;
+  return line.replace(first, last - first, "...");
+}
+
+// What went wrong, as pip says it, and what may help.
+absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outcome) {
+  std::vector<std::string> words;
+  for (const std::string& line : outcome.printed)
+    if (line.starts_with("ERROR: ")) words.push_back(WithFewVersions(line.substr(7)));
+  if (words.empty()) words = outcome.printed;
+  if (words.size() > kMostWords)
+    words.erase(words.begin(), words.end() - static_cast<std::ptrdiff_t>(kMostWords));
+  const std::vector<std::string> conflict = ConflictLines(outcome.out);
+  words.insert(words.end(), conflict.begin(), conflict.end());
+  const std::string text = words.empty() ? fmt::format("it ended with status {}", outcome.status)
+                                         : fmt::format("{}", fmt::join(words, "\n"));
+  const auto says = [&](std::string_view what) { return text.find(what) != std::string::npos; };
+  std::string help;
+  if (says("No module named pip")) {
+    help = fmt::format("\n`{} -m ensurepip` installs pip", python);
+  } else if (says("no such option")) {
+    help = fmt::format("\npip 22.2 or later is needed: {} -m pip install --upgrade pip", python);
+  } else if (says("No matching distribution")) {
+    help =
+        "\nName a version that there is for this Python, or where pip finds it: PIP_INDEX_URL, "
+        "PIP_FIND_LINKS";
+  } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
+    help =
+        "\nThe program keeps its own PyTorch: a version that needs another one has to be planned "
+        "in an environment with that";
+  }
+  return absl::InvalidArgumentError("pip: " + text + help);
+}
+
+absl::Status Pip(const std::string& python, std::vector<std::string> words) {
+  words.insert(words.begin(),
+               {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
+  // Where the user's settings have pip install to: this is another place.
+  const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
+                                                "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
+  const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
+      python, words, environment, "", [] { return false; }, [] {});
+  if (!outcome.ok()) return outcome.status();
+  return outcome->status == 0 ? absl::OkStatus() : PipFailed(python, *outcome);
+}
+
+// As a name or a version may be: no option, no path.
+bool IsWord(std::string_view text) {
+  return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
+         std::ranges::all_of(text, [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                  std::string_view("._-+!").find(c) != std::string_view::npos;
+         });
+}
+
+bool IsOfTorch(std::string_view name) {
+  return name == "torch" || name == "triton" || name == "torchvision" || name == "torchaudio" ||
+         name.starts_with("nvidia-") || name.starts_with("nvidia_");
+}
+
+// What pip would install beside what is there, as "name==version", but for PyTorch.
+absl::StatusOr<std::vector<std::string>> Lacking(const std::string& report) {
+  const absl::StatusOr<std::string> text = ReadText(report, kMostReport);
+  if (!text.ok()) return text.status();
+  const Json json = Json::parse(*text, nullptr, false);
+  const absl::Status other = absl::InvalidArgumentError("pip's report is not as expected");
+  if (!json.is_object() || !json.contains("install") || !json["install"].is_array() ||
+      json["install"].size() > kMostPackages)
+    return other;
+  std::vector<std::string> lacking;
+  for (const Json& one : json["install"]) {
+    if (!one.is_object() || !one.contains("metadata") || !one["metadata"].is_object()) return other;
+    const Json name = one["metadata"].value("name", Json()),
+               version = one["metadata"].value("version", Json());
+    if (!name.is_string() || !version.is_string() || !IsWord(name.get<std::string>()) ||
+        !IsWord(version.get<std::string>()))
+      return other;
+    if (!IsOfTorch(name.get<std::string>()))
+      lacking.push_back(name.get<std::string>() + "==" + version.get<std::string>());
+  }
+  return lacking;
+}
+
+std::vector<std::string> PackagesIn(const fs::path& folder) {
+  constexpr std::string_view kEnd = ".dist-info";
+  std::vector<std::string> packages;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (!name.ends_with(kEnd) || packages.size() >= kMostPackages) continue;
+    name.resize(name.size() - kEnd.size());
+    if (const size_t dash = name.rfind('-'); dash != std::string::npos)
+      packages.push_back(name.replace(dash, 1, "=="));
+  }
+  std::ranges::sort(packages);
+  return packages;
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
+    const std::vector<std::string>& command) {
+  ProgramEnvironments all;
+  all.python_ = PythonOf(command.front());
+  if (all.python_.empty())
+    return absl::InvalidArgumentError(
+        fmt::format("--with: '{}' is no Python and no script that names one in its first line; as "
+                    "in: -- python -m torch.distributed.run train.py",
+                    command.front()));
+  if (OnPath(all.python_).empty())
+    return absl::InvalidArgumentError(fmt::format("--with: PATH has no '{}'", all.python_));
+  const std::string cache = CacheFolder();
+  // A colon ends a folder of PYTHONPATH.
+  if (cache.empty() || cache.find(':') != std::string::npos)
+    return absl::InvalidArgumentError(
+        "--with: there is no folder for environments: set XDG_CACHE_HOME to one without a colon");
+  all.parent_ = cache + "/vramscope/environments";
+  const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
+      all.python_, {"-c", kFacts}, {}, "", [] { return false; }, [] {});
+  if (!outcome.ok()) return outcome.status();
+  const Json facts = Json::parse(outcome->out, nullptr, false);
+  const auto word = [&](const char* key) {
+    return facts.is_object() && facts.contains(key) && facts[key].is_string() &&
+           IsWord(facts[key].get<std::string>());
+  };
+  if (!word("tag") || !word("hash"))
+    return absl::InvalidArgumentError(
+        fmt::format("--with: {} does not say what is installed in it: {}", all.python_,
+                    outcome->notes.empty() ? fmt::format("it ended with status {}", outcome->status)
+                                           : outcome->notes.back()));
+  all.key_ = facts["tag"].get<std::string>() + "-" + facts["hash"].get<std::string>();
+  if (facts.contains("torch") && facts["torch"].is_array())
+    for (const Json& one : facts["torch"])
+      if (one.is_string()) all.torch_.push_back(one.get<std::string>());
+  return all;
+}
+
+std::string ProgramEnvironments::FolderOf(const std::string& package,
+                                          const std::string& version) const {
+  return fmt::format("{}/{}=={}-{}", parent_, package, version, key_);
+}
+
+absl::StatusOr<ProgramEnvironment> ProgramEnvironments::Get(const std::string& package,
+                                                            const std::string& version) const {
+  ProgramEnvironment environment{.folder = FolderOf(package, version)};
+  std::error_code none;
+  environment.kept = fs::is_directory(environment.folder, none);
+  if (!environment.kept) {
+    Note(fmt::format("making the environment of {}=={} with pip: {}", package, version,
+                     environment.folder));
+    const absl::Status made = Make(package + "==" + version, environment.folder);
+    if (!made.ok()) return made;
+  }
+  environment.packages = PackagesIn(environment.folder);
+  return environment;
+}
+
+absl::Status ProgramEnvironments::Make(const std::string& requirement,
+                                       const std::string& folder) const {
+  std::error_code error;
+  fs::create_directories(parent_, error);
+  if (error)
+    return absl::PermissionDeniedError(
+        fmt::format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
+  // Beside it, so that it is there whole or not at all; what a killed process left goes.
+  absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
+      program::ScratchFolder::Make(parent_);
+  if (!scratch.ok()) return scratch.status();
+  const std::string report = (*scratch)->path() + "/report.json",
+                    constraints = (*scratch)->path() + "/constraints.txt",
+                    packages = (*scratch)->path() + "/packages";
+  std::ofstream(constraints) << fmt::format("{}\n", fmt::join(torch_, "\n"));
+  // First what the program's environment lacks, then that alone: with --target pip would install
+  // all that is required, PyTorch among it.
+  absl::Status done =
+      Pip(python_, {"--dry-run", "--report", report, "--constraint", constraints, requirement});
+  if (!done.ok()) return done;
+  absl::StatusOr<std::vector<std::string>> lacking = Lacking(report);
+  if (!lacking.ok()) return lacking.status();
+  fs::create_directory(packages, error);
+  if (!lacking->empty()) {
+    std::vector<std::string> words = {"--no-deps", "--target", packages};
+    words.insert(words.end(), lacking->begin(), lacking->end());
+    done = Pip(python_, words);
+    if (!done.ok()) return done;
+  }
+  if (std::rename(packages.c_str(), folder.c_str()) == 0) return absl::OkStatus();
+  // Another process was sooner.
+  if ((errno == EEXIST || errno == ENOTEMPTY) && fs::is_directory(folder, error))
+    return absl::OkStatus();
+  return absl::InternalError(fmt::format("{}: {}", folder, std::strerror(errno)));
+}
+
+}  // namespace vramscope::cli
