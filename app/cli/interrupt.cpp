@@ -18,10 +18,7 @@ void Say(std::string_view text) {
 void End(int signal) {
   if (isatty(STDERR_FILENO) == 1) Say("\r\033[K");  // the progress bar
   Say("vramscope: cancelled");
-  if (const char* file = trace::OutputFile::Unfinished(); file != nullptr) {
-    unlink(file);
-    Say("; nothing was written");
-  }
+  if (trace::OutputFile::RemoveUnfinished()) Say("; nothing was written");
   Say("\n");
   _exit(128 + signal);
 }

@@ -28,7 +28,10 @@ auto Uninterrupted(Call call) {
 }
 
 std::atomic<const char*> unfinished = nullptr;
-static_assert(std::atomic<const char*>::is_always_lock_free);  // read by a signal handler
+std::atomic<int> writing = 0;  // files that are not in their place yet
+// Read by a signal handler.
+static_assert(std::atomic<const char*>::is_always_lock_free &&
+              std::atomic<int>::is_always_lock_free);
 
 void Finished(const std::string& temporary) {
   const char* its = temporary.c_str();
@@ -69,7 +72,10 @@ int OpenUnnamed(const std::string& folder, mode_t mode) {
 
 }  // namespace
 
-const char* OutputFile::Unfinished() { return unfinished; }
+bool OutputFile::RemoveUnfinished() {
+  if (const char* name = unfinished; name != nullptr) ::unlink(name);
+  return writing > 0;
+}
 
 absl::Status OutputFile::Error(int error, std::string_view what) const {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -119,13 +125,20 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
     // A name that is too long is said now, not when all is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG, "write");
+    file->CountAsWriting(true);
     return file;
   }
   const bool made = file->Name([&](const char* name) {
     return file->fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   });
   if (!made) return file->Error(errno, "write");
+  file->CountAsWriting(true);
   return file;
+}
+
+void OutputFile::CountAsWriting(bool is) {
+  if (counted_ != is) writing += is ? 1 : -1;
+  counted_ = is;
 }
 
 std::string OutputFile::TemporaryName(int attempt) const {
@@ -147,9 +160,11 @@ bool OutputFile::Name(const std::function<int(const char*)>& make) {
 
 OutputFile::~OutputFile() {
   if (owns_fd_ && fd_ >= 0) ::close(fd_);
-  if (temporary_.empty()) return;
-  ::unlink(temporary_.c_str());
-  Finished(temporary_);
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    Finished(temporary_);
+  }
+  CountAsWriting(false);
 }
 
 absl::Status OutputFile::Write(std::string_view bytes) {
@@ -187,6 +202,7 @@ absl::Status OutputFile::Commit() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
   Finished(temporary_);
   temporary_.clear();
+  CountAsWriting(false);
   if (const int error = SyncFolder(folder); error != 0) return status_ = Error(error, "keep");
   return absl::OkStatus();
 }

@@ -33,15 +33,17 @@ class OutputFile {
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 
-  // The one that has another name at the moment, for a signal handler that ends the program;
-  // nullptr: none. Of several at a time, the one that was begun last.
-  static const char* Unfinished();
+  // For a handler that ends the program: removes what is written under another name at the moment
+  // (of several files the one that was begun last). True: a file was being written. Only calls what
+  // a signal handler may call.
+  static bool RemoveUnfinished();
 
  private:
   OutputFile() = default;
   std::string TemporaryName(int attempt) const;
   // `make` gives the file a name, or -1 and errno; it is called again where the name is taken.
   bool Name(const std::function<int(const char*)>& make);
+  void CountAsWriting(bool is);
   absl::Status Error(int error, std::string_view what) const;
 
   int fd_ = -1;
@@ -49,7 +51,8 @@ class OutputFile {
   std::string path_;       // as the user gave it, for messages
   std::string target_;     // with links followed
   std::string temporary_;  // "": it has no name yet, or not any more
-  bool direct_ = false;    // into what is no file: a pipe, a device, standard output
+  bool counted_ = false;
+  bool direct_ = false;  // into what is no file: a pipe, a device, standard output
   uint64_t written_ = 0;
   absl::Status status_;
 };

@@ -29,10 +29,7 @@ void Say(const char* text) {
   Say(g_name);
   Say(memory ? ": error: not enough memory" : ": internal failure: ");
   if (!memory) Say(type != nullptr ? type->name() : "terminated");
-  if (const char* file = OutputFile::Unfinished(); file != nullptr) {
-    unlink(file);
-    Say("; nothing was written");
-  }
+  if (OutputFile::RemoveUnfinished()) Say("; nothing was written");
   Say("\n");
   // Something that is no lack of memory is a defect, of which a core file tells more.
   if (!memory && type == nullptr) std::abort();
