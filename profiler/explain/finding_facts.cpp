@@ -117,20 +117,6 @@ std::string FindingFacts::Where(const Pile& pile) const {
   return most == by_module.end() ? "" : std::string(trace.String({most->first}));
 }
 
-std::string FindingFacts::Library(const Pile& pile) const {
-  const analysis::SiteNames names(trace);
-  std::map<std::string, uint64_t> by_function;
-  for (const trace::AllocationId id : pile.blocks) {
-    const std::vector<std::string> within =
-        names.Within(trace.events.StackOf(trace.allocations.alloc_event[id.value]));
-    if (!within.empty()) by_function[within.front()] += trace.allocations.bytes_rounded[id.value];
-  }
-  const auto most =
-      std::max_element(by_function.begin(), by_function.end(),
-                       [](const auto& x, const auto& y) { return x.second < y.second; });
-  return most == by_function.end() ? "" : " (" + most->first + ")";
-}
-
 bool FindingFacts::RanOutOfMemory() const {
   for (EventIndex i = 0; i < trace.events.size(); ++i)
     if (trace.events.kind[i] == trace::EventKind::kOutOfMemory) return true;

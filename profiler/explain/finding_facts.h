@@ -97,8 +97,6 @@ class FindingFacts {
 
   // "train.py:88 main" that made most of it; without stacks its module, else "".
   std::string Where(const Pile& pile) const;
-  // " (peft/tuners/lora.py:12 _cast)": the library's function that made most of it; "".
-  std::string Library(const Pile& pile) const;
   // Whether the block is still there when that step ends; false where the step is not in the trace.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;

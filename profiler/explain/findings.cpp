@@ -54,6 +54,7 @@ MaybeFinding OfBlocks(const FindingFacts& f, const Pile& pile, double share, std
   finding.blocks = pile.blocks;
   return finding;
 }
+
 MaybeFinding OfBytes(const FindingFacts& f, uint64_t bytes, double share, std::string text) {
   if (bytes < std::max(kLeast, f.OfPeak(share))) return std::nullopt;
   return Finding{.bytes = bytes, .text = std::move(text)};
@@ -188,7 +189,8 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// ---- Evaluation, generation, loading, saving ----------------------------------------------------
+// ---- Evaluation, loading
+// -------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
   // A recording, or a run that ran out of memory, may end before its backward pass. A plan is
@@ -229,32 +231,17 @@ MaybeFinding EvalKeepsGraph(const FindingFacts& f) {
                    FormatBytes(pile.bytes)));
 }
 
-// `text` makes the sentence of what the phase needs more than training, and of its peak.
-template <class Text>
-MaybeFinding MoreThanTraining(const FindingFacts& f, Phase phase, const Text& text) {
-  if (!f.trains() || !f.HasPhase(Phase::kBackward) || f.PhaseAt(f.peak.context.event) != phase)
-    return std::nullopt;
-  const uint64_t training = f.MostAllocated(
-      [&](EventIndex event) { return event >= f.training_begin && f.PhaseAt(event) != phase; });
-  const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
-  return OfBytes(f, more, kSmallShare, text(FormatBytes(more), FormatBytes(f.peak.allocated)));
-}
 MaybeFinding EvalPeak(const FindingFacts& f) {
-  return MoreThanTraining(f, Phase::kEval, [](const std::string& more, const std::string& peak) {
-    return i18n::Format("evaluation needs {} more than training: {} at the peak", more, peak);
+  if (!f.trains() || !f.HasPhase(Phase::kBackward) ||
+      f.PhaseAt(f.peak.context.event) != Phase::kEval)
+    return std::nullopt;
+  const uint64_t training = f.MostAllocated([&](EventIndex event) {
+    return event >= f.training_begin && f.PhaseAt(event) != Phase::kEval;
   });
-}
-MaybeFinding GenerationPeak(const FindingFacts& f) {
-  return MoreThanTraining(
-      f, Phase::kGeneration, [](const std::string& more, const std::string& peak) {
-        return i18n::Format("generation needs {} more than training: {} at the peak", more, peak);
-      });
-}
-MaybeFinding SavePeak(const FindingFacts& f) {
-  return MoreThanTraining(f, Phase::kSave, [](const std::string& more, const std::string& peak) {
-    return i18n::Format("saving a checkpoint needs {} more than training: {} at the peak", more,
-                        peak);
-  });
+  const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
+  return OfBytes(f, more, kSmallShare,
+                 i18n::Format("evaluation needs {} more than training: {} at the peak",
+                              FormatBytes(more), FormatBytes(f.peak.allocated)));
 }
 
 MaybeFinding LoadPeak(const FindingFacts& f) {
@@ -316,27 +303,6 @@ MaybeFinding AutocastWeights(const FindingFacts& f) {
                    FormatBytes(pile.bytes)));
 }
 
-MaybeFinding Casts(const FindingFacts& f) {
-  const Pile pile = f.Collect([&](const LiveBlock& block) {
-    return IsCast(f.Op(block.id)) && IsForward(block.phase) && !Stays(block.category) &&
-           f.PeakInStep();
-  });
-  return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} are copies of tensors in another dtype{}",
-                               FormatBytes(pile.bytes), f.Library(pile)));
-}
-
-MaybeFinding LayoutCopies(const FindingFacts& f) {
-  const Pile pile = f.Collect([&](const LiveBlock& block) {
-    const std::string_view op = f.Op(block.id);
-    return (op == "aten::clone" || op == "aten::contiguous") && IsForward(block.phase) &&
-           block.category == Category::kActivation;
-  });
-  return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} of activations are copies made by clone() or contiguous()",
-                               FormatBytes(pile.bytes)));
-}
-
 MaybeFinding GradientCopies(const FindingFacts& f) {
   std::map<uint64_t, int64_t> of_size;
   uint64_t gradients = 0;
@@ -351,19 +317,6 @@ MaybeFinding GradientCopies(const FindingFacts& f) {
   if (gradients == 0 || pile.bytes * 10 < gradients * 8) return std::nullopt;
   return OfBlocks(f, pile, kSmallShare,
                   i18n::Format("{} are a second copy of the gradients", FormatBytes(pile.bytes)));
-}
-
-MaybeFinding Buckets(const FindingFacts& f) {
-  uint64_t gradients = 0;
-  for (const LiveBlock& block : f.live)
-    if (block.category == Category::kGradient) gradients += block.bytes;
-  const Pile pile =
-      f.Collect([&](const LiveBlock& block) { return block.category == Category::kCommunication; });
-  if (gradients == 0 || pile.bytes * 10 < gradients * 8 || pile.bytes * 10 > gradients * 13)
-    return std::nullopt;
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are communication buckets: a second copy of the gradients",
-                               FormatBytes(pile.bytes)));
 }
 
 // ---- What a technique would not need ------------------------------------------------------------
@@ -468,20 +421,6 @@ MaybeFinding Workspaces(const FindingFacts& f) {
                    FormatBytes(pile.bytes), pile.count));
 }
 
-MaybeFinding FirstStep(const FindingFacts& f) {
-  if (f.steps.size() < 2 || f.peak.context.step != f.steps.front().index) return std::nullopt;
-  uint64_t later = 0;
-  for (size_t i = 1; i < f.steps.size(); ++i) later = std::max(later, f.steps[i].peak_allocated);
-  const uint64_t first = f.steps.front().peak_allocated;
-  const uint64_t more = first - std::min(first, later);
-  return OfBytes(
-      f, more, kSmallShare,
-      f.peak.context.op.empty()
-          ? i18n::Format("the first step needs {} more than any later step", FormatBytes(more))
-          : i18n::Format("the first step needs {} more than any later step, in {}",
-                         FormatBytes(more), f.peak.context.op));
-}
-
 MaybeFinding UnevenSteps(const FindingFacts& f) {
   constexpr size_t kFewest = 4;
   if (f.steps.size() < kFewest + 1 || !f.PeakInRecordedStep()) return std::nullopt;
@@ -505,45 +444,13 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
 
 // ---- The allocator ------------------------------------------------------------------------------
 
-MaybeFinding Holes(const FindingFacts& f) {
-  const Fragmentation& g = f.fragmentation;
-  if (g.reserved == 0 || g.holes * 100 < g.reserved * 15) return std::nullopt;
-  return OfBytes(f, g.holes, kLargeShare,
-                 i18n::Format("{} of {} reserved are holes between blocks in use",
-                              FormatBytes(g.holes), FormatBytes(g.reserved)));
-}
-MaybeFinding Cached(const FindingFacts& f) {
-  const Fragmentation& g = f.fragmentation;
-  if (g.reserved == 0 || g.cached * 100 < g.reserved * 15) return std::nullopt;
-  return OfBytes(
-      f, g.cached, kLargeShare,
-      i18n::Format("{} of {} reserved are cached in wholly free segments when most is reserved",
-                   FormatBytes(g.cached), FormatBytes(g.reserved)));
-}
-MaybeFinding Rounding(const FindingFacts& f) {
-  return OfBytes(f, f.fragmentation.sizes_are_of_blocks ? 0 : f.fragmentation.rounding,
-                 kMediumShare,
-                 i18n::Format("{} are lost to the rounding of block sizes",
-                              FormatBytes(f.fragmentation.rounding)));
-}
-MaybeFinding Tails(const FindingFacts& f) {
-  return OfBytes(
-      f, f.fragmentation.sizes_are_of_blocks ? 0 : f.fragmentation.tails, kLargeShare,
-      i18n::Format("{} are unsplit tails of blocks", FormatBytes(f.fragmentation.tails)));
-}
 MaybeFinding OtherStreams(const FindingFacts& f) {
   return OfBytes(f, f.fragmentation.pending, kSmallShare,
                  i18n::Format("{} are freed but wait for another stream (record_stream)",
                               FormatBytes(f.fragmentation.pending)));
 }
-MaybeFinding PrivatePools(const FindingFacts& f) {
-  uint64_t idle = 0;
-  for (const Fragmentation::PoolUse& pool : f.fragmentation.pools)
-    if (pool.mempool != 0) idle += pool.cached + pool.holes;
-  return OfBytes(f, idle, kMediumShare,
-                 i18n::Format("{} are reserved by private pools (CUDA graphs) and not in use",
-                              FormatBytes(idle)));
-}
+
+// ---- The table ----------------------------------------------------------------------------------
 
 struct Row {
   FindingRule rule;
@@ -551,7 +458,8 @@ struct Row {
   bool claims = true;  // no later rule counts its blocks
 };
 
-// Rules that explain more come first: what they claim, later ones do not count.
+// Rules that explain more come first: what they claim, later ones do not count. A program triggers
+// each with its mistake and not without it (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK("blocks that a call site allocates in a step stay through the steps after it "
@@ -613,14 +521,6 @@ constexpr Row kRows[] = {
       "eval-batch"},
      EvalPeak,
      false},
-    {{"generation-peak", TEXT_MARK("the peak is in generation, and above that of training"),
-      TEXT_MARK("generate fewer sequences at once, or lower max_new_tokens"), ""},
-     GenerationPeak,
-     false},
-    {{"save-peak", TEXT_MARK("the peak is where a checkpoint is saved, and above that of training"),
-      TEXT_MARK("save {k: v.cpu() for k, v in model.state_dict().items()}"), ""},
-     SavePeak,
-     false},
     {{"load-peak", TEXT_MARK("the peak is before the first step or where a checkpoint is loaded"),
       TEXT_MARK(
           "map_location=\"cpu\", load_state_dict(assign=True), or the dtype at from_pretrained"),
@@ -637,16 +537,10 @@ constexpr Row kRows[] = {
       TEXT_MARK("torch_dtype=torch.bfloat16 at from_pretrained, or model.to(torch.bfloat16)"),
       "weights"},
      AutocastWeights},
-    {{"casts", TEXT_MARK("at the peak, other results of casts in the forward pass"),
-      TEXT_MARK("keep one dtype from layer to layer (the function that casts is named)"), ""},
-     Casts},
     {{"optimizer-temporaries",
       TEXT_MARK("the peak is in the optimizer step, with temporaries of its own"),
       TEXT_MARK("fused=True or foreach=False at the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
-    {{"ddp-buckets", TEXT_MARK("communication buffers of about the size of the gradients"),
-      TEXT_MARK("DistributedDataParallel(model, gradient_as_bucket_view=True)"), ""},
-     Buckets},
     {{"gradient-copies",
       TEXT_MARK("at the peak, temporaries with the sizes of at least four fifths of the gradients"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
@@ -654,11 +548,6 @@ constexpr Row kRows[] = {
     {{"attention-scores", TEXT_MARK("at the peak, results of softmax in attention modules"),
       TEXT_MARK("F.scaled_dot_product_attention, or attn_implementation=\"sdpa\""), "attention"},
      AttentionScores},
-    {{"layout-copies", TEXT_MARK("at the peak, activations made by clone() or contiguous()"),
-      TEXT_MARK(
-          "reshape() and views instead of contiguous(), where the next operator accepts strides"),
-      ""},
-     LayoutCopies},
     {{"checkpointing-without-effect",
       TEXT_MARK("allocations inside torch.utils.checkpoint, and no recomputation"),
       TEXT_MARK("use_reentrant=False, or model.enable_input_require_grads()"), ""},
@@ -676,84 +565,20 @@ constexpr Row kRows[] = {
       TEXT_MARK("cuBLAS workspaces take a twentieth of the peak or more, and at least 64 MiB"),
       TEXT_MARK("CUBLAS_WORKSPACE_CONFIG=:4096:2, and fewer streams"), ""},
      Workspaces},
-    {{"first-step", TEXT_MARK("the peak of the first step is above that of every later step"),
-      TEXT_MARK("torch.backends.cudnn.benchmark = False, or a smaller batch in the first step"),
-      ""},
-     FirstStep,
-     false},
     {{"uneven-steps",
       TEXT_MARK("of five steps or more, the peak of one is above the median by a tenth or more"),
       TEXT_MARK("group_by_length=True, a smaller max_length, or the longest batch first"), ""},
      UnevenSteps,
      false},
-    {{"holes", TEXT_MARK("where most is reserved, 15 % of it or more is free beside blocks in use"),
-      TEXT_MARK("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "expandable-segments"},
-     Holes,
-     false},
-    {{"cached", TEXT_MARK("where most is reserved, 15 % of it or more is in wholly free segments"),
-      TEXT_MARK("torch.cuda.empty_cache() between the parts of the program"), "empty-cache"},
-     Cached,
-     false},
-    {{"rounding", TEXT_MARK("rounding takes a twentieth of the peak or more"),
-      TEXT_MARK("one larger tensor instead of many small ones; no roundup_power2_divisions"), ""},
-     Rounding,
-     false},
-    {{"tails", TEXT_MARK("unsplit tails of blocks take a tenth of the peak or more"),
-      TEXT_MARK("no max_split_size_mb, or a larger one"), ""},
-     Tails,
-     false},
     {{"other-streams", TEXT_MARK("blocks that are freed and wait for another stream"),
       TEXT_MARK("no record_stream: wait for the stream before the tensor is released"), ""},
      OtherStreams,
      false},
-    {{"private-pools", TEXT_MARK("memory that private pools reserve and do not use"),
-      TEXT_MARK("one pool for all graphs: torch.cuda.graph(pool=...)"), ""},
-     PrivatePools,
-     false},
 };
-
-// Rules that a test program triggers with its mistake and not without it
-// (tests/emulated/findings_test.py). The others are not evaluated.
-constexpr std::string_view kTestedRules[] = {"leak",
-                                             "retained-graph",
-                                             "kept-from-before",
-                                             "kv-cache",
-                                             "old-gradients",
-                                             "outputs-held",
-                                             "second-weights",
-                                             "held-since-setup",
-                                             "resident-inputs",
-                                             "no-grad",
-                                             "eval-graph",
-                                             "eval-peak",
-                                             "load-peak",
-                                             "logits-copies",
-                                             "autocast-weights",
-                                             "optimizer-temporaries",
-                                             "gradient-copies",
-                                             "attention-scores",
-                                             "checkpointing-without-effect",
-                                             "frozen-32-bits",
-                                             "large-buffers",
-                                             "workspaces",
-                                             "uneven-steps",
-                                             "other-streams"};
-
-// The rows of those, in the order of the table.
-const std::vector<const Row*>& EvaluatedRows() {
-  static const std::vector<const Row*> rows = [] {
-    std::vector<const Row*> tested;
-    for (const Row& row : kRows)
-      if (std::ranges::find(kTestedRules, row.rule.id) != std::end(kTestedRules))
-        tested.push_back(&row);
-    return tested;
-  }();
-  return rows;
-}
 
 }  // namespace
 
-size_t FindingRuleCount() { return EvaluatedRows().size(); }
+size_t FindingRuleCount() { return std::size(kRows); }
 
 std::string NoFindingsText() {
   return i18n::Format("No findings: none of the {} rules applies to this run.", FindingRuleCount());
@@ -765,11 +590,11 @@ std::vector<Finding> FindFindings(const trace::Trace& trace) {
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;
-  for (const Row* row : EvaluatedRows()) {
-    MaybeFinding finding = row->evaluate(facts);
+  for (const Row& row : kRows) {
+    MaybeFinding finding = row.evaluate(facts);
     if (!finding) continue;
-    if (row->claims) facts.Claim({.blocks = finding->blocks});
-    finding->rule = &row->rule;
+    if (row.claims) facts.Claim({.blocks = finding->blocks});
+    finding->rule = &row.rule;
     std::ranges::sort(finding->blocks, [&](AllocationId x, AllocationId y) {
       const auto& bytes = trace.allocations.bytes_rounded;
       return bytes[x.value] != bytes[y.value] ? bytes[x.value] > bytes[y.value] : x < y;

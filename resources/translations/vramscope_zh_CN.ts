@@ -5997,10 +5997,6 @@ most of it asked for by {}</source>
         <translation>备注</translation>
     </message>
     <message>
-        <source>Of</source>
-        <translation>对象</translation>
-    </message>
-    <message>
         <source>Written</source>
         <translation>写于</translation>
     </message>
@@ -6021,20 +6017,12 @@ most of it asked for by {}</source>
         <translation>已释放，{}</translation>
     </message>
     <message>
-        <source>moment</source>
-        <translation>时刻</translation>
-    </message>
-    <message>
         <source>reserved difference</source>
         <translation>保留量变化</translation>
     </message>
     <message>
         <source>CUBLAS_WORKSPACE_CONFIG=:4096:2, and fewer streams</source>
         <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
-    </message>
-    <message>
-        <source>DistributedDataParallel(model, gradient_as_bucket_view=True)</source>
-        <translation>DistributedDataParallel(model, gradient_as_bucket_view=True)</translation>
     </message>
     <message>
         <source>F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
@@ -6047,10 +6035,6 @@ most of it asked for by {}</source>
     <message>
         <source>No findings: none of the {} rules applies to this run.</source>
         <translation>没有发现问题：{} 条规则都不适用于本次运行。</translation>
-    </message>
-    <message>
-        <source>PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</translation>
     </message>
     <message>
         <source>Remedy</source>
@@ -6085,10 +6069,6 @@ most of it asked for by {}</source>
         <translation>训练步的峰值处有本步缓存的键和值</translation>
     </message>
     <message>
-        <source>at the peak, activations made by clone() or contiguous()</source>
-        <translation>峰值处有 clone() 或 contiguous() 产生的激活值</translation>
-    </message>
-    <message>
         <source>at the peak, eight or more activations of an earlier step or micro-batch</source>
         <translation>峰值处有 8 个或更多属于更早的步或微批次的激活值</translation>
     </message>
@@ -6099,10 +6079,6 @@ most of it asked for by {}</source>
     <message>
         <source>at the peak, inputs that were allocated before this step</source>
         <translation>峰值处有在本步之前分配的输入</translation>
-    </message>
-    <message>
-        <source>at the peak, other results of casts in the forward pass</source>
-        <translation>峰值处有前向传播中其他类型转换的结果</translation>
     </message>
     <message>
         <source>at the peak, results of casts with half the size of the weights, one for each</source>
@@ -6153,10 +6129,6 @@ most of it asked for by {}</source>
         <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
     </message>
     <message>
-        <source>communication buffers of about the size of the gradients</source>
-        <translation>通信缓冲区的大小与梯度大致相同</translation>
-    </message>
-    <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
         <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
     </message>
@@ -6193,24 +6165,12 @@ most of it asked for by {}</source>
         <translation>在优化器中设置 fused=True 或 foreach=False</translation>
     </message>
     <message>
-        <source>generate fewer sequences at once, or lower max_new_tokens</source>
-        <translation>减少同时生成的序列数，或降低 max_new_tokens</translation>
-    </message>
-    <message>
-        <source>generation needs {} more than training: {} at the peak</source>
-        <translation>生成比训练多需要 {}：峰值为 {}</translation>
-    </message>
-    <message>
         <source>group_by_length=True, a smaller max_length, or the longest batch first</source>
         <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
     </message>
     <message>
         <source>keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that are kept</source>
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
-    </message>
-    <message>
-        <source>keep one dtype from layer to layer (the function that casts is named)</source>
-        <translation>各层之间保持同一 dtype（已给出执行转换的函数）</translation>
     </message>
     <message>
         <source>less than a fifth of the weights are trained, and weights take 4 bytes each</source>
@@ -6225,10 +6185,6 @@ most of it asked for by {}</source>
         <translation>map_location=&quot;cpu&quot;、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
     </message>
     <message>
-        <source>memory that private pools reserve and do not use</source>
-        <translation>私有池预留但未使用的显存</translation>
-    </message>
-    <message>
         <source>model.config.use_cache = False</source>
         <translation>model.config.use_cache = False</translation>
     </message>
@@ -6241,24 +6197,12 @@ most of it asked for by {}</source>
         <translation>在循环中逐批移到 GPU，而不是移动整个数据集</translation>
     </message>
     <message>
-        <source>no max_split_size_mb, or a larger one</source>
-        <translation>不设置 max_split_size_mb，或设得更大</translation>
-    </message>
-    <message>
         <source>no record_stream: wait for the stream before the tensor is released</source>
         <translation>不用 record_stream：释放张量之前先等待该流</translation>
     </message>
     <message>
         <source>of five steps or more, the peak of one is above the median by a tenth or more</source>
         <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
-    </message>
-    <message>
-        <source>one larger tensor instead of many small ones; no roundup_power2_divisions</source>
-        <translation>用一个较大的张量代替许多小张量；不用 roundup_power2_divisions</translation>
-    </message>
-    <message>
-        <source>one pool for all graphs: torch.cuda.graph(pool=...)</source>
-        <translation>所有图共用一个池：torch.cuda.graph(pool=...)</translation>
     </message>
     <message>
         <source>optimizer.zero_grad(set_to_none=True) before the forward pass</source>
@@ -6273,36 +6217,12 @@ most of it asked for by {}</source>
         <translation>register_buffer 只用于小张量；掩码在需要时生成</translation>
     </message>
     <message>
-        <source>reshape() and views instead of contiguous(), where the next operator accepts strides</source>
-        <translation>在下一个算子接受步幅的地方，用 reshape() 和视图代替 contiguous()</translation>
-    </message>
-    <message>
-        <source>rounding takes a twentieth of the peak or more</source>
-        <translation>取整占峰值的二十分之一或更多</translation>
-    </message>
-    <message>
-        <source>save {k: v.cpu() for k, v in model.state_dict().items()}</source>
-        <translation>保存 {k: v.cpu() for k, v in model.state_dict().items()}</translation>
-    </message>
-    <message>
-        <source>saving a checkpoint needs {} more than training: {} at the peak</source>
-        <translation>保存检查点比训练多需要 {}：峰值为 {}</translation>
-    </message>
-    <message>
         <source>setup and loading need {} more than training: {} at the peak</source>
         <translation>准备和加载比训练多需要 {}：峰值为 {}</translation>
     </message>
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
         <translation>第 {} 步比中位数的步多需要 {}：它的批更大</translation>
-    </message>
-    <message>
-        <source>the first step needs {} more than any later step</source>
-        <translation>第一步比之后任何一步多需要 {}</translation>
-    </message>
-    <message>
-        <source>the first step needs {} more than any later step, in {}</source>
-        <translation>第一步比之后任何一步多需要 {}，在 {} 中</translation>
     </message>
     <message>
         <source>the peak is before the first step or where a checkpoint is loaded</source>
@@ -6313,32 +6233,12 @@ most of it asked for by {}</source>
         <translation>峰值在评估中，且高于训练的峰值</translation>
     </message>
     <message>
-        <source>the peak is in generation, and above that of training</source>
-        <translation>峰值在生成中，且高于训练的峰值</translation>
-    </message>
-    <message>
         <source>the peak is in the optimizer step, with temporaries of its own</source>
         <translation>峰值在优化器步中，且有其自身的临时张量</translation>
     </message>
     <message>
-        <source>the peak is where a checkpoint is saved, and above that of training</source>
-        <translation>峰值在保存检查点时，且高于训练的峰值</translation>
-    </message>
-    <message>
-        <source>the peak of the first step is above that of every later step</source>
-        <translation>第一步的峰值高于之后每一步的峰值</translation>
-    </message>
-    <message>
         <source>the program&apos;s line, or the module, that made most of it</source>
         <translation>分配其中大部分的程序行或模块</translation>
-    </message>
-    <message>
-        <source>torch.backends.cudnn.benchmark = False, or a smaller batch in the first step</source>
-        <translation>torch.backends.cudnn.benchmark = False，或在第一步使用更小的批</translation>
-    </message>
-    <message>
-        <source>torch.cuda.empty_cache() between the parts of the program</source>
-        <translation>在程序的各部分之间调用 torch.cuda.empty_cache()</translation>
     </message>
     <message>
         <source>torch_dtype=torch.bfloat16 at from_pretrained</source>
@@ -6353,24 +6253,12 @@ most of it asked for by {}</source>
         <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
     </message>
     <message>
-        <source>unsplit tails of blocks take a tenth of the peak or more</source>
-        <translation>块的未切分尾部占峰值的十分之一或更多</translation>
-    </message>
-    <message>
         <source>use_reentrant=False, or model.enable_input_require_grads()</source>
         <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
     </message>
     <message>
         <source>what to write</source>
         <translation>要写的代码</translation>
-    </message>
-    <message>
-        <source>where most is reserved, 15 % of it or more is free beside blocks in use</source>
-        <translation>在预留最多时，其中 15 % 或更多空闲，但与使用中的块在同一段内</translation>
-    </message>
-    <message>
-        <source>where most is reserved, 15 % of it or more is in wholly free segments</source>
-        <translation>在预留最多时，其中 15 % 或更多位于完全空闲的段中</translation>
     </message>
     <message>
         <source>with torch.no_grad(): around the evaluation</source>
@@ -6401,14 +6289,6 @@ most of it asked for by {}</source>
         <translation>{} 是模块的缓冲区（掩码、查找表、统计量）</translation>
     </message>
     <message>
-        <source>{} are communication buckets: a second copy of the gradients</source>
-        <translation>{} 是通信桶：梯度的第二份副本</translation>
-    </message>
-    <message>
-        <source>{} are copies of tensors in another dtype{}</source>
-        <translation>{} 是张量以另一种 dtype 保存的副本{}</translation>
-    </message>
-    <message>
         <source>{} are cuBLAS workspaces, one for each handle and stream (blocks: {})</source>
         <translation>{} 是 cuBLAS 工作区，每个句柄和流各一个（块数：{}）</translation>
     </message>
@@ -6429,16 +6309,8 @@ most of it asked for by {}</source>
         <translation>{} 是 use_cache 在训练中保留的键和值</translation>
     </message>
     <message>
-        <source>{} are lost to the rounding of block sizes</source>
-        <translation>{} 因块大小取整而浪费</translation>
-    </message>
-    <message>
         <source>{} are outputs of the forward pass that a variable holds through backward; autograd does not need them</source>
         <translation>{} 是被变量持有到反向传播结束的前向传播输出；autograd 不需要它们</translation>
-    </message>
-    <message>
-        <source>{} are reserved by private pools (CUDA graphs) and not in use</source>
-        <translation>{} 由私有池（CUDA 图）预留且未使用</translation>
     </message>
     <message>
         <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
@@ -6449,20 +6321,12 @@ most of it asked for by {}</source>
         <translation>{} 是优化器步的临时张量，峰值就在该处</translation>
     </message>
     <message>
-        <source>{} are unsplit tails of blocks</source>
-        <translation>{} 是块的未切分尾部</translation>
-    </message>
-    <message>
         <source>{} copies of the logits take {}, at most {} each</source>
         <translation>{} 份 logits 副本占 {}，每份至多 {}</translation>
     </message>
     <message>
         <source>{} in {} blocks are the graph of an earlier step: a variable or a list holds its loss or outputs</source>
         <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
-    </message>
-    <message>
-        <source>{} of activations are copies made by clone() or contiguous()</source>
-        <translation>激活值中有 {} 是 clone() 或 contiguous() 制作的副本</translation>
     </message>
     <message>
         <source>{} of activations are kept in evaluation for a backward pass that never runs</source>
@@ -6477,16 +6341,16 @@ most of it asked for by {}</source>
         <translation>{} 冻结的权重为 32 位：16 位只占一半</translation>
     </message>
     <message>
-        <source>{} of {} reserved are cached in wholly free segments when most is reserved</source>
-        <translation>在预留最多时，{} / {} 的预留显存缓存在完全空闲的段中</translation>
-    </message>
-    <message>
-        <source>{} of {} reserved are holes between blocks in use</source>
-        <translation>{} / {} 的预留显存是使用中的块之间的空洞（碎片）</translation>
-    </message>
-    <message>
         <source>{} were allocated before the first step, are not training state and are still held</source>
         <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
+    </message>
+    <message>
+        <source>Item</source>
+        <translation>对象</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>时间点</translation>
     </message>
 </context>
 <context>

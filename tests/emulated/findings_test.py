@@ -4,12 +4,10 @@ case with its mistake and without.
     python3 findings_test.py VRAMSCOPE
 
 All are planned by forks of one process that has imported torch (`plan --watch` keeps one).
-
-Not held, and so not evaluated (findings.cpp): casts and layout-copies (a plan of a program has no operators), ddp-buckets (a process group of
-one shows it with gradient_as_bucket_view as well), first-step (the emulated cuDNN tries no algorithms), save-peak (what is cloned before
-torch.save is not in its phase), and rules without a program."""
+"""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +22,7 @@ CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs
          "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
          "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "uneven-steps", "other-streams",
          *(("kv-cache",) if has("transformers") else ()))
+RULES = os.path.join(HERE, "../../profiler/explain/findings.cpp")
 WAIT_S = 300
 
 
@@ -52,6 +51,11 @@ class Findings(Program):
                                    capture_output=True, timeout=300)
         os.remove(trace)
         return json.loads(explained.stdout)["findings"]
+
+    def test_every_rule_has_a_case(self):
+        with open(RULES) as file:
+            rules = re.findall(r'^    \{\{"([a-z0-9-]+)"', file.read(), re.MULTILINE)
+        self.assertEqual(sorted(rules), sorted({*CASES, "kv-cache"}))
 
     def test_each_case(self):
         self.assertIsNotNone(self.socket, "nothing waits for programs to plan")

@@ -30,7 +30,7 @@ std::string Written(int64_t unix_s) {
 Table NoteTable(const trace::Trace* trace, const NoteList& notes) {
   Table table;
   table.columns = {{i18n::Text("Time"), true, 124},
-                   {i18n::Text("Of"), false, 260},
+                   {i18n::Text("Item"), false, 260},
                    {i18n::Text("Note"), false, 380},
                    {i18n::Text("Written"), false, 130}};
   if (trace == nullptr) return table;
@@ -41,7 +41,7 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes) {
     row.cells[0] = {.text = timeline::MomentOf(*trace, note.time_ns),
                     .sort = static_cast<double>(note.time_ns),
                     .ns = note.time_ns};
-    row.cells[1].text = note.thing ? note.what : i18n::Text("moment");
+    row.cells[1].text = note.thing ? note.what : i18n::Text("time");
     row.cells[2].text = note.text.empty() ? i18n::Text("bookmark") : note.text;
     if (note.text.empty()) row.cells[2].tone = Cell::Tone::kDim;
     row.cells[3] = {.text = Written(note.written_unix_s),
@@ -139,7 +139,7 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// What the line above the table is for now.
+// Whether the field above the table edits the selected note or adds one.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;

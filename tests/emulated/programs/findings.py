@@ -2,7 +2,6 @@
 findings_test.py says which finding of `vramscope explain` each one shows."""
 import argparse
 import contextlib
-import os
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +15,7 @@ arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
 WIDTH, DEPTH, BATCH, CLASSES = 512, 8, 2048, 16
 # Wide weights and a small batch: the weights make the peak.
-OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak", "ddp-buckets")
+OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak")
 features = []  # of the last forward pass
 
 
@@ -30,11 +29,6 @@ class Block(torch.nn.Module):
         self.up, self.down = torch.nn.Linear(width, 2 * width), torch.nn.Linear(2 * width, width)
 
     def forward(self, x):
-        if wrong("layout-copies"):
-            x = x.t().contiguous().t().contiguous()
-        if wrong("casts"):
-            x = x.double().float()
-            return x + self.down(F.relu(self.up(x)).double().mul(1.5).float())
         return x + self.down(F.relu(self.up(x)))
 
 
@@ -94,8 +88,6 @@ def loss_of(model, x, y):
 
 def main():
     torch.manual_seed(0)
-    if CASE == "first-step":
-        return convolve()
     if CASE == "kv-cache":
         return keys_and_values()
     model = Model().cuda()
@@ -106,10 +98,6 @@ def main():
         states = [torch.load("/tmp/findings.pt", map_location="cuda" if WRONG else "cpu") for _ in range(3)]
         model.load_state_dict(states[0])
         del states
-    if CASE == "ddp-buckets":
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517", RANK="0", WORLD_SIZE="1")
-        torch.distributed.init_process_group("nccl")
-        model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=not WRONG)
     if weights16:
         model = model.to(torch.bfloat16)
     if CASE == "frozen-32-bits":
@@ -167,12 +155,6 @@ def main():
             del loss
         if CASE in ("eval-graph", "eval-peak"):
             evaluate(model, x)
-        if CASE == "save-peak":
-            state = {name: value.clone() if WRONG else value.cpu() for name, value in model.state_dict().items()}
-            if WRONG:
-                state.update({"again" + name: value.clone() for name, value in state.items()})
-            torch.save(state, "/tmp/findings.pt")
-            del state
     del previous
 
 
@@ -182,16 +164,6 @@ def evaluate(model, x):
         out = model(torch.cat([x] * (16 if wrong("eval-peak") else 1)))
         out.mean().item()
     model.train()
-
-
-def convolve():
-    torch.backends.cudnn.benchmark = WRONG
-    model = torch.nn.Sequential(torch.nn.Conv2d(16, 64, 3), torch.nn.ReLU(), torch.nn.Conv2d(64, 64, 3)).cuda()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    for _ in range(arguments.steps):
-        model(torch.randn(8, 16, 64, 64).cuda()).mean().backward()
-        optimizer.step()
-        optimizer.zero_grad()
 
 
 def keys_and_values():
