@@ -146,10 +146,19 @@ std::string VerdictText(const Judged& judged) {
     case Judged::Verdict::kUnknown:
       break;
   }
-  return fmt::format(
+  std::string text = fmt::format(
       "not known to fit: {}. A budget of {} would have granted that allocation; what follows is "
-      "unknown\n",
+      "unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
+  // The plan goes on beyond its limit, but an allocator that met no limit would have kept more
+  // cached.
+  if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
+    text += fmt::format(
+        ". With the limit of {} this plan needs {}; another limit gives another plan. To know, "
+        "plan "
+        "the run with --gpu-memory {}B",
+        FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
+  return text + "\n";
 }
 
 std::string JudgedText(const Judged& judged) {

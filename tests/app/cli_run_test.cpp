@@ -71,6 +71,24 @@ void ExpectContract(const json& summary) {
   }
 }
 
+// A plan goes on beyond its limit. With another limit it is another plan: check names the command.
+TEST_F(CliRun, CheckOfAPlanThatRanOutOfMemoryNamesThePlanToMake) {
+  const std::string file = folder_ / "out.trace", again = folder_ / "again.trace";
+  const std::vector<std::string> run = {"plan",    "--preset", "gpt2",    "--set",
+                                        "batch=8", "--device", "gtx-1650"};
+  std::vector<std::string> command = run;
+  command.insert(command.end(), {"-o", file});
+  ASSERT_EQ(RunVramscope(command).status, 0);
+  const Outcome unknown = RunVramscope({"check", file, "--budget", "24GiB"});
+  EXPECT_EQ(unknown.status, 3) << unknown.err;
+  EXPECT_THAT(unknown.out, AllOf(HasSubstr("what follows is unknown"),
+                                 HasSubstr("plan the run with --gpu-memory 25769803776B")));
+  command = run;
+  command.insert(command.end(), {"--gpu-memory", "25769803776B", "-o", again});
+  ASSERT_EQ(RunVramscope(command).status, 0);
+  EXPECT_EQ(Json({"check", again, "--budget", "24GiB"})["verdict"], "within");
+}
+
 // Issue 3, "What it must show", point 2; the figures are those of a published run of this model.
 TEST_F(CliRun, PlanOfQwenHasThePublishedMemory) {
   const json fp32 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",

@@ -1,1 +1,0 @@
-// Of which CMake makes a precompiled header (precompiled.h).
