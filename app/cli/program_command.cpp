@@ -254,16 +254,16 @@ std::vector<std::string> IfKilled(const std::string& folder, const run::DevicePr
 }
 
 // Of a recording, which is the user's own training: null.
-absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(const ProgramOptions& options,
-                                                                const std::string& libraries,
-                                                                const std::string& output,
-                                                                bool planned) {
+absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
+    const ProgramOptions& options, const std::vector<std::string>& command,
+    const std::string& libraries, const std::string& output, bool planned) {
   if (!planned) return nullptr;
   const int below = options.warm.empty() ? -1 : program::UserNamespaceOf(options.warm);
   program::IsolationOptions isolation{
       .mode = options.no_isolation ? program::IsolationMode::kNone : options.isolation,
       .libraries = libraries,
       .writable = options.writable,
+      .arguments = command,
       .network = !options.no_network,
       .below = below};
   isolation.writable.push_back(output);
@@ -480,7 +480,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   if (!folder.ok()) return ReportError(folder.status());
 
   absl::StatusOr<std::unique_ptr<program::Isolation>> isolation =
-      IsolationOf(options, platform->libraries, (*folder)->path(), planned);
+      IsolationOf(options, command, platform->libraries, (*folder)->path(), planned);
   if (!isolation.ok()) return ReportError(isolation.status());
 
   // A window that is killed leaves nothing running.

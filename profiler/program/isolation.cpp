@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "profiler/program/overlay_root.h"
@@ -63,12 +65,41 @@ std::string CompileCache() {
   return mkdir(inductor.c_str(), 0700) == 0 || errno == EEXIST ? inductor : "";
 }
 
-// Where a program is likely to change something, beside what it is told: real paths.
-std::vector<std::string> LikelyChanged(const std::string& folder) {
-  std::vector<std::string> found = {folder};
+// The deepest folder on the way to `path` that exists, a real path; "" if that is "/".
+std::string DeepestFolder(const fs::path& path) {
   std::error_code none;
-  for (const fs::path& path : {fs::path(Variable("HOME")), fs::temp_directory_path(none)})
-    if (const fs::path real = fs::canonical(path, none); !none) found.push_back(real.string());
+  for (fs::path part = fs::absolute(path, none).lexically_normal(); part.has_relative_path();
+       part = part.parent_path())
+    if (const fs::path real = fs::canonical(part, none); !none && fs::is_directory(real, none))
+      return real.string();
+  return "";
+}
+
+// Where a program is likely to change something: real paths.
+std::vector<std::string> LikelyChanged(const std::string& folder,
+                                       const std::vector<std::string>& arguments) {
+  constexpr size_t kMostNamed = 256;
+  std::set<std::string> named;
+  const auto add = [&](std::string_view path) {
+    if (path.empty() || path.size() >= PATH_MAX || named.size() >= kMostNamed) return;
+    if (std::string real = DeepestFolder(path); !real.empty()) named.insert(std::move(real));
+  };
+  std::error_code none;
+  add(Variable("HOME"));
+  add(fs::temp_directory_path(none).string());
+  for (const std::string_view argument : arguments) {
+    add(argument);
+    // --output_dir=/data/run
+    if (const size_t value = argument.find('='); value != argument.npos)
+      add(argument.substr(value + 1));
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (const size_t value = text.find("=/"); value != text.npos) add(text.substr(value + 1));
+  }
+  named.erase(folder);
+  std::vector<std::string> found = {folder};
+  found.insert(found.end(), named.begin(), named.end());
   return found;
 }
 
@@ -160,11 +191,12 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
-    absl::StatusOr<OverlayRoot> root = MakeOverlayRoot({.scratch = scratch->path(),
-                                                        .real = options.writable,
-                                                        .changed = LikelyChanged(folder_),
-                                                        .network = network_,
-                                                        .below = options.below});
+    absl::StatusOr<OverlayRoot> root =
+        MakeOverlayRoot({.scratch = scratch->path(),
+                         .real = options.writable,
+                         .changed = LikelyChanged(folder_, options.arguments),
+                         .network = network_,
+                         .below = options.below});
     if (!root.ok())
       return absl::StartsWith(root.status().message(), "unshare")
                  ? absl::FailedPreconditionError(root.status().message())

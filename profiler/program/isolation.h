@@ -38,6 +38,9 @@ struct IsolationOptions {
   std::string libraries;                      // folder of libvramscope-isolation.so
   // Paths that stay real, with what is below them: the output folder, --writable.
   std::vector<std::string> writable;
+  // The program's arguments. A folder that one of them, or an environment variable, names is likely
+  // to be changed (OverlayRootOptions::changed).
+  std::vector<std::string> arguments;
   bool network = true;  // false: loopback alone
   int below = -1;       // OverlayRootOptions::below
 };

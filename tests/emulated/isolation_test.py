@@ -172,6 +172,26 @@ class Unprivileged(Isolation):
                                     "os.remove('project/config.json'); assert not os.path.exists('project/config.json')\n"
                                     "try: open('project/made/new', 'w')\nexcept PermissionError: pass\nelse: raise AssertionError('not its own')")
 
+    def test_folders_that_an_argument_names_below_folders_of_others(self):
+        self.fill()
+        outside = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, outside)
+        named = {name: os.path.join(outside, name, "made", "by", "others") for name in ("argument", "option", "variable")}
+        for path in named.values():
+            os.makedirs(path)
+            os.chown(path, 65534, 65534)
+        os.chmod(outside, 0o755)
+        before = contents.state(outside)
+        self.environment["OUTPUT"] = named["variable"]
+        code = ("import os, sys, torch; torch.allocate(1 << 20)\n"
+                "paths = [sys.argv[1], sys.argv[2].partition('=')[2], os.environ['OUTPUT']]\n"
+                "for path in paths: os.makedirs(path + '/run-1'); open(path + '/run-1/log', 'w').write('x')")
+        result = subprocess.run([*self.command(code), named["argument"] + "/new", "--output_dir=" + named["option"]], env=self.environment,
+                                capture_output=True, text=True, timeout=240, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertNotIn("Error", result.stderr)
+        self.assertEqual(contents.state(outside), before)
+
     def test_files_of_another_group(self):
         """As in a project's folder, whose group is not the user's first: overlayfs copies none, the other mode does."""
         self.fill()
