@@ -69,7 +69,8 @@ FaultServer::Result FaultServer::Ask(const std::string& fault, int timeout_s) {
     reply += c;
   }
   int state = 0;
-  std::istringstream(reply) >> state >> result.allocations >> result.calls >> result.faults;
+  std::istringstream(reply) >> state >> result.allocations >> result.calls >> result.faults >>
+      result.of_qt;
   result.outcome.status = StatusOf(state);
   result.outcome.out = ReadFile(folder_ / "stdout");
   result.outcome.err = ReadFile(folder_ / "stderr");
@@ -86,6 +87,14 @@ std::vector<FaultServer::Each> FaultServer::RunEach(uint64_t first) {
   for (Each each; lines >> each.number >> state >> each.said; all.push_back(each))
     each.status = StatusOf(state);
   return all;
+}
+
+std::vector<uint64_t> FaultServer::FirstOfEachPlace(const std::string& path) {
+  Ask("none:0", kRunSeconds);
+  std::istringstream lines(ReadFile(path));
+  std::vector<uint64_t> numbers;
+  for (uint64_t number = 0; lines >> number;) numbers.push_back(number);
+  return numbers;
 }
 
 }  // namespace vramscope::test

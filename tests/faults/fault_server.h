@@ -29,6 +29,7 @@ class FaultServer {
   struct Result {
     Outcome outcome;  // status: 128 + n where a signal ended it
     uint64_t allocations = 0, calls = 0, faults = 0;
+    uint64_t of_qt = 0;  // of the faults, those of requests that Qt made
   };
   struct Each {
     uint64_t number = 0;
@@ -45,6 +46,9 @@ class FaultServer {
   // A copy at each request of memory from `first` on, for as long as one thread runs and nothing is
   // written; then the run goes on to its end.
   std::vector<Each> RunEach(uint64_t first);
+  // Of a run without a fault: the first request of memory at each place of the program, by its
+  // stack. The program has to be told VRAMSCOPE_FAULT_SITES=`path`, a file that does not exist.
+  std::vector<uint64_t> FirstOfEachPlace(const std::string& path);
 
  private:
   Result Ask(const std::string& fault, int timeout_s);

@@ -18,8 +18,8 @@
 // others are started before it) stops before its main() and reads KIND:N lines from the pipe
 // FOLDER/in. Of each a copy of it goes on, in which N counts from there; its input is FOLDER/stdin,
 // its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for each: the state of
-// waitpid, requests of memory, calls, faults. It ends with the pipe. (Loading its libraries takes
-// longer than most commands do.) There is one KIND more:
+// waitpid, requests of memory, calls, faults, faults of requests that Qt made. It ends with the
+// pipe. (Loading its libraries takes longer than most commands do.) There is one KIND more:
 //   each             at every request from the N-th on a copy of the copy fails it and goes on; for
 //                    as long as there is one thread, no file is open for writing, which both would
 //                    write to, and no pipe or socket. FOLDER/each has a line for each: the number,
@@ -59,7 +59,7 @@ std::atomic<int> g_error{0};
 
 // What a copy of a server's tells it.
 struct Told {
-  std::atomic<uint64_t> allocations, calls, faults;
+  std::atomic<uint64_t> allocations, calls, faults, of_qt;
 };
 Told* g_told = nullptr;
 
@@ -111,6 +111,8 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 
 void NoteSite(uint64_t number) {
   if (g_sites_fd == -1 || t_looking || environ == nullptr) return;
+  // A server's copies number their own requests.
+  if (g_told == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
   t_looking = true;
   if (g_sites_fd == -2) {
     const char* path = getenv("VRAMSCOPE_FAULT_SITES");
@@ -134,6 +136,26 @@ void NoteSite(uint64_t number) {
     }
   }
   t_looking = false;
+}
+
+// Whether Qt asked: the first frame that is in no library which asks for others.
+_Unwind_Reason_Code FindAsker(_Unwind_Context* context, void* of_qt) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
+      info.dli_fname == nullptr)
+    return _URC_END_OF_STACK;
+  for (const char* passed : {"fault_shim", "libc.so", "libstdc++", "libgcc_s", "ld-linux"})
+    if (strstr(info.dli_fname, passed) != nullptr) return _URC_NO_REASON;
+  *static_cast<bool*>(of_qt) = strstr(info.dli_fname, "libQt6") != nullptr;
+  return _URC_END_OF_STACK;
+}
+
+bool QtAsked() {
+  bool of_qt = false;
+  t_looking = true;
+  _Unwind_Backtrace(&FindAsker, &of_qt);
+  t_looking = false;
+  return of_qt;
 }
 
 int OpenIn(const char* folder, const char* name, int flags) {
@@ -243,7 +265,10 @@ bool AllocationFails() {
   } else if (kind != Kind::kAllocation || number != g_at) {
     return false;
   }
-  if (g_told != nullptr) ++g_told->faults;
+  if (g_told != nullptr) {
+    ++g_told->faults;
+    if (QtAsked()) ++g_told->of_qt;
+  }
   errno = ENOMEM;
   return true;
 }
@@ -320,7 +345,7 @@ void Serve(const char* folder) {
             out = OpenIn(folder, "out", O_WRONLY | O_CLOEXEC);
   if (g_told == MAP_FAILED || in < 0 || out < 0) _exit(126);
   while (ReadLine(in, line, sizeof line)) {
-    g_told->allocations = g_told->calls = g_told->faults = 0;
+    g_told->allocations = g_told->calls = g_told->faults = g_told->of_qt = 0;
     const pid_t pid = fork();
     if (pid == 0) {
       close(in);
@@ -329,10 +354,11 @@ void Serve(const char* folder) {
     }
     char reply[128];
     const int state = WaitFor(pid);
-    const int size = snprintf(reply, sizeof reply, "%d %llu %llu %llu\n", state,
+    const int size = snprintf(reply, sizeof reply, "%d %llu %llu %llu %llu\n", state,
                               static_cast<unsigned long long>(g_told->allocations.load()),
                               static_cast<unsigned long long>(g_told->calls.load()),
-                              static_cast<unsigned long long>(g_told->faults.load()));
+                              static_cast<unsigned long long>(g_told->faults.load()),
+                              static_cast<unsigned long long>(g_told->of_qt.load()));
     syscall(SYS_write, out, reply, static_cast<size_t>(size));
   }
   _exit(0);

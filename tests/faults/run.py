@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FIGURES = ("first_request", "last_request", "runs_of_requests", "calls", "runs_of_calls", "faults", "refused")  # fmt: skip
+FIGURES = ("first_request", "last_request", "runs_of_requests", "calls", "runs_of_calls", "faults", "refused", "ended_by_library")  # fmt: skip
 
 
 def names(program):
