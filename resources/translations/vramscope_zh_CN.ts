@@ -6352,6 +6352,46 @@ most of it asked for by {}</source>
         <source>time</source>
         <translation>时间点</translation>
     </message>
+    <message>
+        <source>(no annotation)</source>
+        <translation>（无标注）</translation>
+    </message>
+    <message>
+        <source>(no file)</source>
+        <translation>（无文件）</translation>
+    </message>
+    <message>
+        <source>Age</source>
+        <translation>存在时间</translation>
+    </message>
+    <message>
+        <source>Annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>In which it was allocated</source>
+        <translation>分配时所处的阶段</translation>
+    </message>
+    <message>
+        <source>Of a group: of its oldest block</source>
+        <translation>对于分组：其中最早的块</translation>
+    </message>
+    <message>
+        <source>Of all that is allocated then</source>
+        <translation>占当时全部已分配内存的比例</translation>
+    </message>
+    <message>
+        <source>Of blocks: rounded requests</source>
+        <translation>按块计：取整后的请求大小</translation>
+    </message>
+    <message>
+        <source>Size class</source>
+        <translation>大小级别</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -7147,6 +7187,14 @@ most of it asked for by {}</source>
         <source>Explain: findings, most bytes first</source>
         <translation>分析：发现的问题（按字节从多到少）</translation>
     </message>
+    <message>
+        <source>Live set</source>
+        <translation>存活集合</translation>
+    </message>
+    <message>
+        <source>Explain: what is allocated at the cursor</source>
+        <translation>分析：光标处已分配的内存</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::FindBar</name>
@@ -7376,6 +7424,132 @@ Remedy: %2</source>
     </message>
 </context>
 <context>
+    <name>vramscope::ui::KeyBindings</name>
+    <message>
+        <source>no JSON at byte %1: %2</source>
+        <translation>字节 %1 处不是 JSON：%2</translation>
+    </message>
+    <message>
+        <source>not an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>不是含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
+    </message>
+    <message>
+        <source>%1: expected a list of at most %2 keys</source>
+        <translation>%1：应为最多 %2 个按键的列表</translation>
+    </message>
+    <message>
+        <source>%1: &quot;%2&quot; is no key</source>
+        <translation>%1：“%2”不是按键</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read</source>
+        <translation>无法读取 %1</translation>
+    </message>
+    <message>
+        <source>%1 is larger than 1 MiB</source>
+        <translation>%1 大于 1 MiB</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::KeysPage</name>
+    <message>
+        <source>Find a command, or a key such as Ctrl+F</source>
+        <translation>查找命令，或按键（如 Ctrl+F）</translation>
+    </message>
+    <message>
+        <source>No command has this name or key.</source>
+        <translation>没有命令有此名称或按键。</translation>
+    </message>
+    <message>
+        <source>Set</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>The only key of the command</source>
+        <translation>作为该命令唯一的按键</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>添加</translation>
+    </message>
+    <message>
+        <source>Beside the keys that the command has</source>
+        <translation>保留该命令已有的按键</translation>
+    </message>
+    <message>
+        <source>No key</source>
+        <translation>无按键</translation>
+    </message>
+    <message>
+        <source>The command keeps its place in the menus</source>
+        <translation>命令仍保留在菜单中</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>The keys that vramscope comes with</source>
+        <translation>vramscope 自带的按键</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation>全部重置</translation>
+    </message>
+    <message>
+        <source>%1 has no key now</source>
+        <translation>%1 现在没有按键</translation>
+    </message>
+    <message>
+        <source>%1 has the keys that it came with</source>
+        <translation>%1 已恢复默认按键</translation>
+    </message>
+    <message>
+        <source>All keys are as they came</source>
+        <translation>所有按键均已恢复默认</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>Came with</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Choose a command above</source>
+        <translation>请在上方选择命令</translation>
+    </message>
+    <message>
+        <source>Press the new key for “%1”</source>
+        <translation>请按下“%1”的新按键</translation>
+    </message>
+    <message>
+        <source>Take it</source>
+        <translation>改用于此</translation>
+    </message>
+    <message>
+        <source>%1 is the key of “%2”, which loses it</source>
+        <translation>%1 是“%2”的按键，将被取走</translation>
+    </message>
+    <message>
+        <source>%1 is a key of the timeline, which no longer gets it</source>
+        <translation>%1 是时间线的按键，时间线将不再收到它</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>vramscope::ui::LeaksPage</name>
     <message>
         <source> Full after about %1 more steps.</source>
@@ -7384,6 +7558,85 @@ Remedy: %2</source>
     <message>
         <source> Allocated at the end of the first step %1, of the last %2.</source>
         <translation> 第一步结束时已分配 %1，最后一步结束时 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::LiveSetPage</name>
+    <message>
+        <source>Filter: relu, or size &gt; 10 MiB and phase = backward</source>
+        <translation>筛选：relu，或 size &gt; 10 MiB and phase = backward</translation>
+    </message>
+    <message>
+        <source>Group what is live by</source>
+        <translation>存活内存的分组方式</translation>
+    </message>
+    <message>
+        <source>by category</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>by module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>by op</source>
+        <translation>按算子</translation>
+    </message>
+    <message>
+        <source>by call site</source>
+        <translation>按调用点</translation>
+    </message>
+    <message>
+        <source>by file</source>
+        <translation>按文件</translation>
+    </message>
+    <message>
+        <source>by phase</source>
+        <translation>按阶段</translation>
+    </message>
+    <message>
+        <source>by size class</source>
+        <translation>按大小级别</translation>
+    </message>
+    <message>
+        <source>by age</source>
+        <translation>按存在时间</translation>
+    </message>
+    <message>
+        <source>by annotation</source>
+        <translation>按标注</translation>
+    </message>
+    <message>
+        <source>block by block</source>
+        <translation>逐块</translation>
+    </message>
+    <message>
+        <source>Space, Enter or a double click unfolds a group</source>
+        <translation>空格、回车或双击可展开分组</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at this moment.</source>
+        <translation>此刻没有已分配的内存。</translation>
+    </message>
+    <message>
+        <source>No live block matches the filter.</source>
+        <translation>没有存活的块符合筛选条件。</translation>
+    </message>
+    <message>
+        <source>%1 blocks, %2 requested</source>
+        <translation>%1 块，请求 %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2 blocks, %3 of %4</source>
+        <translation>%1 / %2 块，%3 / %4</translation>
+    </message>
+    <message>
+        <source>%1 allocated in %2 blocks</source>
+        <translation>%2 块中已分配 %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -8019,10 +8272,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>网页 (*.html)</translation>
     </message>
     <message>
-        <source>Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)</source>
-        <translation>时间线 PNG (*.png);;时间线 PDF (*.pdf);;内存随时间变化 SVG (*.svg)</translation>
-    </message>
-    <message>
         <source>Opening %1</source>
         <translation>正在打开 %1</translation>
     </message>
@@ -8575,10 +8824,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>导出图片…</translation>
     </message>
     <message>
-        <source>The timeline as shown, as PNG or PDF; memory over time as SVG</source>
-        <translation>当前所见的时间线，PNG 或 PDF；内存随时间变化，SVG</translation>
-    </message>
-    <message>
         <source>Undo the last change of the configuration</source>
         <translation>撤销上一次配置更改</translation>
     </message>
@@ -8971,6 +9216,14 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>a run has at most %1 notes</source>
         <translation>一次运行最多有 %1 条备注</translation>
+    </message>
+    <message>
+        <source>The timeline as shown, as PNG, SVG or PDF</source>
+        <translation>当前显示的时间线，存为 PNG、SVG 或 PDF</translation>
+    </message>
+    <message>
+        <source>Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)</source>
+        <translation>时间线 PNG (*.png);;时间线 SVG (*.svg);;时间线 PDF (*.pdf)</translation>
     </message>
 </context>
 <context>
@@ -9849,6 +10102,49 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
 </context>
 <context>
+    <name>vramscope::ui::SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>From the next start on</source>
+        <translation>下次启动后生效</translation>
+    </message>
+    <message>
+        <source>UI scale</source>
+        <translation>界面缩放</translation>
+    </message>
+    <message>
+        <source>Motion</source>
+        <translation>动态效果</translation>
+    </message>
+    <message>
+        <source>Reduced: nothing moves by itself</source>
+        <translation>减少：没有自动移动的内容</translation>
+    </message>
+</context>
+<context>
     <name>vramscope::ui::SetupPanel</name>
     <message>
         <source>%1 s left</source>
@@ -10044,6 +10340,29 @@ Difference: %3 bytes.</source>
 Difference: %3 bytes.</source>
         <translation>已关闭：峰值为 %1；启用后为 %2。
 差异：%3 字节。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::Tour</name>
+    <message>
+        <source>End the tour</source>
+        <translation>结束导览</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>上一步</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>下一步</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完成</translation>
     </message>
 </context>
 <context>

@@ -104,7 +104,8 @@ void MainWindow::ShowTabs() {
     if (page == QLatin1String("out-of-memory")) return session().shown()->out_of_memory > 0;
     if (page == QLatin1String("state")) return state;
     return !state || page == QLatin1String("allocations") ||
-           page == QLatin1String("fragmentation") || page == QLatin1String("log");
+           page == QLatin1String("fragmentation") || page == QLatin1String("live-set") ||
+           page == QLatin1String("log");
   };
   const bool turned = state != showing_state_;
   showing_state_ = state;
