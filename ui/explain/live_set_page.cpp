@@ -6,14 +6,18 @@
 #include <QItemSelectionModel>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/explain/live_chart.h"
 #include "ui/explain/live_model.h"
+#include "ui/explain/live_tree.h"
 #include "ui/panels/find_bar.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -54,6 +58,12 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   for (const auto& [by, text] : ways) by_->addItem(text, static_cast<int>(by));
   by_->addItem(tr("block by block"), -1);
   bar_->line()->insertWidget(0, by_);
+  as_ = MakeComboBox();
+  as_->setObjectName(QStringLiteral("liveAs"));
+  as_->setToolTip(tr("The same blocks as a table, by call stack, or as areas"));
+  for (const QString& text : {tr("Table"), tr("Flame graph"), tr("Treemap")}) as_->addItem(text);
+  as_->setMinimumContentsLength(10);
+  bar_->line()->insertWidget(1, as_);
   column_->addWidget(bar_);
 
   model_ = new LiveModel(this);
@@ -66,9 +76,30 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   view_->installEventFilter(this);
   view_->setToolTip(tr("Space, Enter or a double click unfolds a group"));
   bar_->setBelow(view_);
-  AddTable(view_);
+  chart_ = new LiveChart;
+  stack_ = new QStackedWidget;
+  stack_->addWidget(view_);
+  auto* inset = new QWidget;  // in line with the head, as the table's text is
+  auto* line = new QHBoxLayout(inset);
+  line->setContentsMargins(11, 0, 11, 0);
+  line->addWidget(chart_);
+  stack_->addWidget(inset);
+  AddTable(stack_);
 
   connect(by_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
+  connect(as_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
+  connect(chart_, &LiveChart::nodeClicked, this,
+          [this](const std::vector<trace::AllocationId>& blocks) {
+            if (blocks.empty() || shown_of_ != context_.digest) return;
+            const auto bytes = [&](trace::AllocationId id) {
+              return context_.trace()->allocations.bytes_rounded[id.value];
+            };
+            if (blocks.size() == 1) {
+              Q_EMIT allocationClicked(blocks.front());
+            } else {
+              Q_EMIT blocksClicked(blocks, *std::ranges::max_element(blocks, {}, bytes));
+            }
+          });
   connect(bar_, &FindBar::edited, this, [this](const query::Filter& filter) {
     question_.filter = filter;
     AskAgain();
@@ -95,7 +126,10 @@ std::optional<GroupBy> LiveSetPage::By() const {
 }
 
 void LiveSetPage::Refresh(int changes) {
-  if (changes & kTheme) model_->setTheme(context_.theme);
+  if (changes & kTheme) {
+    model_->setTheme(context_.theme);
+    chart_->setTheme(context_.theme);
+  }
   if (changes & (kDocument | kMoment | kRange)) return AskAgain();
   if (changes & kSelection) ShowSelected();
 }
@@ -110,20 +144,24 @@ void LiveSetPage::AskAgain() {
   if (model_->rows() != nullptr && shown_of_ == context_.digest &&
       model_->rows()->set().context.event == event)
     known = model_->rows()->shared_set();
-  Ask([this, digest = context_.digest, event, known,
-       question = question_](const JobToken& token) -> std::function<void()> {
+  Ask([this, digest = context_.digest, event, known, question = question_,
+       as = static_cast<As>(as_->currentIndex())](const JobToken& token) -> std::function<void()> {
     auto set =
         known != nullptr
             ? known
             : std::make_shared<const analysis::LiveSet>(analysis::LiveAt(*digest->trace, event));
     if (token.cancelled()) return {};
     auto rows = std::make_shared<const LiveRows>(digest->trace, std::move(set), question);
-    return [this, digest, rows, by = question.by] { Show(digest, rows, by); };
+    Answer answer{digest, rows, question.by, as, nullptr};
+    if (as != As::kTable)
+      answer.tree =
+          std::make_shared<const LiveTree>(as == As::kFlame ? StackTree(*rows) : GroupTree(*rows));
+    return [this, answer = std::move(answer)] { Show(answer); };
   });
 }
 
-void LiveSetPage::Show(const std::shared_ptr<const Digest>& digest,
-                       const std::shared_ptr<const LiveRows>& rows, std::optional<GroupBy> by) {
+void LiveSetPage::Show(const Answer& answer) {
+  const auto& [digest, rows, by, as, tree] = answer;
   // Where the row that is looked at goes.
   const int current = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   const bool was_group = model_->isGroup(current);
@@ -144,6 +182,11 @@ void LiveSetPage::Show(const std::shared_ptr<const Digest>& digest,
   const analysis::LiveSet& set = rows->set();
   view_->setEmptyText(set.allocations.empty() ? tr("Nothing is allocated at this moment.")
                                               : tr("No live block matches the filter."));
+  chart_->setEmptyText(set.allocations.empty() ? tr("Nothing is allocated at this moment.")
+                                               : tr("No live block matches the filter."));
+  chart_->setTree(tree, digest->trace,
+                  as == As::kTreemap ? LiveChart::Kind::kTreemap : LiveChart::Kind::kFlame);
+  stack_->setCurrentIndex(as == As::kTable ? 0 : 1);
   const bool all = rows->blocks().size() == set.allocations.size();
   bar_->setCount(all ? tr("%1 blocks, %2 requested")
                            .arg(CountText(rows->blocks().size()), BytesText(rows->requested()))
@@ -208,12 +251,15 @@ bool LiveSetPage::eventFilter(QObject* watched, QEvent* event) {
 void LiveSetPage::Clear() {
   shown_of_ = nullptr;
   model_->setRows(nullptr, By());
+  chart_->setTree(nullptr, nullptr, LiveChart::Kind::kFlame);
   bar_->setCount({}, false);
 }
 
 QJsonObject LiveSetPage::dumpState() const {
   QJsonObject out = ExplainPage::dumpState();
   out["table"] = view_->dumpState();
+  out["as"] = as_->currentText();
+  out["chart"] = chart_->dumpState();
   out["by"] = by_->currentText();
   out["filter"] = bar_->text();
   out["count"] = bar_->count();

@@ -1,5 +1,6 @@
 // What is live at the cursor (else at the peak): one table by category, module, op, call site,
 // file, phase, size class, age or annotation, or block by block; filtered as the search is.
+// The same rows as a flame graph by stack, or as a treemap of the groups.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,14 @@
 #include "ui/explain/live_rows.h"
 
 class QComboBox;
+class QStackedWidget;
 
 namespace vramscope::ui {
 
 class FindBar;
+class LiveChart;
 class LiveModel;
+struct LiveTree;
 class TableView;
 
 class LiveSetPage : public ExplainPage {
@@ -32,8 +36,15 @@ class LiveSetPage : public ExplainPage {
  private:
   std::optional<analysis::GroupBy> By() const;
   void AskAgain();
-  void Show(const std::shared_ptr<const Digest>& digest,
-            const std::shared_ptr<const LiveRows>& rows, std::optional<analysis::GroupBy> by);
+  enum class As : uint8_t { kTable, kFlame, kTreemap };
+  struct Answer {
+    std::shared_ptr<const Digest> digest;
+    std::shared_ptr<const LiveRows> rows;
+    std::optional<analysis::GroupBy> by;
+    As as = As::kTable;
+    std::shared_ptr<const LiveTree> tree;  // of a chart
+  };
+  void Show(const Answer& answer);
   void ShowSelected();
   void RowChosen(int row);
   void Step(int direction);
@@ -42,6 +53,9 @@ class LiveSetPage : public ExplainPage {
   bool selecting_ = false;  // by the page, not by a hand
   std::shared_ptr<const Digest> shown_of_;
   QComboBox* by_ = nullptr;
+  QComboBox* as_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  LiveChart* chart_ = nullptr;
   FindBar* bar_ = nullptr;
   LiveModel* model_ = nullptr;
   TableView* view_ = nullptr;

@@ -7,12 +7,16 @@
 #include <QGuiApplication>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include "tests/ui/panels/altered_trace.h"
 #include "tests/ui/shell/recorded_window.h"
 #include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/explain/live_chart.h"
 #include "ui/explain/live_model.h"
+#include "ui/explain/live_tree.h"
 #include "ui/panels/table_panel.h"
 #include "ui/timeline/timeline_widget.h"
 
@@ -205,6 +209,75 @@ TEST_F(LiveSetWindowTest, GroupsAreWhatTheyAreCalled) {
   EXPECT_THAT(names("by age"), HasSubstr("(before the recording); "));
   EXPECT_THAT(names("by annotation"), HasSubstr("layer; "));
   EXPECT_THAT(names("by call site"), HasSubstr("model.py:42 forward; "));
+}
+
+// Areas are the shares of the bytes; what is in a box lies in it, and no two lie over each other.
+TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
+  Show(*MakeRecordedTrace());
+  By("by module");
+  auto* as = Find<QComboBox>("liveAs");
+  auto* chart = Find<LiveChart>("liveChart");
+  for (const int kind : {1, 2}) {
+    as->setCurrentIndex(kind);
+    ASSERT_TRUE(Idle());
+    ASSERT_TRUE(chart->isVisible());
+    EXPECT_FALSE(View()->isVisible());
+    const LiveTree& tree = *chart->tree();
+    EXPECT_EQ(static_cast<double>(tree.nodes[0].bytes), Live()["allocated"].toDouble());
+    EXPECT_EQ(tree.blocks.size(), Model()->rows()->blocks().size());
+    for (const LiveTree::Node& node : tree.nodes) {
+      uint64_t bytes = 0;
+      for (uint32_t i = node.first; i < node.first + node.count; ++i)
+        bytes += window_->digest()->trace->allocations.bytes_rounded[tree.blocks[i].value];
+      EXPECT_EQ(bytes, node.bytes) << node.name;
+    }
+    const std::vector<ChartBox> boxes = chart->boxes();
+    ASSERT_GT(boxes.size(), 3u);
+    for (const ChartBox& box : boxes) {
+      EXPECT_GE(box.x, -0.01f);
+      EXPECT_LE(box.x + box.w, static_cast<float>(chart->width()) + 0.01f);
+      EXPECT_LE(box.y + box.h, static_cast<float>(chart->height()) + 0.01f);
+      for (const ChartBox& other : boxes) {
+        if (other.node == box.node || other.node == 0 || box.node == 0 ||
+            tree.nodes[other.node].parent != tree.nodes[box.node].parent)
+          continue;
+        const bool apart = other.x >= box.x + box.w - 0.01f || box.x >= other.x + other.w - 0.01f ||
+                           other.y >= box.y + box.h - 0.01f || box.y >= other.y + other.h - 0.01f;
+        EXPECT_TRUE(apart) << chart->nameOf(box.node).toStdString() << " and "
+                           << chart->nameOf(other.node).toStdString();
+        // As wide (of a treemap: as large) as its bytes say.
+        const double share = static_cast<double>(tree.nodes[other.node].bytes) /
+                             static_cast<double>(tree.nodes[box.node].bytes);
+        const double drawn = kind == 1 ? other.w / box.w : other.w * other.h / (box.w * box.h);
+        if (std::min({box.w, other.w, box.h, other.h}) > 10) {
+          EXPECT_NEAR(drawn, share, 0.02 * share);
+        }
+      }
+    }
+    // A click marks and selects; a double click goes in, Backspace out again.
+    const ChartBox& inner = boxes[1];
+    const QPoint at(static_cast<int>(inner.x + 3), static_cast<int>(inner.y + 3));
+    QTest::mouseClick(chart, Qt::LeftButton, {}, at);
+    EXPECT_TRUE(window_->timelineWidget()->selection().valid());
+    EXPECT_EQ(Live()["chart"].toObject()["chosen"].toString(), chart->nameOf(inner.node));
+    QTest::mouseDClick(chart, Qt::LeftButton, {}, at);
+    EXPECT_NE(chart->root(), 0u);
+    chart->setFocus();
+    QTest::keyClick(chart, Qt::Key_Backspace);
+    EXPECT_EQ(chart->root(), 0u);
+    Filter("category = activation");
+    EXPECT_EQ(static_cast<double>(chart->tree()->nodes[0].bytes), Live()["bytes"].toDouble());
+    EXPECT_LT(Live()["bytes"].toDouble(), Live()["allocated"].toDouble());
+    Filter("no such thing");
+    EXPECT_TRUE(chart->boxes().empty());
+    Filter("");
+  }
+  as->setCurrentIndex(1);
+  ASSERT_TRUE(Idle());
+  QStringList names;
+  for (const ChartBox& box : chart->boxes()) names << chart->nameOf(box.node);
+  EXPECT_TRUE(names.contains(QStringLiteral("train.py:10 step"))) << names.join('|').toStdString();
+  EXPECT_TRUE(names.contains(QStringLiteral("model.py:42 forward")));
 }
 
 TEST_F(LiveSetWindowTest, WhereNothingIsItSaysSo) {
