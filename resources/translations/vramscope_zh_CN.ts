@@ -6392,6 +6392,30 @@ most of it asked for by {}</source>
         <source>Size class</source>
         <translation>大小级别</translation>
     </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Freed</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation>长度</translation>
+    </message>
+    <message>
+        <source>Of allocated memory, from begin to end</source>
+        <translation>已分配内存从开始到结束的变化</translation>
+    </message>
+    <message>
+        <source>note</source>
+        <translation>笔记</translation>
+    </message>
+    <message>
+        <source>all</source>
+        <translation>全部</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -6449,6 +6473,26 @@ most of it asked for by {}</source>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: %2 GiB too much</source>
+        <translation>放不进 %1：超出 %2 GiB</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: an allocation failed</source>
+        <translation>放不进 %1：有一个请求没有空间</translation>
+    </message>
+    <message>
+        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
+        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
+    </message>
+    <message>
+        <source> and %1 GiB that libraries allocate outside the allocator</source>
+        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
     </message>
 </context>
 <context>
@@ -7391,6 +7435,10 @@ Remedy: %2</source>
         <source>Compare with</source>
         <translation>与…比较</translation>
     </message>
+    <message>
+        <source>Notes: %1 (on the Notes page)</source>
+        <translation>笔记：%1（在笔记页）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::KernelsPanel</name>
@@ -7452,6 +7500,13 @@ Remedy: %2</source>
     <message>
         <source>%1 could not be written: %2</source>
         <translation>无法写入 %1：%2</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::KeyEdit</name>
+    <message>
+        <source>Press a key</source>
+        <translation>请按键</translation>
     </message>
 </context>
 <context>
@@ -7561,6 +7616,15 @@ Remedy: %2</source>
     </message>
 </context>
 <context>
+    <name>vramscope::ui::LiveChart</name>
+    <message>
+        <source>%1
+%2 (%3 %), blocks: %4</source>
+        <translation>%1
+%2（%3 %），块数：%4</translation>
+    </message>
+</context>
+<context>
     <name>vramscope::ui::LiveSetPage</name>
     <message>
         <source>Filter: relu, or size &gt; 10 MiB and phase = backward</source>
@@ -7637,6 +7701,22 @@ Remedy: %2</source>
     <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>The same blocks as a table, by call stack, or as areas</source>
+        <translation>同样的块：表格、按调用栈或按面积</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Flame graph</source>
+        <translation>火焰图</translation>
+    </message>
+    <message>
+        <source>Treemap</source>
+        <translation>矩形树图</translation>
     </message>
 </context>
 <context>
@@ -8242,10 +8322,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Back to the recording</source>
         <translation>返回录制</translation>
-    </message>
-    <message>
-        <source>Does not fit into %1: %2 GiB too much</source>
-        <translation>放不进 %1：超出 %2 GiB</translation>
     </message>
     <message>
         <source>showing %1 …</source>
@@ -8924,18 +9000,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
     </message>
     <message>
-        <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一个请求没有空间</translation>
-    </message>
-    <message>
-        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
-        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
-    </message>
-    <message>
-        <source> and %1 GiB that libraries allocate outside the allocator</source>
-        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
-    </message>
-    <message>
         <source>No baseline: runs are compared with the previous one</source>
         <translation>没有基线了：运行与上一次比较</translation>
     </message>
@@ -9225,6 +9289,122 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <source>Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)</source>
         <translation>时间线 PNG (*.png);;时间线 SVG (*.svg);;时间线 PDF (*.pdf)</translation>
     </message>
+    <message>
+        <source>Settings …</source>
+        <translation>设置…</translation>
+    </message>
+    <message>
+        <source>Theme, language, UI scale, motion, keys</source>
+        <translation>主题、语言、界面缩放、动态效果、按键</translation>
+    </message>
+    <message>
+        <source>preferences</source>
+        <translation>首选项</translation>
+    </message>
+    <message>
+        <source>options</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>scale</source>
+        <translation>缩放</translation>
+    </message>
+    <message>
+        <source>reduced motion</source>
+        <translation>减少动态效果</translation>
+    </message>
+    <message>
+        <source>Change keys …</source>
+        <translation>更改按键…</translation>
+    </message>
+    <message>
+        <source>Give any command another key</source>
+        <translation>为任何命令指定其他按键</translation>
+    </message>
+    <message>
+        <source>shortcuts</source>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>rebind</source>
+        <translation>重新绑定</translation>
+    </message>
+    <message>
+        <source>key bindings</source>
+        <translation>按键绑定</translation>
+    </message>
+    <message>
+        <source>Tour</source>
+        <translation>导览</translation>
+    </message>
+    <message>
+        <source>The window in five steps, on a shipped run</source>
+        <translation>用自带的运行分五步介绍窗口</translation>
+    </message>
+    <message>
+        <source>introduction</source>
+        <translation>介绍</translation>
+    </message>
+    <message>
+        <source>tutorial</source>
+        <translation>教程</translation>
+    </message>
+    <message>
+        <source>Memory over time</source>
+        <translation>内存随时间的变化</translation>
+    </message>
+    <message>
+        <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
+        <translation>阶段、内存、块、模块和内核共用一条时间轴。每种颜色是一类内存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+    </message>
+    <message>
+        <source>What is in memory</source>
+        <translation>内存里有什么</translation>
+    </message>
+    <message>
+        <source>At the peak, or at the cursor where you click in the curve. A click on a category hides it. Below: what is selected, with its call stack and links to its op, kernels and module.</source>
+        <translation>峰值处，或单击曲线放置光标处的内容。单击类别可隐藏它。下方是所选内容及其调用栈，以及到算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>What would change it</source>
+        <translation>什么会改变它</translation>
+    </message>
+    <message>
+        <source>Each technique shows what it saves and what it costs in time before it is switched on. Ctrl+Z takes it back; the history below has every result.</source>
+        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
+    </message>
+    <message>
+        <source>Why it is so</source>
+        <translation>为什么会这样</translation>
+    </message>
+    <message>
+        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds everything that is drawn.</source>
+        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
+    </message>
+    <message>
+        <source>Your own program</source>
+        <translation>您自己的程序</translation>
+    </message>
+    <message>
+        <source>Ctrl+G plans or records your train.py; Ctrl+O opens a recording. Ctrl+K finds any command. This tour is in the Help menu.</source>
+        <translation>Ctrl+G 规划或录制您的 train.py；Ctrl+O 打开录制。Ctrl+K 查找任何命令。此导览在“帮助”菜单中。</translation>
+    </message>
+    <message>
+        <source>Keep the selected range …</source>
+        <translation>保留所选区间…</translation>
+    </message>
+    <message>
+        <source>Beside others, as a note with its peak, its change and what it allocated and freed</source>
+        <translation>与其他区间并存，作为笔记记录其峰值、变化以及分配和释放的内容</translation>
+    </message>
+    <message>
+        <source>several</source>
+        <translation>多个</translation>
+    </message>
+    <message>
+        <source>Not kept: %1</source>
+        <translation>未保留：%1</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::NoteStore</name>
@@ -9266,6 +9446,10 @@ Move the file away to write new ones.</source>
         <translation>无法读取此运行的备注。
 %1
 移走该文件后才能写新备注。</translation>
+    </message>
+    <message>
+        <source>range of %1 from %2</source>
+        <translation>从 %2 开始、长 %1 的区间</translation>
     </message>
 </context>
 <context>
@@ -10013,14 +10197,14 @@ Move the file away to write new ones.</source>
         <translation>退出区间，重新显示整个跟踪（Esc）</translation>
     </message>
     <message>
-        <source>Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their text, or by a filter such as
-size &gt; 10 MiB and module ~ attn and phase = backward</source>
-        <translation>块、内核、拷贝、调用、算子、模块、调用栈和标注可按文本查找，或用筛选条件，如
-size &gt; 10 MiB and module ~ attn and phase = backward</translation>
-    </message>
-    <message>
         <source>Nothing in the timeline matches.</source>
         <translation>没有匹配项。</translation>
+    </message>
+    <message>
+        <source>Find blocks, kernels, copies, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
+size &gt; 10 MiB and module ~ attn and phase = backward</source>
+        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和笔记可按文本查找，或用筛选条件，如
+size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
 </context>
 <context>
