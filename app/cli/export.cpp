@@ -31,7 +31,10 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  bool drawn() const { return format == "png" || format == "pdf"; }
+  // As the window draws it. An SVG of no size is of the memory alone, as notebooks show it.
+  bool drawn() const {
+    return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
+  }
   bool shown() const { return drawn() || format == "svg" || format == "html"; }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
@@ -80,7 +83,7 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   const ShownDevice shown = DeviceToShow(whole);
   const absl::StatusOr<std::string> bytes =
       ui::DrawTimeline(shown.trace, shown.of_several ? whole : nullptr,
-                       {.pdf = options.format == "pdf",
+                       {.format = options.format,
                         .size = options.size,
                         .theme = options.theme,
                         .scale = options.scale,
@@ -90,8 +93,8 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   return absl::OkStatus();
 #else
   return absl::UnimplementedError(fmt::format(
-      "export: this vramscope was built without its window, which draws \"{}\"; --to svg is drawn "
-      "without it",
+      "export: this vramscope was built without its window, which draws \"{}\"; --to svg without "
+      "--size is drawn without it",
       options.format));
 #endif
 }
@@ -101,13 +104,13 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Optio
   const trace::Trace& trace = *whole;
   if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
   if (options.format == "csv") return exporters::WriteCsv(trace, out);
+  if (options.drawn()) return WritePicture(whole, options, out);
   if (options.format == "svg") {
     out << exporters::MemorySvg(*DeviceToShow(whole).trace, {.title = TitleOf(trace, options)})
         << "\n";
     return absl::OkStatus();
   }
   if (options.format == "html") return WriteReport(whole, options, out);
-  if (options.drawn()) return WritePicture(whole, options, out);
   ProgressBar bar(true);
   const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
   if (options.format == "snapshot")
@@ -133,7 +136,7 @@ ExitCode Execute(const Options& options) {
     return only_for("--title", "html, svg, png and pdf");
   if (!options.baseline.empty() && options.format != "html") return only_for("--baseline", "html");
   if (options.made_otherwise() && !options.drawn())
-    return only_for("each of --size, --scale and --theme", "png and pdf");
+    return only_for("each of --size, --scale and --theme", "png, pdf and (with --size) svg");
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
@@ -160,7 +163,7 @@ void RegisterExport(CLI::App& app, Context& context) {
           "snapshot's pickle: PyTorch's memory_viz), memory-timeline (torch.profiler's "
           "raw.json.gz: HolisticTraceAnalysis), html (a page with curves, findings and tables, of "
           "one run or against --baseline), png or pdf (the timeline as the window draws "
-          "it), svg (a picture of the memory over time) or trace (with --time A:B or "
+          "it), svg (the memory over time; with --size the timeline) or trace (with --time A:B or "
           "--device: a part)")
       ->required()
       ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "html", "png", "pdf",
@@ -178,10 +181,10 @@ void RegisterExport(CLI::App& app, Context& context) {
   command->add_option("--title", options->title, "title of the image or page")->type_name("TEXT");
   command->add_option("--baseline", options->baseline, "of a page: a trace to compare with")
       ->type_name("FILE");
-  command->add_option("--size", options->size, "of png and pdf (1680x1050)")->type_name("WxH");
+  command->add_option("--size", options->size, "of png, pdf and svg (1680x1050)")->type_name("WxH");
   command->add_option("--scale", options->scale, "of png: device pixels a pixel, 0.5 to 4")
       ->type_name("N");
-  command->add_option("--theme", options->theme, "of png and pdf: light or dark")
+  command->add_option("--theme", options->theme, "of png, pdf and svg: light or dark")
       ->check(CLI::IsMember({"light", "dark"}).description(""))
       ->type_name("light|dark");
   command->callback([options, &context] { context.exit_code = Execute(*options); });

@@ -76,7 +76,20 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // The last event at or before the time (the first event when before the trace; 0 when empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-enum class GroupBy : uint8_t { kCategory, kModule, kOp, kStack, kPhase };
+// kFile: of the program's innermost frame. kSize, kAge: classes, "<= 1 MiB", "< 10 ms" (of a trace
+// without times "< 10 entries"). kAnnotation: the innermost that was open when the block was made,
+// else what the program said of it (user metadata).
+enum class GroupBy : uint8_t {
+  kCategory,
+  kModule,
+  kOp,
+  kStack,
+  kPhase,
+  kFile,
+  kSize,
+  kAge,
+  kAnnotation,
+};
 absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name);
 struct Group {
   std::string name;
@@ -88,6 +101,12 @@ struct Group {
 // stacks "module > op". Of a recording, by phase and stack, "(before the recording)" is what it
 // began with.
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
+// The same, and which of them each block is of.
+struct LiveGroups {
+  std::vector<Group> groups;
+  std::vector<uint32_t> group_of;  // row = LiveSet::allocations
+};
+LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by);
 
 // Of a recording, never before it began: what it began with was all there then.
 struct Peak {

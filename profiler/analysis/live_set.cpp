@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "profiler/analysis/analysis.h"
@@ -94,8 +96,14 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
   if (name == "op") return GroupBy::kOp;
   if (name == "stack") return GroupBy::kStack;
   if (name == "phase") return GroupBy::kPhase;
+  if (name == "file") return GroupBy::kFile;
+  if (name == "size") return GroupBy::kSize;
+  if (name == "age") return GroupBy::kAge;
+  if (name == "annotation") return GroupBy::kAnnotation;
   return absl::InvalidArgumentError(fmt::format(
-      "cannot group by \"{}\": choose one of category, module, op, stack, phase", name));
+      "cannot group by \"{}\": choose one of category, module, op, stack, phase, file, size, age, "
+      "annotation",
+      name));
 }
 
 namespace {
@@ -112,102 +120,216 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
-// Operators of live allocations that do not say theirs, as of compiled graphs: the one that was
-// open when they were made, the last begun of several. By allocation.
-base::HashMap<uint32_t, trace::StringId> OpenOperators(const trace::Trace& trace,
-                                                       const LiveSet& live) {
+// The file of the frame that StackName() names; without frames of Python none.
+std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
+  const SiteNames names(trace);
+  std::string_view library;
+  for (const uint32_t frame : trace.stacks.Frames(stack)) {
+    const SiteNames::Frame kind = names.KindOf(frame);
+    const std::string_view file = trace.String(trace.stacks.file[frame]);
+    if (kind == SiteNames::Frame::kProgram) return file;
+    if (kind == SiteNames::Frame::kLibrary && library.empty()) library = file;
+  }
+  return library;
+}
+
+// Of live allocations the innermost slice of a kind that was open when they were made, the last
+// begun of several; an operator only where the allocation does not say its own, as of compiled
+// graphs. By allocation.
+base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
+                                                    SliceKind kind) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<uint32_t> without;
   for (const LiveAllocation& l : live.allocations)
-    if (a.op[l.id.value].value == 0) without.push_back(l.id.value);
+    if (kind != SliceKind::kOp || a.op[l.id.value].value == 0) without.push_back(l.id.value);
   std::sort(without.begin(), without.end());  // ids are in order of events
-  base::HashMap<uint32_t, trace::StringId> ops;
+  base::HashMap<uint32_t, trace::StringId> names;
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (const uint32_t id : without) {
     const EventIndex made = a.alloc_event[id];
     for (; next < s.size() && s.begin_event[next] < made; ++next)
-      if (s.kind[next] == SliceKind::kOp) open.push_back(next);
+      if (s.kind[next] == kind) open.push_back(next);
     while (!open.empty() && s.end_event[open.back()] < made) open.pop_back();
     const auto at = std::find_if(open.rbegin(), open.rend(),
                                  [&](uint32_t row) { return s.end_event[row] > made; });
-    if (at != open.rend()) ops[id] = s.name[*at];
+    if (at != open.rend()) names[id] = s.name[*at];
   }
-  return ops;
+  return names;
+}
+
+// Upper ends of the classes. 1 MiB: the largest request that PyTorch serves from 2 MiB segments;
+// 10 MiB: from there on a segment of its own.
+struct SizeClass {
+  uint64_t most;
+  std::string_view name;
+};
+constexpr SizeClass kSizes[] = {{512, "<= 512 B"},
+                                {uint64_t{64} << 10, "<= 64 KiB"},
+                                {uint64_t{1} << 20, "<= 1 MiB"},
+                                {uint64_t{10} << 20, "<= 10 MiB"},
+                                {uint64_t{100} << 20, "<= 100 MiB"},
+                                {uint64_t{1} << 30, "<= 1 GiB"},
+                                {UINT64_MAX, "> 1 GiB"}};
+struct AgeClass {
+  int64_t below;
+  std::string_view name;
+};
+constexpr AgeClass kAges[] = {{1'000'000, "< 1 ms"},      {10'000'000, "< 10 ms"},
+                              {100'000'000, "< 100 ms"},  {1'000'000'000, "< 1 s"},
+                              {10'000'000'000, "< 10 s"}, {INT64_MAX, ">= 10 s"}};
+constexpr AgeClass kAgesInEntries[] = {
+    {10, "< 10 entries"},        {100, "< 100 entries"},        {1'000, "< 1000 entries"},
+    {10'000, "< 10000 entries"}, {100'000, "< 100000 entries"}, {INT64_MAX, ">= 100000 entries"}};
+
+// One set of live blocks, grouped one way.
+class Grouping {
+ public:
+  Grouping(const trace::Trace& trace, const LiveSet& live, GroupBy by)
+      : trace_(trace),
+        now_ns_(live.context.time_ns),
+        by_(by),
+        stacks_(!trace.events.stack.empty()),
+        ages_(trace.info.has_times ? std::span<const AgeClass>(kAges)
+                                   : std::span<const AgeClass>(kAgesInEntries)) {
+    if (by == GroupBy::kOp) open_ = OpenSlices(trace, live, SliceKind::kOp);
+    if (by == GroupBy::kAnnotation) open_ = OpenSlices(trace, live, SliceKind::kAnnotation);
+  }
+
+  // Blocks of one key are of one group; so may be those of several.
+  uint64_t KeyOf(const LiveAllocation& l) const;
+  std::string NameOf(uint64_t key) const;
+
+ private:
+  // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
+  static constexpr uint64_t kOlder = ~uint64_t{0};
+  std::string_view Text(uint64_t id, std::string_view none) const {
+    const std::string_view s = trace_.String({static_cast<uint32_t>(id)});
+    return s.empty() ? none : s;
+  }
+
+  const trace::Trace& trace_;
+  int64_t now_ns_;
+  GroupBy by_;
+  bool stacks_;
+  std::span<const AgeClass> ages_;
+  base::HashMap<uint32_t, trace::StringId> open_;
+};
+
+uint64_t Grouping::KeyOf(const LiveAllocation& l) const {
+  const trace::AllocationTable& a = trace_.allocations;
+  const uint32_t id = l.id.value;
+  const bool older = IsOlder(trace_, id);
+  switch (by_) {
+    case GroupBy::kCategory:
+      return static_cast<uint64_t>(l.category);
+    case GroupBy::kModule:
+      return a.module[id].value;
+    case GroupBy::kOp: {
+      const auto open = open_.find(id);
+      return open != open_.end() ? open->second.value : a.op[id].value;
+    }
+    case GroupBy::kStack:
+    case GroupBy::kFile:
+      if (stacks_ || by_ == GroupBy::kFile) {
+        const uint32_t stack = trace_.events.StackOf(a.alloc_event[id]).value;
+        return stack == 0 && older ? kOlder : stack;
+      }
+      return uint64_t{a.module[id].value} << 32 | a.op[id].value;
+    case GroupBy::kPhase:
+      return older ? kOlder : static_cast<uint64_t>(a.phase[id]);
+    case GroupBy::kSize:
+      return static_cast<uint64_t>(
+          std::ranges::find_if(kSizes,
+                               [&](const SizeClass& c) { return a.bytes_rounded[id] <= c.most; }) -
+          std::begin(kSizes));
+    case GroupBy::kAge:
+      return older ? kOlder
+                   : static_cast<uint64_t>(std::ranges::find_if(ages_.first(ages_.size() - 1),
+                                                                [&](const AgeClass& c) {
+                                                                  return now_ns_ - a.begin_ns[id] <
+                                                                         c.below;
+                                                                }) -
+                                           ages_.begin());
+    case GroupBy::kAnnotation: {
+      const auto open = open_.find(id);
+      return open != open_.end() ? open->second.value
+                                 : trace_.events.UserMetadataOf(a.alloc_event[id]).value;
+    }
+  }
+  return 0;
+}
+
+std::string Grouping::NameOf(uint64_t key) const {
+  if (key == kOlder) return "(before the recording)";
+  switch (by_) {
+    case GroupBy::kCategory:
+      return std::string(trace::Name(static_cast<trace::Category>(key)));
+    case GroupBy::kModule:
+      return std::string(Text(key, "(no module)"));
+    case GroupBy::kOp:
+      return std::string(Text(key, "(no op)"));
+    case GroupBy::kStack:
+      if (stacks_) return StackName(trace_, {static_cast<uint32_t>(key)});
+      return fmt::format("{} > {}", Text(key >> 32, "(no module)"),
+                         Text(key & 0xffffffffu, "(no op)"));
+    case GroupBy::kPhase:
+      return std::string(trace::Name(static_cast<trace::Phase>(key)));
+    case GroupBy::kFile: {
+      const std::string_view file = FileOf(trace_, {static_cast<uint32_t>(key)});
+      return file.empty() ? "(no file)" : std::string(file);
+    }
+    case GroupBy::kSize:
+      return std::string(kSizes[key].name);
+    case GroupBy::kAge:
+      return std::string(ages_[key].name);
+    case GroupBy::kAnnotation:
+      return std::string(Text(key, "(no annotation)"));
+  }
+  return "";
 }
 
 }  // namespace
 
-std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
-  const trace::AllocationTable& a = trace.allocations;
-  const bool stacks = !trace.events.stack.empty();
-  const auto open_operators =
-      by == GroupBy::kOp ? OpenOperators(trace, live) : base::HashMap<uint32_t, trace::StringId>();
-  // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
-  constexpr uint64_t kOlder = ~uint64_t{0};
-  const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
-    const uint32_t id = l.id.value;
-    switch (by) {
-      case GroupBy::kCategory:
-        return static_cast<uint64_t>(l.category);
-      case GroupBy::kModule:
-        return a.module[id].value;
-      case GroupBy::kOp: {
-        const auto open = open_operators.find(id);
-        return open != open_operators.end() ? open->second.value : a.op[id].value;
-      }
-      case GroupBy::kStack:
-        if (stacks) {
-          const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
-          return stack == 0 && IsOlder(trace, id) ? kOlder : stack;
-        }
-        return uint64_t{a.module[id].value} << 32 | a.op[id].value;
-      case GroupBy::kPhase:
-        return IsOlder(trace, id) ? kOlder : static_cast<uint64_t>(a.phase[id]);
-    }
-    return 0;
-  };
-  const auto text = [&trace](uint64_t id, std::string_view none) -> std::string_view {
-    const std::string_view s = trace.String({static_cast<uint32_t>(id)});
-    return s.empty() ? none : s;
-  };
-  const auto name_of = [&](uint64_t key) -> std::string {
-    if (key == kOlder) return "(before the recording)";
-    switch (by) {
-      case GroupBy::kCategory:
-        return std::string(trace::Name(static_cast<trace::Category>(key)));
-      case GroupBy::kModule:
-        return std::string(text(key, "(no module)"));
-      case GroupBy::kOp:
-        return std::string(text(key, "(no op)"));
-      case GroupBy::kStack:
-        if (stacks) return StackName(trace, {static_cast<uint32_t>(key)});
-        return fmt::format("{} > {}", text(key >> 32, "(no module)"),
-                           text(key & 0xffffffffu, "(no op)"));
-      case GroupBy::kPhase:
-        return std::string(trace::Name(static_cast<trace::Phase>(key)));
-    }
-    return "";
-  };
-  base::HashMap<uint64_t, size_t> row;
-  base::HashMap<std::string, size_t> row_of_name;  // stacks that differ farther out are one
+LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
+  const Grouping grouping(trace, live, by);
+  base::HashMap<uint64_t, uint32_t> row;
+  base::HashMap<std::string, uint32_t> row_of_name;  // stacks that differ farther out are one
   std::vector<Group> groups;
+  LiveGroups out;
+  out.group_of.reserve(live.allocations.size());
   for (const LiveAllocation& l : live.allocations) {
-    const uint64_t key = key_of(l);
+    const uint64_t key = grouping.KeyOf(l);
     const auto [it, fresh] = row.try_emplace(key, 0);
     if (fresh) {
-      const auto [named, fresh_name] = row_of_name.try_emplace(name_of(key), groups.size());
+      const auto [named, fresh_name] =
+          row_of_name.try_emplace(grouping.NameOf(key), static_cast<uint32_t>(groups.size()));
       if (fresh_name) groups.push_back({.name = named->first});
       it->second = named->second;
     }
-    groups[it->second].bytes += a.bytes_rounded[l.id.value];
-    ++groups[it->second].count;
+    const uint32_t group = it->second;
+    groups[group].bytes += trace.allocations.bytes_rounded[l.id.value];
+    ++groups[group].count;
+    out.group_of.push_back(group);
   }
-  std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) {
+  std::vector<uint32_t> order(groups.size()), place(groups.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) {
+    const Group &x = groups[i], &y = groups[j];
     return x.bytes != y.bytes ? x.bytes > y.bytes : x.name < y.name;
   });
-  return groups;
+  out.groups.reserve(groups.size());
+  for (const uint32_t from : order) {
+    place[from] = static_cast<uint32_t>(out.groups.size());
+    out.groups.push_back(std::move(groups[from]));
+  }
+  for (uint32_t& group : out.group_of) group = place[group];
+  return out;
+}
+
+std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
+  return GroupBlocks(trace, live, by).groups;
 }
 
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {

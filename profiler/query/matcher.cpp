@@ -202,7 +202,7 @@ bool Matcher::Text(uint32_t at, const Thing& thing) {
   const trace::EventTable& events = trace_.events;
   const uint32_t i = thing.row;
   const Memory& memory = memory_[at];
-  if (memory.categories[static_cast<size_t>(a.main_category[i])] == kYes ||
+  if (memory.categories[static_cast<size_t>(CategoryOf(i))] == kYes ||
       memory.phases[static_cast<size_t>(a.phase[i])] == kYes)
     return true;
   const auto has = [&](trace::StringId id) {
@@ -312,7 +312,7 @@ bool Matcher::Compare(uint32_t at, const Thing& thing) {
       break;
     }
     case FilterField::kCategory:
-      holds = thing.block() ? Holds(node, trace::Name(blocks.main_category[i])) : node.text.empty();
+      holds = thing.block() ? Holds(node, trace::Name(CategoryOf(i))) : node.text.empty();
       break;
     case FilterField::kName:
       holds = HoldsName(at, thing);

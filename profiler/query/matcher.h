@@ -25,6 +25,9 @@ class Matcher {
   // what age is counted until, of what is there then; else it is that at the end.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t moment_ns = INT64_MAX);
+  // Categories of blocks as they were at that moment, by allocation, in place of the one that each
+  // had longest; outlives this.
+  void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
   // Of every block whether it matches; a million of them take milliseconds.
   std::vector<bool> MatchBlocks();
@@ -47,11 +50,15 @@ class Matcher {
   bool HoldsFrame(uint32_t node, uint32_t frame);
   bool HoldsStack(uint32_t node, trace::StackId stack);
   trace::Phase PhaseOfSlice(uint32_t slice);
+  trace::Category CategoryOf(uint32_t block) const {
+    return categories_ != nullptr ? (*categories_)[block] : trace_.allocations.main_category[block];
+  }
 
   Filter filter_;
   const trace::Trace& trace_;
   const ActivityIndex* index_;
   int64_t moment_ns_;
+  const std::vector<trace::Category>* categories_ = nullptr;
   std::vector<Memory> memory_;
   std::vector<trace::Phase> phase_of_slice_;  // empty: not asked
 };

@@ -6352,6 +6352,70 @@ most of it asked for by {}</source>
         <source>time</source>
         <translation>时间点</translation>
     </message>
+    <message>
+        <source>(no annotation)</source>
+        <translation>（无标注）</translation>
+    </message>
+    <message>
+        <source>(no file)</source>
+        <translation>（无文件）</translation>
+    </message>
+    <message>
+        <source>Age</source>
+        <translation>存在时间</translation>
+    </message>
+    <message>
+        <source>Annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>In which it was allocated</source>
+        <translation>分配时所处的阶段</translation>
+    </message>
+    <message>
+        <source>Of a group: of its oldest block</source>
+        <translation>对于分组：其中最早的块</translation>
+    </message>
+    <message>
+        <source>Of all that is allocated then</source>
+        <translation>占当时全部已分配内存的比例</translation>
+    </message>
+    <message>
+        <source>Of blocks: rounded requests</source>
+        <translation>按块计：取整后的请求大小</translation>
+    </message>
+    <message>
+        <source>Size class</source>
+        <translation>大小级别</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Freed</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation>长度</translation>
+    </message>
+    <message>
+        <source>Of allocated memory, from begin to end</source>
+        <translation>已分配内存从开始到结束的变化</translation>
+    </message>
+    <message>
+        <source>note</source>
+        <translation>笔记</translation>
+    </message>
+    <message>
+        <source>all</source>
+        <translation>全部</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -6409,6 +6473,26 @@ most of it asked for by {}</source>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: %2 GiB too much</source>
+        <translation>放不进 %1：超出 %2 GiB</translation>
+    </message>
+    <message>
+        <source>Does not fit into %1: an allocation failed</source>
+        <translation>放不进 %1：有一个请求没有空间</translation>
+    </message>
+    <message>
+        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
+        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
+    </message>
+    <message>
+        <source> and %1 GiB that libraries allocate outside the allocator</source>
+        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
     </message>
 </context>
 <context>
@@ -7147,6 +7231,14 @@ most of it asked for by {}</source>
         <source>Explain: findings, most bytes first</source>
         <translation>分析：发现的问题（按字节从多到少）</translation>
     </message>
+    <message>
+        <source>Live set</source>
+        <translation>存活集合</translation>
+    </message>
+    <message>
+        <source>Explain: what is allocated at the cursor</source>
+        <translation>分析：光标处已分配的内存</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::FindBar</name>
@@ -7343,6 +7435,10 @@ Remedy: %2</source>
         <source>Compare with</source>
         <translation>与…比较</translation>
     </message>
+    <message>
+        <source>Notes: %1 (on the Notes page)</source>
+        <translation>笔记：%1（在笔记页）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::KernelsPanel</name>
@@ -7376,6 +7472,139 @@ Remedy: %2</source>
     </message>
 </context>
 <context>
+    <name>vramscope::ui::KeyBindings</name>
+    <message>
+        <source>no JSON at byte %1: %2</source>
+        <translation>字节 %1 处不是 JSON：%2</translation>
+    </message>
+    <message>
+        <source>not an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>不是含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
+    </message>
+    <message>
+        <source>%1: expected a list of at most %2 keys</source>
+        <translation>%1：应为最多 %2 个按键的列表</translation>
+    </message>
+    <message>
+        <source>%1: &quot;%2&quot; is no key</source>
+        <translation>%1：“%2”不是按键</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read</source>
+        <translation>无法读取 %1</translation>
+    </message>
+    <message>
+        <source>%1 is larger than 1 MiB</source>
+        <translation>%1 大于 1 MiB</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::KeyEdit</name>
+    <message>
+        <source>Press a key</source>
+        <translation>请按键</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::KeysPage</name>
+    <message>
+        <source>Find a command, or a key such as Ctrl+F</source>
+        <translation>查找命令，或按键（如 Ctrl+F）</translation>
+    </message>
+    <message>
+        <source>No command has this name or key.</source>
+        <translation>没有命令有此名称或按键。</translation>
+    </message>
+    <message>
+        <source>Set</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>The only key of the command</source>
+        <translation>作为该命令唯一的按键</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>添加</translation>
+    </message>
+    <message>
+        <source>Beside the keys that the command has</source>
+        <translation>保留该命令已有的按键</translation>
+    </message>
+    <message>
+        <source>No key</source>
+        <translation>无按键</translation>
+    </message>
+    <message>
+        <source>The command keeps its place in the menus</source>
+        <translation>命令仍保留在菜单中</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>The keys that vramscope comes with</source>
+        <translation>vramscope 自带的按键</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation>全部重置</translation>
+    </message>
+    <message>
+        <source>%1 has no key now</source>
+        <translation>%1 现在没有按键</translation>
+    </message>
+    <message>
+        <source>%1 has the keys that it came with</source>
+        <translation>%1 已恢复默认按键</translation>
+    </message>
+    <message>
+        <source>All keys are as they came</source>
+        <translation>所有按键均已恢复默认</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>Came with</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Choose a command above</source>
+        <translation>请在上方选择命令</translation>
+    </message>
+    <message>
+        <source>Press the new key for “%1”</source>
+        <translation>请按下“%1”的新按键</translation>
+    </message>
+    <message>
+        <source>Take it</source>
+        <translation>改用于此</translation>
+    </message>
+    <message>
+        <source>%1 is the key of “%2”, which loses it</source>
+        <translation>%1 是“%2”的按键，将被取走</translation>
+    </message>
+    <message>
+        <source>%1 is a key of the timeline, which no longer gets it</source>
+        <translation>%1 是时间线的按键，时间线将不再收到它</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>vramscope::ui::LeaksPage</name>
     <message>
         <source> Full after about %1 more steps.</source>
@@ -7384,6 +7613,110 @@ Remedy: %2</source>
     <message>
         <source> Allocated at the end of the first step %1, of the last %2.</source>
         <translation> 第一步结束时已分配 %1，最后一步结束时 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::LiveChart</name>
+    <message>
+        <source>%1
+%2 (%3 %), blocks: %4</source>
+        <translation>%1
+%2（%3 %），块数：%4</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::LiveSetPage</name>
+    <message>
+        <source>Filter: relu, or size &gt; 10 MiB and phase = backward</source>
+        <translation>筛选：relu，或 size &gt; 10 MiB and phase = backward</translation>
+    </message>
+    <message>
+        <source>Group what is live by</source>
+        <translation>存活内存的分组方式</translation>
+    </message>
+    <message>
+        <source>by category</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>by module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>by op</source>
+        <translation>按算子</translation>
+    </message>
+    <message>
+        <source>by call site</source>
+        <translation>按调用点</translation>
+    </message>
+    <message>
+        <source>by file</source>
+        <translation>按文件</translation>
+    </message>
+    <message>
+        <source>by phase</source>
+        <translation>按阶段</translation>
+    </message>
+    <message>
+        <source>by size class</source>
+        <translation>按大小级别</translation>
+    </message>
+    <message>
+        <source>by age</source>
+        <translation>按存在时间</translation>
+    </message>
+    <message>
+        <source>by annotation</source>
+        <translation>按标注</translation>
+    </message>
+    <message>
+        <source>block by block</source>
+        <translation>逐块</translation>
+    </message>
+    <message>
+        <source>Space, Enter or a double click unfolds a group</source>
+        <translation>空格、回车或双击可展开分组</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at this moment.</source>
+        <translation>此刻没有已分配的内存。</translation>
+    </message>
+    <message>
+        <source>No live block matches the filter.</source>
+        <translation>没有存活的块符合筛选条件。</translation>
+    </message>
+    <message>
+        <source>%1 blocks, %2 requested</source>
+        <translation>%1 块，请求 %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2 blocks, %3 of %4</source>
+        <translation>%1 / %2 块，%3 / %4</translation>
+    </message>
+    <message>
+        <source>%1 allocated in %2 blocks</source>
+        <translation>%2 块中已分配 %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>The same blocks as a table, by call stack, or as areas</source>
+        <translation>同样的块：表格、按调用栈或按面积</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Flame graph</source>
+        <translation>火焰图</translation>
+    </message>
+    <message>
+        <source>Treemap</source>
+        <translation>矩形树图</translation>
     </message>
 </context>
 <context>
@@ -7991,10 +8324,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>返回录制</translation>
     </message>
     <message>
-        <source>Does not fit into %1: %2 GiB too much</source>
-        <translation>放不进 %1：超出 %2 GiB</translation>
-    </message>
-    <message>
         <source>showing %1 …</source>
         <translation>正在显示 %1…</translation>
     </message>
@@ -8017,10 +8346,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Web page (*.html)</source>
         <translation>网页 (*.html)</translation>
-    </message>
-    <message>
-        <source>Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)</source>
-        <translation>时间线 PNG (*.png);;时间线 PDF (*.pdf);;内存随时间变化 SVG (*.svg)</translation>
     </message>
     <message>
         <source>Opening %1</source>
@@ -8575,10 +8900,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>导出图片…</translation>
     </message>
     <message>
-        <source>The timeline as shown, as PNG or PDF; memory over time as SVG</source>
-        <translation>当前所见的时间线，PNG 或 PDF；内存随时间变化，SVG</translation>
-    </message>
-    <message>
         <source>Undo the last change of the configuration</source>
         <translation>撤销上一次配置更改</translation>
     </message>
@@ -8677,18 +8998,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>The recording does not name its model. Choose model, batch and sequence on the left, then press Ctrl+R.</source>
         <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
-    </message>
-    <message>
-        <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一个请求没有空间</translation>
-    </message>
-    <message>
-        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
-        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
-    </message>
-    <message>
-        <source> and %1 GiB that libraries allocate outside the allocator</source>
-        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
     </message>
     <message>
         <source>No baseline: runs are compared with the previous one</source>
@@ -8972,6 +9281,130 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <source>a run has at most %1 notes</source>
         <translation>一次运行最多有 %1 条备注</translation>
     </message>
+    <message>
+        <source>The timeline as shown, as PNG, SVG or PDF</source>
+        <translation>当前显示的时间线，存为 PNG、SVG 或 PDF</translation>
+    </message>
+    <message>
+        <source>Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)</source>
+        <translation>时间线 PNG (*.png);;时间线 SVG (*.svg);;时间线 PDF (*.pdf)</translation>
+    </message>
+    <message>
+        <source>Settings …</source>
+        <translation>设置…</translation>
+    </message>
+    <message>
+        <source>Theme, language, UI scale, motion, keys</source>
+        <translation>主题、语言、界面缩放、动态效果、按键</translation>
+    </message>
+    <message>
+        <source>preferences</source>
+        <translation>首选项</translation>
+    </message>
+    <message>
+        <source>options</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>scale</source>
+        <translation>缩放</translation>
+    </message>
+    <message>
+        <source>reduced motion</source>
+        <translation>减少动态效果</translation>
+    </message>
+    <message>
+        <source>Change keys …</source>
+        <translation>更改按键…</translation>
+    </message>
+    <message>
+        <source>Give any command another key</source>
+        <translation>为任何命令指定其他按键</translation>
+    </message>
+    <message>
+        <source>shortcuts</source>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>rebind</source>
+        <translation>重新绑定</translation>
+    </message>
+    <message>
+        <source>key bindings</source>
+        <translation>按键绑定</translation>
+    </message>
+    <message>
+        <source>Tour</source>
+        <translation>导览</translation>
+    </message>
+    <message>
+        <source>The window in five steps, on a shipped run</source>
+        <translation>用自带的运行分五步介绍窗口</translation>
+    </message>
+    <message>
+        <source>introduction</source>
+        <translation>介绍</translation>
+    </message>
+    <message>
+        <source>tutorial</source>
+        <translation>教程</translation>
+    </message>
+    <message>
+        <source>Memory over time</source>
+        <translation>内存随时间的变化</translation>
+    </message>
+    <message>
+        <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
+        <translation>阶段、内存、块、模块和内核共用一条时间轴。每种颜色是一类内存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+    </message>
+    <message>
+        <source>What is in memory</source>
+        <translation>内存里有什么</translation>
+    </message>
+    <message>
+        <source>At the peak, or at the cursor where you click in the curve. A click on a category hides it. Below: what is selected, with its call stack and links to its op, kernels and module.</source>
+        <translation>峰值处，或单击曲线放置光标处的内容。单击类别可隐藏它。下方是所选内容及其调用栈，以及到算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>What would change it</source>
+        <translation>什么会改变它</translation>
+    </message>
+    <message>
+        <source>Each technique shows what it saves and what it costs in time before it is switched on. Ctrl+Z takes it back; the history below has every result.</source>
+        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
+    </message>
+    <message>
+        <source>Why it is so</source>
+        <translation>为什么会这样</translation>
+    </message>
+    <message>
+        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds everything that is drawn.</source>
+        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
+    </message>
+    <message>
+        <source>Your own program</source>
+        <translation>您自己的程序</translation>
+    </message>
+    <message>
+        <source>Ctrl+G plans or records your train.py; Ctrl+O opens a recording. Ctrl+K finds any command. This tour is in the Help menu.</source>
+        <translation>Ctrl+G 规划或录制您的 train.py；Ctrl+O 打开录制。Ctrl+K 查找任何命令。此导览在“帮助”菜单中。</translation>
+    </message>
+    <message>
+        <source>Keep the selected range …</source>
+        <translation>保留所选区间…</translation>
+    </message>
+    <message>
+        <source>Beside others, as a note with its peak, its change and what it allocated and freed</source>
+        <translation>与其他区间并存，作为笔记记录其峰值、变化以及分配和释放的内容</translation>
+    </message>
+    <message>
+        <source>several</source>
+        <translation>多个</translation>
+    </message>
+    <message>
+        <source>Not kept: %1</source>
+        <translation>未保留：%1</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::NoteStore</name>
@@ -9013,6 +9446,10 @@ Move the file away to write new ones.</source>
         <translation>无法读取此运行的备注。
 %1
 移走该文件后才能写新备注。</translation>
+    </message>
+    <message>
+        <source>range of %1 from %2</source>
+        <translation>从 %2 开始、长 %1 的区间</translation>
     </message>
 </context>
 <context>
@@ -9760,14 +10197,14 @@ Move the file away to write new ones.</source>
         <translation>退出区间，重新显示整个跟踪（Esc）</translation>
     </message>
     <message>
-        <source>Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their text, or by a filter such as
-size &gt; 10 MiB and module ~ attn and phase = backward</source>
-        <translation>块、内核、拷贝、调用、算子、模块、调用栈和标注可按文本查找，或用筛选条件，如
-size &gt; 10 MiB and module ~ attn and phase = backward</translation>
-    </message>
-    <message>
         <source>Nothing in the timeline matches.</source>
         <translation>没有匹配项。</translation>
+    </message>
+    <message>
+        <source>Find blocks, kernels, copies, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
+size &gt; 10 MiB and module ~ attn and phase = backward</source>
+        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和笔记可按文本查找，或用筛选条件，如
+size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
 </context>
 <context>
@@ -9846,6 +10283,49 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
         <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>From the next start on</source>
+        <translation>下次启动后生效</translation>
+    </message>
+    <message>
+        <source>UI scale</source>
+        <translation>界面缩放</translation>
+    </message>
+    <message>
+        <source>Motion</source>
+        <translation>动态效果</translation>
+    </message>
+    <message>
+        <source>Reduced: nothing moves by itself</source>
+        <translation>减少：没有自动移动的内容</translation>
     </message>
 </context>
 <context>
@@ -10044,6 +10524,29 @@ Difference: %3 bytes.</source>
 Difference: %3 bytes.</source>
         <translation>已关闭：峰值为 %1；启用后为 %2。
 差异：%3 字节。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::Tour</name>
+    <message>
+        <source>End the tour</source>
+        <translation>结束导览</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>上一步</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>下一步</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完成</translation>
     </message>
 </context>
 <context>

@@ -89,6 +89,15 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
   ASSERT_EQ(pdf.status, 0) << pdf.err;
   EXPECT_TRUE(pdf.out.starts_with("%PDF-"));
   EXPECT_THAT(pdf.out, HasSubstr("/MediaBox [0 0 700"));
+  // An SVG of a size is the same drawing.
+  const Outcome svg = RunVramscope({"export", file, "--to", "svg", "--size", "700x500", "--title",
+                                    "a < b", "--theme", "dark", "-o", "-"});
+  ASSERT_EQ(svg.status, 0) << svg.err;
+  EXPECT_THAT(svg.out,
+              AllOf(HasSubstr("<svg xmlns"), HasSubstr("viewBox=\"0 0 700 500\""),
+                    HasSubstr("a &lt; b"), HasSubstr("fill=\"#15171c\""), HasSubstr("</svg>")));
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "svg", "--theme", "dark", "-o", "-"}).status, 2)
+      << "of no size it is of the memory alone, in the reader's theme";
   const Outcome small = RunVramscope({"export", file, "--to", "png", "--size", "1x1", "-o", "-"});
   EXPECT_EQ(small.status, 3);
   EXPECT_THAT(small.err, HasSubstr("1680x1050"));

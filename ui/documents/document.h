@@ -55,6 +55,7 @@ struct HistoryEntry {
   std::string file = {};       // where the result is saved; empty: nowhere (yet)
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: not known
+  uint32_t notes = 0;  // that were written on the result, when they were last known
   int64_t when_unix_s = 0;
 };
 
@@ -73,6 +74,7 @@ class History {
   void GoTo(size_t at);
   // The newest of this configuration; kNone: there is none.
   size_t Find(const run::RunConfig& config) const;
+  void SetNotes(size_t at, size_t notes) { entries_[at].notes = static_cast<uint32_t>(notes); }
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
   // The newest with these figures; kNone: there is none.
   size_t FindFigures(const HistoryEntry& of) const;

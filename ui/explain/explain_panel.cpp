@@ -5,6 +5,7 @@
 #include "ui/explain/compare_page.h"
 #include "ui/explain/findings_page.h"
 #include "ui/explain/fragmentation_page.h"
+#include "ui/explain/live_set_page.h"
 #include "ui/explain/out_of_memory_page.h"
 #include "ui/explain/reclaim_page.h"
 #include "ui/explain/state_page.h"
@@ -22,6 +23,8 @@ ExplainPanel::ExplainPanel(QTabWidget* tabs, QObject* parent) : QObject(parent),
        new ComparePage(&context_)},
       {"fragmentation", tr("Fragmentation"), tr("Explain: fragmentation and segments"), "Alt+2",
        new FragmentationPage(&context_)},
+      {"live-set", tr("Live set"), tr("Explain: what is allocated at the cursor"), "Alt+9",
+       new LiveSetPage(&context_)},
       {"reclaim", tr("Reclaim"), tr("Explain: how to reclaim memory"), "Alt+3",
        new ReclaimPage(&context_)},
       {"what-if", tr("What if"), tr("Explain: other allocator settings"), "Alt+4", what_if_,

@@ -56,6 +56,10 @@ std::optional<Note> NoteOf(const Json& object, const trace::Trace& trace) {
   if (!time || !written || !what || !text) return std::nullopt;
   if (*time < trace.begin_ns() || *time > trace.end_ns()) return std::nullopt;
   Note note{.time_ns = *time, .what = *what, .text = *text, .written_unix_s = *written};
+  if (object.contains("end_ns")) {
+    note.end_ns = Whole(object, "end_ns");
+    if (!note.end_ns || *note.end_ns <= *time || *note.end_ns > trace.end_ns()) return std::nullopt;
+  }
   if (!object.contains("kind") && !object.contains("row")) return note;
   const std::optional<std::string> kind = Text(object, "kind");
   const std::optional<int64_t> row = Whole(object, "row");
@@ -90,6 +94,7 @@ std::string NotesToJson(const std::string& content, const NoteList& notes) {
              {"what", note.what},
              {"text", note.text},
              {"written", note.written_unix_s}};
+    if (note.end_ns) one["end_ns"] = *note.end_ns;
     if (note.thing) {
       one["kind"] = query::Name(note.thing->kind);
       one["row"] = note.thing->row;

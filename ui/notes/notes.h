@@ -21,10 +21,11 @@
 namespace vramscope::ui {
 
 struct Note {
-  int64_t time_ns = 0;                // by the trace's clock
-  std::optional<query::Thing> thing;  // none: the note is of the moment
-  std::string what;                   // the thing's title when the note was made
-  std::string text;                   // empty: a bookmark
+  int64_t time_ns = 0;                 // by the trace's clock
+  std::optional<int64_t> end_ns = {};  // of a range that is kept; none: a moment
+  std::optional<query::Thing> thing;   // none: the note is of the moment
+  std::string what;                    // the thing's title when the note was made
+  std::string text;                    // empty: a bookmark
   int64_t written_unix_s = 0;
   friend bool operator==(const Note&, const Note&) = default;
 };

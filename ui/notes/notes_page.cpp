@@ -9,10 +9,14 @@
 #include <QLocale>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "profiler/base/i18n.h"
+#include "ui/panels/cells.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/range_rows.h"
 #include "ui/panels/table_panel.h"
 #include "ui/timeline/model/moments.h"
 
@@ -27,12 +31,28 @@ std::string Written(int64_t unix_s) {
       .toStdString();
 }
 
-Table NoteTable(const trace::Trace* trace, const NoteList& notes) {
+using Ranges = std::map<std::pair<int64_t, int64_t>, RangeSummary>;
+
+std::string ItemOf(const Note& note) {
+  return note.end_ns ? i18n::Text("range") : note.thing ? note.what : i18n::Text("time");
+}
+
+// A note of a moment has no figures; those of a range that is not added up yet are empty.
+Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& ranges) {
   Table table;
+  const bool any =
+      std::ranges::any_of(notes, [](const Note& note) { return note.end_ns.has_value(); });
   table.columns = {{i18n::Text("Time"), true, 124},
                    {i18n::Text("Item"), false, 260},
                    {i18n::Text("Note"), false, 380},
                    {i18n::Text("Written"), false, 130}};
+  if (any)
+    for (Column column :
+         {Column{i18n::Text("Length"), true, 96}, Column{i18n::Text("Peak"), true, 104},
+          Column{i18n::Text("Change"), true, 104, false,
+                 i18n::Text("Of allocated memory, from begin to end")},
+          Column{i18n::Text("Allocated"), true, 104}, Column{i18n::Text("Freed"), true, 104}})
+      table.columns.push_back(std::move(column));
   if (trace == nullptr) return table;
   for (size_t i = 0; i < notes.size(); ++i) {
     const Note& note = notes[i];
@@ -41,11 +61,20 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes) {
     row.cells[0] = {.text = timeline::MomentOf(*trace, note.time_ns),
                     .sort = static_cast<double>(note.time_ns),
                     .ns = note.time_ns};
-    row.cells[1].text = note.thing ? note.what : i18n::Text("time");
+    row.cells[1].text = ItemOf(note);
     row.cells[2].text = note.text.empty() ? i18n::Text("bookmark") : note.text;
     if (note.text.empty()) row.cells[2].tone = Cell::Tone::kDim;
     row.cells[3] = {.text = Written(note.written_unix_s),
                     .sort = static_cast<double>(note.written_unix_s)};
+    if (note.end_ns) {
+      row.cells[4] = DurationCell(*note.end_ns - note.time_ns, trace->info.has_times);
+      if (const auto at = ranges.find({note.time_ns, *note.end_ns}); at != ranges.end()) {
+        row.cells[5] = BytesCell(at->second.peak);
+        row.cells[6] = DifferenceCell(at->second.change);
+        row.cells[7] = BytesCell(at->second.allocated);
+        row.cells[8] = BytesCell(at->second.freed);
+      }
+    }
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -104,23 +133,62 @@ void NotesPage::setEmptyText(const QString& text) {
 
 void NotesPage::setTheme(const timeline::Theme& theme) { model_->setTheme(theme); }
 
-void NotesPage::setNotes(std::shared_ptr<const trace::Trace> trace, const NoteList& notes,
+void NotesPage::setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                          const QString& error) {
-  if (trace != trace_) begun_.reset();
-  const bool same = trace == trace_;
-  const std::optional<size_t> before = Chosen();
-  trace_ = std::move(trace);
+  const bool same = digest == digest_;
+  if (!same) {
+    begun_.reset();
+    ranges_.clear();
+    jobs_.cancel();
+    filling_ = true;
+    view_->setCurrentIndex({});
+    filling_ = false;
+  }
+  digest_ = std::move(digest);
   notes_ = notes;
   error_ = error;
+  Fill();
+  ShowLine();
+  AddUpRanges();
+}
+
+void NotesPage::Fill() {
+  const std::optional<size_t> before = Chosen();
   filling_ = true;
-  model_->setTable(NoteTable(trace_.get(), notes_));
+  model_->setTable(NoteTable(trace(), notes_, ranges_));
   view_->sortAsBefore();
   // The chosen note stays chosen while its text changes.
-  if (same && before && *before < notes_.size())
+  if (before && *before < notes_.size())
     for (int row = 0; row < model_->rowCount(); ++row)
       if (model_->table().rows[static_cast<size_t>(row)].group == *before) view_->selectRow(row);
   filling_ = false;
-  ShowLine();
+}
+
+void NotesPage::AddUpRanges() {
+  std::vector<std::pair<int64_t, int64_t>> missing;
+  for (const Note& note : notes_)
+    if (note.end_ns && !ranges_.contains({note.time_ns, *note.end_ns}))
+      missing.emplace_back(note.time_ns, *note.end_ns);
+  if (missing.empty() || digest_ == nullptr) return;
+  jobs_.Ask(
+      [digest = digest_, missing](const JobToken& token) {
+        Ranges sums;
+        for (const auto& [begin, end] : missing) {
+          if (token.cancelled()) break;
+          const RangeFigures figures = FiguresOfRange(*digest, begin, end);
+          sums[{begin, end}] = {.peak = figures.peak,
+                                .allocated = figures.allocated_bytes,
+                                .freed = figures.freed_bytes,
+                                .change = static_cast<int64_t>(figures.at_end) -
+                                          static_cast<int64_t>(figures.at_begin)};
+        }
+        return sums;
+      },
+      [this, of = digest_](const absl::StatusOr<Ranges>& sums) {
+        if (!sums.ok() || of != digest_) return;
+        ranges_.insert(sums->begin(), sums->end());
+        Fill();
+      });
 }
 
 std::optional<size_t> NotesPage::Chosen() const {
@@ -151,12 +219,17 @@ void NotesPage::ShowLine() {
                                             : tr("Text; Enter changes the note"));
   remove_->setEnabled(at.has_value());
   QString of;
-  if (note != nullptr && trace_ != nullptr) {
-    of = QString::fromStdString(timeline::MomentOf(*trace_, note->time_ns));
+  if (note != nullptr && trace() != nullptr) {
+    of = QString::fromStdString(timeline::MomentOf(*trace(), note->time_ns));
+    if (note->end_ns)
+      of = tr("range of %1 from %2")
+               .arg(QString::fromStdString(
+                        timeline::LengthOf(*trace(), *note->end_ns - note->time_ns)),
+                    of);
     if (!note->what.empty()) of += QStringLiteral(" · ") + QString::fromStdString(note->what);
   }
   of_->setFullText(of);
-  view_->setEmptyText(trace_ == nullptr  ? nothing_
+  view_->setEmptyText(trace() == nullptr ? nothing_
                       : error_.isEmpty() ? tr("No notes on this run. Right-click anything in the "
                                               "timeline, or press Ctrl+M.")
                                          : tr("The notes of this run cannot be read.\n%1\nMove the "
@@ -208,6 +281,7 @@ QJsonObject NotesPage::dumpState() const {
   QJsonArray list;
   for (const Note& note : notes_)
     list.append(QJsonObject{{"time_ns", qint64{note.time_ns}},
+                            {"end_ns", qint64{note.end_ns.value_or(0)}},
                             {"what", QString::fromStdString(note.what)},
                             {"text", QString::fromStdString(note.text)}});
   out["notes"] = list;

@@ -1,7 +1,8 @@
-// The page of notes and bookmarks among the tables: when, of what, the text. A row reveals what it
-// is of; the line above writes a new note or changes the chosen one.
+// The page of notes and bookmarks among the tables: when, of what, the text, and of a range that is
+// kept its figures. A row reveals what it is of; the line above writes a new note or changes the
+// chosen one.
 //
-//   page->setNotes(trace, notes);
+//   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // typed and entered: added()
 //
 // UI thread only.
@@ -9,10 +10,14 @@
 
 #include <QJsonObject>
 #include <QWidget>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "ui/jobs/jobs.h"
 #include "ui/notes/notes.h"
+#include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
 class QLineEdit;
@@ -24,15 +29,23 @@ class ElidedLabel;
 class TableModel;
 class TableView;
 
+// Of a kept range: what its card says first.
+struct RangeSummary {
+  uint64_t peak = 0, allocated = 0, freed = 0;
+  int64_t change = 0;  // of what is allocated, from its begin to its end
+  friend bool operator==(const RangeSummary&, const RangeSummary&) = default;
+};
+
 class NotesPage : public QWidget {
   Q_OBJECT
   Q_PROPERTY(QString emptyText MEMBER nothing_)
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `trace`: null while nothing is shown, or its notes are not known. `error`: why there are none.
-  void setNotes(std::shared_ptr<const trace::Trace> trace, const NoteList& notes,
+  // `digest`: null while nothing is shown, or its notes are not known. `error`: why there are none.
+  void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
+  bool busy() const { return jobs_.busy(); }
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // while there is no trace
   void begin(const Note& note);            // a new one, whose text is asked for
@@ -55,8 +68,14 @@ class NotesPage : public QWidget {
   void Enter();
   void Remove();
   void ShowLine();
+  void Fill();
+  void AddUpRanges();
+  const trace::Trace* trace() const { return digest_ ? digest_->trace.get() : nullptr; }
 
-  std::shared_ptr<const trace::Trace> trace_;
+  std::shared_ptr<const Digest> digest_;
+  // Of kept ranges of this digest, by begin and end.
+  std::map<std::pair<int64_t, int64_t>, RangeSummary> ranges_;
+  Jobs jobs_;
   NoteList notes_;
   std::optional<Note> begun_;
   bool filling_ = false;

@@ -41,9 +41,13 @@ Cell CategoryCell(trace::Category category) {
 
 Cell TextCell(std::string text) {
   // What profiler/ calls what has no name; other texts are the program's own.
-  static constexpr std::string_view kUnnamed[] = {
-      TEXT_MARK("(before the recording)"), TEXT_MARK("(unattributed)"), TEXT_MARK("(no module)"),
-      TEXT_MARK("(no op)"), TEXT_MARK("(no stack)")};
+  static constexpr std::string_view kUnnamed[] = {TEXT_MARK("(before the recording)"),
+                                                  TEXT_MARK("(unattributed)"),
+                                                  TEXT_MARK("(no module)"),
+                                                  TEXT_MARK("(no op)"),
+                                                  TEXT_MARK("(no stack)"),
+                                                  TEXT_MARK("(no file)"),
+                                                  TEXT_MARK("(no annotation)")};
   if (std::ranges::find(kUnnamed, std::string_view(text)) != std::end(kUnnamed))
     text = i18n::Text(text);
   Cell cell;

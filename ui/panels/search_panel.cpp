@@ -4,9 +4,14 @@
 #include <QItemSelectionModel>
 #include <QLineEdit>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "profiler/base/i18n.h"
+#include "profiler/query/matcher.h"
 #include "ui/jobs/release_later.h"
+#include "ui/panels/cells.h"
 #include "ui/panels/find_bar.h"
 #include "ui/panels/kernel_rows.h"
 #include "ui/panels/qt_theme.h"
@@ -22,6 +27,72 @@ QString Number(uint64_t n) { return QString::fromStdString(timeline::FormatCount
 QString CountOf(query::ThingKind kind, uint64_t n) {
   return QStringLiteral("%1 %2").arg(QString::fromStdString(i18n::Text(query::Name(kind))),
                                      Number(n));
+}
+
+using query::FilterNode;
+
+// Of a field that a note does not have nothing is said of it, whichever the comparison.
+bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
+  const FilterNode& node = filter.nodes()[at];
+  switch (node.is) {
+    case FilterNode::Is::kText:
+      return query::ContainsText(note.text, node.text) || query::ContainsText(note.what, node.text);
+    case FilterNode::Is::kNot:
+      return !MatchesNote(filter, node.left, note);
+    case FilterNode::Is::kAnd:
+      return MatchesNote(filter, node.left, note) && MatchesNote(filter, node.right, note);
+    case FilterNode::Is::kOr:
+      return MatchesNote(filter, node.left, note) || MatchesNote(filter, node.right, note);
+    case FilterNode::Is::kCompare:
+      break;
+  }
+  const std::string_view of = node.field == query::FilterField::kName   ? note.text
+                              : node.field == query::FilterField::kKind ? "note"
+                                                                        : std::string_view();
+  if (node.field != query::FilterField::kName && node.field != query::FilterField::kKind)
+    return false;
+  const bool contains = query::ContainsText(of, node.text);
+  switch (node.relation) {
+    case query::Relation::kContains:
+      return contains;
+    case query::Relation::kContainsNot:
+      return !contains;
+    case query::Relation::kEqual:
+      return contains && of.size() == node.text.size();
+    case query::Relation::kNotEqual:
+      return !contains || of.size() != node.text.size();
+    default:
+      return false;
+  }
+}
+
+// Those in the range, before everything else; gives how many.
+size_t AddNotes(const timeline::NoteMarks* notes, const query::Filter& filter,
+                std::pair<qint64, qint64> range, const trace::Trace& trace, Table* table) {
+  if (notes == nullptr || filter.empty()) return 0;
+  std::vector<Row> rows;
+  for (size_t i = 0; i < notes->notes.size(); ++i) {
+    const timeline::NoteMark& note = notes->notes[i];
+    const int64_t end = std::max(note.time_ns, note.end_ns);
+    if (range.first < range.second && (end < range.first || note.time_ns >= range.second)) continue;
+    if (!MatchesNote(filter, static_cast<uint32_t>(filter.nodes().size() - 1), note)) continue;
+    Row row;
+    row.time_ns = note.time_ns;
+    row.group = static_cast<uint32_t>(i);
+    std::string text = note.text.empty() ? std::string(i18n::Text("bookmark")) : note.text;
+    if (!note.what.empty()) text += " \u00b7 " + note.what;
+    const Cell none{.text = "\u2013", .tone = Cell::Tone::kDim};
+    row.cells = {
+        {.text = i18n::Text("note"), .sort = -1},
+        TextCell(std::move(text)),
+        CountCell(1),
+        note.range() ? DurationCell(note.end_ns - note.time_ns, trace.info.has_times) : none,
+        none};
+    rows.push_back(std::move(row));
+  }
+  table->rows.insert(table->rows.begin(), std::make_move_iterator(rows.begin()),
+                     std::make_move_iterator(rows.end()));
+  return rows.size();
 }
 
 }  // namespace
@@ -62,6 +133,12 @@ void SearchPanel::setEmptyText(const QString& text) {
   Count();
 }
 
+void SearchPanel::setNotes(std::shared_ptr<const timeline::NoteMarks> notes) {
+  if (notes == notes_) return;
+  notes_ = std::move(notes);
+  if (!filter_.empty()) Stale();
+}
+
 void SearchPanel::setTheme(const timeline::Theme& theme) { model_->setTheme(theme); }
 
 void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
@@ -78,7 +155,7 @@ void SearchPanel::Ask() {
     return Show(nullptr);
   }
   jobs_.Ask(
-      [of = indexes_, filter = filter_, range = range_](const JobToken& token) {
+      [of = indexes_, filter = filter_, range = range_, notes = notes_](const JobToken& token) {
         auto answer = std::make_shared<Answer>();
         answer->of = of;
         auto found =
@@ -91,6 +168,8 @@ void SearchPanel::Ask() {
         answer->marking = std::make_shared<const timeline::Marking>(
             timeline::MarkThings(of->shared_trace(), found->things));
         answer->table = FoundTable(*found, of->trace());
+        if (notes != nullptr && notes->trace == of->shared_trace())
+          answer->notes = AddNotes(notes.get(), filter, range, of->trace(), &answer->table);
         answer->found = std::move(found);
         return answer;
       },
@@ -119,15 +198,19 @@ void SearchPanel::Show(const std::shared_ptr<Answer>& answer) {
 
 uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
-  return now.isValid() && now.row() < model_->rowCount()
-             ? model_->table().rows[static_cast<size_t>(now.row())].group
-             : UINT32_MAX;
+  if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
+  const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
+  return row.time_ns >= 0 ? UINT32_MAX : row.group;  // a note is of no group
 }
 
 // Its first is shown, and it alone is marked; of a frame of stacks: its blocks are looked for.
 void SearchPanel::RowChosen(int row) {
   if (shown_ == nullptr || shown_->of != indexes_) return;
   const Row& chosen = model_->table().rows[static_cast<size_t>(row)];
+  if (chosen.time_ns >= 0) {
+    Q_EMIT noteClicked(chosen.group);
+    return;
+  }
   if (chosen.group == UINT32_MAX) {
     const std::string frame = chosen.cells[1].text;
     search(QStringLiteral("kind = block and stack = %1")
@@ -141,6 +224,7 @@ void SearchPanel::RowChosen(int row) {
 bool SearchPanel::step(int direction) {
   if (shown_ == nullptr || shown_->of != indexes_) return false;
   const query::SearchResult& found = *shown_->found;
+  if (found.things.empty()) return view_->step(direction);  // notes alone
   const size_t next = found.Next(at_, direction, CurrentGroup());
   if (next >= found.things.size()) return false;
   at_ = next;
@@ -157,22 +241,24 @@ void SearchPanel::focusEdit() {
 }
 
 void SearchPanel::Count() {
-  view_->setEmptyText(
-      indexes_ == nullptr ? nothing_
-      : filter_.empty()
-          ? tr("Find blocks, kernels, copies, calls, ops, modules, stacks and annotations by their "
-               "text, or by a filter such as\nsize > 10 MiB and module ~ attn and phase = backward")
-      : shown_ == nullptr ? tr("Searching …")
-                          : tr("Nothing in the timeline matches."));
+  view_->setEmptyText(indexes_ == nullptr ? nothing_
+                      : filter_.empty()   ? tr("Find blocks, kernels, copies, calls, ops, modules, "
+                                                 "stacks, annotations and notes by "
+                                                 "their text, or by a filter such as\nsize > 10 MiB "
+                                                 "and module ~ attn and phase = backward")
+                      : shown_ == nullptr ? tr("Searching …")
+                                          : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())
     return bar_->setCount(filter_.empty() ? QString() : tr("Searching …"), false);
   const query::SearchResult& found = *shown_->found;
-  if (found.things.empty()) return bar_->setCount(tr("nothing found"), false);
+  if (found.things.empty() && shown_->notes == 0) return bar_->setCount(tr("nothing found"), false);
   QStringList kinds;
+  if (shown_->notes > 0)
+    kinds << QStringLiteral("%1 %2").arg(ToQString(i18n::Text("note")), Number(shown_->notes));
   for (int k = 0; k < query::kThingKindCount; ++k)
     if (const auto kind = static_cast<query::ThingKind>(k); found.count(kind) > 0)
       kinds << CountOf(kind, found.count(kind));
-  const QString all = Number(found.things.size());
+  const QString all = Number(found.things.size() + shown_->notes);
   bar_->setCount(
       at_ < found.things.size()
           ? tr("%1 of %2 found: %3").arg(Number(at_ + 1), all, kinds.join(QStringLiteral(", ")))
@@ -184,6 +270,7 @@ QJsonObject SearchPanel::dumpState() const {
   QJsonObject out = view_->dumpState();
   out["search"] = bar_->text();
   out["count"] = bar_->count();
+  out["notes"] = shown_ ? static_cast<int>(shown_->notes) : 0;
   out["found"] = shown_ ? static_cast<double>(shown_->found->things.size()) : 0.0;
   out["at"] = shown_ && at_ < shown_->found->things.size() ? static_cast<double>(at_) : -1.0;
   return out;

@@ -1,6 +1,6 @@
 // One search over everything that is drawn: blocks, kernels, copies, calls, ops, modules, stacks,
-// annotations. What is found is marked on the timeline, listed in groups of a name, and stepped
-// through by time.
+// annotations, notes. What is found is marked on the timeline, listed in groups of a name, and
+// stepped through by time.
 //
 // UI thread only. Looked for beside it; the newest text wins, an older search is stopped.
 #pragma once
@@ -15,6 +15,7 @@
 #include "ui/panels/ranged_page.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/marking.h"
+#include "ui/timeline/model/note_marks.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/theme.h"
 
@@ -31,6 +32,8 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
+  // Of what is shown, as the canvas has them; null: there are none.
+  void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void search(const QString& text);  // as if it was typed
@@ -44,6 +47,7 @@ class SearchPanel : public RangedPage {
 
  Q_SIGNALS:
   void thingClicked(const vramscope::query::Thing& thing);
+  void noteClicked(size_t note);
   // What is found; null: nothing is looked for any more.
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
 
@@ -53,6 +57,7 @@ class SearchPanel : public RangedPage {
     std::shared_ptr<const query::SearchResult> found;
     std::shared_ptr<const timeline::Marking> marking;
     Table table;
+    size_t notes = 0;  // that were found
   };
   void Ask() override;
   void Show(const std::shared_ptr<Answer>& answer);
@@ -61,6 +66,7 @@ class SearchPanel : public RangedPage {
   uint32_t CurrentGroup() const;  // UINT32_MAX: none is chosen
 
   query::Filter filter_;
+  std::shared_ptr<const timeline::NoteMarks> notes_;
   Jobs jobs_;
   std::shared_ptr<Answer> shown_;  // null: nothing is looked for
   size_t at_ = SIZE_MAX;           // number of the thing that was stepped to last

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -194,10 +195,10 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     grid->addWidget(MakeLabel(keys, LabelRole::kNumberDim), line++, 1);
   };
   for (const ActionRegistry::Entry& entry : registry.entries()) {
-    if (entry.spec.shortcuts.isEmpty()) continue;
+    if (entry.action->shortcuts().isEmpty()) continue;
     if (entry.spec.menu != menu) heading(menu = entry.spec.menu);
     QStringList keys;
-    for (const QKeySequence& key : entry.spec.shortcuts)
+    for (const QKeySequence& key : entry.action->shortcuts())
       keys << key.toString(QKeySequence::NativeText);
     row(Clean(entry.action->text()), keys.join(tr(" or ")));
   }
@@ -207,6 +208,15 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
   grid->setColumnStretch(0, 1);
   scroll->setWidget(inside);
   outer->addWidget(scroll);
+  if (QAction* change = registry.Find(QStringLiteral("help.keys"))) {
+    auto* button = new QPushButton(Clean(change->text()));
+    button->setAutoDefault(false);
+    connect(button, &QPushButton::clicked, this, [this, change] {
+      close();
+      change->trigger();
+    });
+    outer->addWidget(button, 0, Qt::AlignLeft);
+  }
   resize(520, 640);
 }
 

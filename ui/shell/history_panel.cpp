@@ -71,10 +71,25 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
           .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_allocated))),
       HistoryPanel::tr("Peak reserved %1")
           .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_reserved)))};
+  row.notes = static_cast<int>(entry.notes);
+  if (row.notes > 0) tip << HistoryPanel::tr("Notes: %1 (on the Notes page)").arg(row.notes);
   if (!row.time.isEmpty()) tip << HistoryPanel::tr("Last step %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
   return row;
+}
+
+// A pennant as on the ruler, and how many notes there are.
+void Flag(int notes, const timeline::Theme& theme, QPainter* painter, QRect* in) {
+  constexpr int kPennant = 8, kPole = 11;
+  const QString text = QString::number(notes);
+  const int width = painter->fontMetrics().horizontalAdvance(text);
+  painter->setPen(ToQColor(theme.dim));
+  painter->drawText(*in, Qt::AlignRight | Qt::AlignVCenter, text);
+  const int x = in->right() - width - kPennant - 5, y = in->center().y() - kPole / 2;
+  painter->fillRect(QRect(x, y, 1, kPole), ToQColor(theme.accent));
+  painter->fillRect(QRect(x, y, kPennant, kPole / 2 + 1), ToQColor(theme.accent));
+  in->setRight(x - kFigureGap);
 }
 
 }  // namespace
@@ -124,6 +139,7 @@ QJsonArray HistoryPanel::dumpState() const {
                            {"reserved", row.reserved},
                            {"step", row.time},
                            {"difference", row.difference},
+                           {"notes", row.notes},
                            {"current", row.current}});
   return out;
 }
@@ -190,6 +206,7 @@ void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   painter->setFont(PanelFont(timeline::Font::kMonoSmall));
   right(&above, row.clock, theme.dim);
   right(&below, row.time, theme.dim);
+  if (row.notes > 0) Flag(row.notes, theme, painter, &below);
   const QString figures = row.allocated == row.reserved || row.reserved.isEmpty()
                               ? row.allocated
                               : HistoryPanel::tr("%1 of %2").arg(row.allocated, row.reserved);

@@ -36,6 +36,7 @@ class HistoryPanel : public QWidget {
 
   struct Row {
     QString change, clock, allocated, reserved, time, difference, tip;
+    int notes = 0;     // that are written on the result
     int64_t less = 0;  // bytes of `difference`, < 0: it is less
     bool current = false;
     friend bool operator==(const Row&, const Row&) = default;

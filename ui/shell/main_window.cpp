@@ -54,7 +54,9 @@
 #include "ui/shell/history_panel.h"
 #include "ui/shell/savings.h"
 #include "ui/shell/session_file.h"
+#include "ui/shell/settings_dialog.h"
 #include "ui/shell/setup_panel.h"
+#include "ui/shell/tour.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/timeline_widget.h"
@@ -63,13 +65,6 @@
 namespace vramscope::ui {
 namespace {
 
-// Docks at first: no wider and higher than this, nor than their share of the window.
-constexpr int kControlsWidth = 336, kControlsLeast = 316;
-constexpr int kBreakdownWidth = 330, kBreakdownLeast = 260;
-constexpr int kTablesHeight = 300, kTablesLeast = 150, kTablesLeastWidth = 320;
-constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
-constexpr double kHistoryShare = 0.18;
-constexpr double kSideShare = 0.2, kTablesShare = 0.29;
 constexpr int kDumpedLog = 2000;
 constexpr int kProgressWidth = 160, kProgressHeight = 6;
 
@@ -92,6 +87,7 @@ QScrollArea* Scrolling(QWidget* inside) {
 
 MainWindow::MainWindow(const MainWindowOptions& options)
     : settings_(OpenSettings(options.settings_file)),
+      recent_(&actions_, settings_.get()),
       with_savings_(options.savings),
       with_cache_(options.cache),
       kept_(!options.state_folder.isEmpty() ? options.state_folder
@@ -194,9 +190,11 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   connect(&stop_again_, &QTimer::timeout, this, &MainWindow::StopRuns);
 
   resize(1680, 1050);
-  FitLayout();
-  default_layout_ = saveState(kLayoutVersion);
-  RestoreLayout();
+  layout_.start(this, {.controls = controls_dock_,
+                       .history = history_dock_,
+                       .breakdown = breakdown_dock_,
+                       .tables = tables_dock_});
+  layout_.restore(*settings_);
   ApplyChosenTheme();
   SetConfig(run::RunConfigBuilder().Build().value_or(run::RunConfig{}));
   BuildSession();
@@ -277,10 +275,10 @@ void MainWindow::BuildDocks() {
   pages->addWidget(controls_tabs_);
   pages->addWidget(controls_, 1);
   controls_dock_ = dock(tr("Run and techniques"), "controlsDock", left, Qt::LeftDockWidgetArea);
-  controls_dock_->setMinimumWidth(kControlsLeast);
+  controls_dock_->setMinimumWidth(DockLayout::kControlsLeast);
   history_ = new HistoryPanel;
   history_dock_ = dock(tr("History"), "historyDock", history_, Qt::LeftDockWidgetArea);
-  history_dock_->setMinimumWidth(kControlsLeast);
+  history_dock_->setMinimumWidth(DockLayout::kControlsLeast);
   breakdown_ = new BreakdownPanel;
   auto* right = new QWidget;
   selection_ = new SelectionPanel(right);
@@ -292,10 +290,10 @@ void MainWindow::BuildDocks() {
   answers->addWidget(above, 1);
   answers->addWidget(selection_);
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
-  breakdown_dock_->setMinimumWidth(kBreakdownLeast);
+  breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   // Less than some of its pages would like: the canvas is what the window is for.
-  tabs_->setMinimumSize(kTablesLeastWidth, kTablesLeast);
+  tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
 }
 
 // Before the log, in the order of pageNames().
@@ -421,93 +419,16 @@ void MainWindow::ConnectPanels() {
   ConnectPages();
 }
 
-void MainWindow::RestoreLayout() {
-  const QByteArray geometry = settings_->value(QStringLiteral("geometry")).toByteArray();
-  if (!geometry.isEmpty()) restoreGeometry(geometry);
-  const QByteArray layout = settings_->value(QStringLiteral("layout")).toByteArray();
-  layout_restored_ = !layout.isEmpty() && restoreState(layout, kLayoutVersion);
-}
-
-void MainWindow::FitLayout() {
-  const auto part = [](int whole, double share, int least, int most) {
-    return std::clamp(static_cast<int>(whole * share), least, most);
-  };
-  resizeDocks({controls_dock_, breakdown_dock_},
-              {part(width(), kSideShare, kControlsLeast, kControlsWidth),
-               part(width(), kSideShare, kBreakdownLeast, kBreakdownWidth)},
-              Qt::Horizontal);
-  resizeDocks({history_dock_}, {part(height(), kHistoryShare, kHistoryLeast, kHistoryHeight)},
-              Qt::Vertical);
-  resizeDocks({tables_dock_}, {part(height(), kTablesShare, kTablesLeast, kTablesHeight)},
-              Qt::Vertical);
-}
-
-void MainWindow::ResetLayout() {
-  restoreState(default_layout_, kLayoutVersion);
-  FitLayout();
-}
-
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
-  // Only now is it known how large the window is.
-  if (!std::exchange(shown_once_, true) && !layout_restored_) FitLayout();
-}
-
-void MainWindow::setThemeChoice(ThemeChoice choice, bool remember) {
-  theme_choice_ = choice;
-  if (remember) settings_->setValue(QStringLiteral("theme"), ThemeName(choice));
-  theme_ = ResolveTheme(choice);
-  ApplyChosenTheme();
+  layout_.shown();
 }
 
 QString MainWindow::storedLanguage() {
   return OpenSettings({})->value(QStringLiteral("language")).toString();
 }
 
-void MainWindow::setLanguage(Language language, bool remember) {
-  if (remember) settings_->setValue(QStringLiteral("language"), LanguageName(language));
-  if (language == CurrentLanguage()) return;
-  SetLanguage(language);
-  actions_.Retranslate();
-  Retranslate(this);
-  RebuildRecent();
-  // What is made of data is made again; position and selection stay.
-  KeepView();
-  timeline_->retranslate();
-  ShowNothing();
-  ShowActive();
-  SetConfig(doc().config);
-  RefreshTabs();
-  WarnOfFonts();
-}
-
-void MainWindow::WarnOfFonts() {
-  if (FontsCover(CurrentLanguage())) return;
-  banner_->show({.kind = "no-font",
-                 .tone = Banner::Tone::kWarning,
-                 .title = QStringLiteral("No font with Chinese characters is installed"),
-                 .text = QStringLiteral("Install one, for instance with \"apt-get install "
-                                        "fonts-noto-cjk\", and start vramscope again.")});
-}
-
-void MainWindow::ApplyChosenTheme() {
-  ApplyTheme(theme_);
-  timeline_->setTheme(theme_);
-  techniques_->setTheme(theme_);
-  program_->setTheme(theme_);
-  breakdown_->setTheme(theme_);
-  selection_->setTheme(theme_);
-  explain_->setTheme(theme_);
-  phases_->setTheme(theme_);
-  allocations_->setTheme(theme_);
-  kernels_->setTheme(theme_);
-  search_->setTheme(theme_);
-  notes_page_->setTheme(theme_);
-  for (StudyPage* page : studies_) page->setTheme(theme_);
-  history_->setTheme(theme_);
-  document_tabs_->setTheme(theme_);
-  actions_.Refresh();
-}
+int MainWindow::storedUiScale() { return StoredUiScale(*OpenSettings({})); }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (!event->mimeData()->hasUrls()) return;
@@ -574,8 +495,7 @@ QJsonObject MainWindow::dumpState() const {
              {"headroom_bytes", static_cast<double>(s.headroom_bytes)}};
   }
   QJsonArray recent;
-  for (const QString& path : settings_->value(QStringLiteral("recent")).toStringList())
-    recent.append(path);
+  for (const QString& path : recent_.paths()) recent.append(path);
   const auto config_json = QByteArray::fromStdString(run::ToJson(doc().config));
   QJsonObject config = QJsonDocument::fromJson(config_json).object();
   config.remove(QStringLiteral("model_config_json"));
@@ -626,6 +546,7 @@ QJsonObject MainWindow::dumpState() const {
       {"history", history_->dumpState()},
       {"program_behind", programBehind()},
       {"can_plan", can_plan_},
+      {"tour", tour_ ? QJsonValue(tour_->dumpState()) : QJsonValue::Null},
       {"setup", setup_panel_->dumpState()},
       {"busy", busy()}};
 }

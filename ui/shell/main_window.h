@@ -14,6 +14,7 @@
 #include <QElapsedTimer>
 #include <QJsonObject>
 #include <QMainWindow>
+#include <QPointer>
 #include <QSettings>
 #include <QTimer>
 #include <array>
@@ -34,8 +35,10 @@
 #include "ui/panels/rows.h"
 #include "ui/setup/torch_download.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/dock_layout.h"
 #include "ui/shell/file_loader.h"
 #include "ui/shell/kept_results.h"
+#include "ui/shell/recent_files.h"
 #include "ui/shell/run_cache.h"
 #include "ui/shell/style.h"
 
@@ -68,6 +71,7 @@ class ExplainPanel;
 class HeaderBar;
 class HistoryPanel;
 class KernelsPanel;
+class KeyBindings;
 class NoteStore;
 class NotesPage;
 class PhasesPanel;
@@ -86,6 +90,7 @@ class WaterfallPage;
 class TableModel;
 class TableView;
 class TechniquePanel;
+class Tour;
 class WorkerClient;
 struct ProgramEnd;
 struct SavedDocument;
@@ -167,12 +172,19 @@ class MainWindow : public QMainWindow {
   // and can be cancelled, which leaves an older file as it was.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // By the name's ending: .html a report (of a baseline, too, where one is pinned), .png and .pdf
-  // the timeline as it is seen, .svg the memory over time, .csv the allocations.
+  // By the name's ending: .html a report (of a baseline, too, where one is pinned), .png, .pdf and
+  // .svg the timeline as it is seen, .csv the allocations.
   void exportAs(const QString& path);
   // What is being run, read, written or replayed, programs too, without a question.
   void cancelAll();
-  void openPage(const QString& id);  // a name of pageNames(), else nothing happens
+  void openPage(const QString& id);        // a name of pageNames(), else nothing happens
+  void openSettings(const QString& page);  // "appearance", "keys"
+  // Five steps on what is shown, else on a shipped run.
+  void startTour();
+  // Once, at the first start of all. False: nothing was opened for it.
+  bool offerTour();
+  Tour* tour() const;  // null: none goes on
+  KeyBindings* keyBindings() const { return keys_; }
   // The controls of the built-in models, with the techniques that have these words.
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
@@ -180,6 +192,7 @@ class MainWindow : public QMainWindow {
   // `remember`: the next start begins with it.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // what was chosen last; empty: nothing
+  static int storedUiScale();       // percent, likewise
   // Of the running window, in place. `remember`: the next start begins with it.
   void setLanguage(Language language, bool remember = true);
   // Of a recording of several GPUs, which one is shown.
@@ -243,6 +256,8 @@ class MainWindow : public QMainWindow {
   void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
   void ChangeNotes(const QString& what, NoteList after);
   void RevealNote(const Note& note);
+  void CountNotes();  // in the history
+  void KeepRange();
   QString WhyNoNotes() const;  // empty: they can be made
   // main_window_measure.cpp
   void ConnectMarks();
@@ -255,9 +270,6 @@ class MainWindow : public QMainWindow {
   void ConnectPages();
   void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectPanels();
-  void RestoreLayout();
-  void FitLayout();    // docks of sizes that leave the canvas its part of the window
-  void ResetLayout();  // all docks where and as large as they are at first
   void ApplyChosenTheme();
   // main_window_actions.cpp
   void BuildActions();
@@ -268,14 +280,17 @@ class MainWindow : public QMainWindow {
   void OpenDialog();
   void CompareDialog();
   TableView* TableInFront() const;
+  // main_window_help.cpp
+  QString KeysFile() const;
+  void AddHelpActions();
   void SaveDialog();
   void ExportDialog();
   void ExportReportDialog();
   void ExportPictureDialog();
   void ShowAbout();
-  void RebuildRecent();
   void WarnOfFonts();  // where no font has the language's characters
-  // main_window_document.cpp: runs, what is shown.
+  // main_window_document.cpp: runs, what is shown. main_window_baseline.cpp: what it is compared
+  // with.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp
   void LookForLibTorch();
@@ -366,8 +381,6 @@ class MainWindow : public QMainWindow {
   void FileNotLoaded(const QString& path, const absl::Status& status);
   void DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status);
   void ShowWarnings(const QString& path, const trace::Trace& trace);
-  void AddRecent(const QString& path);
-  void ForgetRecent(const QString& path);
   void ComparisonLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void ComparisonNotLoaded(const QString& path, const absl::Status& status);
   // main_window_program.cpp
@@ -416,6 +429,9 @@ class MainWindow : public QMainWindow {
 
   std::unique_ptr<QSettings> settings_;
   ActionRegistry actions_;
+  RecentFiles recent_;
+  KeyBindings* keys_ = nullptr;
+  QPointer<Tour> tour_;
   DocumentList documents_;
   ThemeChoice theme_choice_ = ThemeChoice::kSystem;
   timeline::Theme theme_;
@@ -512,17 +528,13 @@ class MainWindow : public QMainWindow {
   QDockWidget* history_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
   QDockWidget* tables_dock_ = nullptr;
+  DockLayout layout_;
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
-  QByteArray default_layout_;
   bool showing_state_ = false;  // the document is what was there at one moment
   bool ran_out_ = false;        // what is shown is a recording that did
   QString lanes_;               // their settings, as the canvas had them last
-  int tables_height_ = 0;       // before a state took more for its page
-  bool layout_restored_ = false, shown_once_ = false;
-  // Of the stored layout: of another version nothing is taken over.
-  static constexpr int kLayoutVersion = 3;
 };
 
 }  // namespace vramscope::ui

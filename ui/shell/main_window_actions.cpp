@@ -6,7 +6,6 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
-#include <QMessageBox>
 #include <QStackedWidget>
 #include <QTabWidget>
 
@@ -21,7 +20,7 @@
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/program/program_runner.h"
-#include "ui/shell/command_palette.h"
+#include "ui/shell/key_bindings.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/setup_panel.h"
 #include "ui/studies/study_page.h"
@@ -30,9 +29,6 @@
 
 namespace vramscope::ui {
 namespace {
-
-constexpr int kMaxRecent = 9;
-constexpr int kRecentWidth = 420;
 
 QList<QKeySequence> Keys(std::initializer_list<const char*> texts) {
   QList<QKeySequence> keys;
@@ -55,9 +51,12 @@ void MainWindow::BuildActions() {
   AddViewActions();
   AddRunActions();
   AddSessionActions();
+  AddHelpActions();
   actions_.FillMenus(menuBar());
   for (const ActionRegistry::Entry& entry : actions_.entries()) addAction(entry.action);
-  RebuildRecent();
+  recent_.show();
+  keys_ = new KeyBindings(&actions_, KeysFile(), this);
+  keys_->load();
 }
 
 void MainWindow::AddFileActions() {
@@ -121,21 +120,10 @@ void MainWindow::AddFileActions() {
                 .text = tr("Export image …"),
                 .run = [this] { ExportPictureDialog(); },
                 .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("The timeline as shown, as PNG or PDF; memory over time as SVG"),
+                .tip = tr("The timeline as shown, as PNG, SVG or PDF"),
                 .why_not = tr("A snapshot without a history has no timeline"),
                 .words = {tr("png"), tr("pdf"), tr("svg"), tr("image"), tr("screenshot")}});
-  for (int i = 0; i < kMaxRecent; ++i) {
-    actions_.Add({.id = QStringLiteral("file.recent.%1").arg(i + 1),
-                  .menu = menu,
-                  .text = QString(),
-                  .run =
-                      [this, i] {
-                        const QStringList recent =
-                            settings_->value(QStringLiteral("recent")).toStringList();
-                        if (i < recent.size()) openFile(recent[i]);
-                      },
-                  .separator_before = i == 0});
-  }
+  recent_.addActions(menu, [this](const QString& path) { openFile(path); });
   actions_.Add({.id = "file.quit",
                 .menu = menu,
                 .text = tr("Quit"),
@@ -278,7 +266,7 @@ void MainWindow::AddViewActions() {
   actions_.Add({.id = "view.reset-layout",
                 .menu = menu,
                 .text = tr("Reset the layout"),
-                .run = [this] { ResetLayout(); },
+                .run = [this] { layout_.reset(); },
                 .careful = true});
   actions_.Add(
       {.id = "view.next-device",
@@ -500,34 +488,6 @@ void MainWindow::AddRunActions() {
                   .enabled = [this, replays = info.replays] { return !replays || !StateIsShown(); },
                   .why_not = tr("A snapshot without a history can't be replayed")});
   }
-  menu = tr("Help");
-  actions_.Add({.id = "help.commands",
-                .menu = menu,
-                .text = tr("Commands …"),
-                .shortcuts = Keys({"Ctrl+K", "Ctrl+Shift+P"}),
-                .run = [this] {
-                  actions_.Refresh();
-                  // Where the focus returns to, unless the command takes it elsewhere.
-                  timeline_->setFocus();
-                  auto* palette = new CommandPalette(actions_, this);
-                  const QPoint at =
-                      mapToGlobal(QPoint((width() - palette->width()) / 2, height() / 8));
-                  palette->move(at);
-                  palette->show();
-                }});
-  actions_.Add({.id = "help.shortcuts",
-                .menu = menu,
-                .text = tr("Keyboard shortcuts"),
-                .shortcuts = Keys({"?", "F1"}),
-                .run = [this] {
-                  auto* sheet = findChild<ShortcutSheet*>();
-                  if (sheet == nullptr) sheet = new ShortcutSheet(actions_, this);
-                  sheet->show();
-                  sheet->raise();
-                }});
-  actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
-                  ShowAbout();
-                }});
 }
 
 // That has the focus, else the first in sight.
@@ -561,48 +521,6 @@ void MainWindow::ExportDialog() {
   const QString path = AskForSaveName(tr("Export as Chrome trace"), tr("Chrome trace (*.json)"),
                                       QStringLiteral("json"), proposedName(QStringLiteral("json")));
   if (!path.isEmpty()) exportChrome(path);
-}
-
-void MainWindow::ShowAbout() {
-  QMessageBox::about(
-      this, tr("About vramscope"),
-      tr("<b>vramscope</b><br>What is in GPU memory while a neural network trains.<br><br>Worker: "
-         "%1<br>Qt %2")
-          .arg(worker_->running() ? worker_->workerVersion() : tr("not running"),
-               QLatin1String(qVersion())));
-}
-
-void MainWindow::RebuildRecent() {
-  const QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
-  for (int i = 0; i < kMaxRecent; ++i) {
-    QAction* action = actions_.Find(QStringLiteral("file.recent.%1").arg(i + 1));
-    const bool there = i < recent.size();
-    action->setVisible(there);
-    action->setEnabled(there);
-    // Menus know no ellipsis of their own.
-    const QString name = there ? fontMetrics().elidedText(QFileInfo(recent[i]).fileName(),
-                                                          Qt::ElideMiddle, kRecentWidth)
-                               : QString();
-    action->setText(there ? tr("Open recent: %1").arg(name) : QString());
-    action->setToolTip(there ? recent[i] : QString());
-  }
-}
-
-void MainWindow::ForgetRecent(const QString& path) {
-  QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
-  if (recent.removeAll(QFileInfo(path).absoluteFilePath()) == 0) return;
-  settings_->setValue(QStringLiteral("recent"), recent);
-  RebuildRecent();
-}
-
-void MainWindow::AddRecent(const QString& path) {
-  QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
-  const QString absolute = QFileInfo(path).absoluteFilePath();
-  recent.removeAll(absolute);
-  recent.prepend(absolute);
-  while (recent.size() > kMaxRecent) recent.removeLast();
-  settings_->setValue(QStringLiteral("recent"), recent);
-  RebuildRecent();
 }
 
 }  // namespace vramscope::ui

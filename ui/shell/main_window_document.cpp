@@ -22,6 +22,7 @@
 #include "ui/explain/explain_panel.h"
 #include "ui/jobs/release_later.h"
 #include "ui/notes/note_store.h"
+#include "ui/notes/notes_page.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/device_dialog.h"
@@ -37,6 +38,7 @@
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/techniques.h"
 #include "ui/program/program_runner.h"
+#include "ui/shell/fit_banner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/recorded_model.h"
@@ -104,8 +106,6 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   });
   return made;
 }
-
-QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
 
 }  // namespace
 
@@ -487,35 +487,11 @@ void MainWindow::openTechniques(const QString& words) {
 }
 
 void MainWindow::ShowFit() {
-  const analysis::Summary& summary = session().shown()->summary;
-  const trace::TraceInfo& info = session().shown()->trace->info;
-  // What was recorded did fit, or says itself that it did not.
-  if (session().shown()->recorded() || info.device.memory_bytes == 0 || summary.fits) {
-    banner_->clear(QStringLiteral("does-not-fit"));
-    return;
-  }
-  banner_->show(
-      {.kind = "does-not-fit",
-       .tone = Banner::Tone::kWarning,
-       .title =
-           summary.headroom_bytes < 0
-               ? tr("Does not fit into %1: %2 GiB too much")
-                     .arg(ShortDeviceName(info.device),
-                          Gib(-static_cast<double>(summary.headroom_bytes)))
-               // What was refused is in no figure.
-               : tr("Does not fit into %1: an allocation failed").arg(ShortDeviceName(info.device)),
-       .text = tr("At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA "
-                  "context%4. The techniques on the left show what each would save; or choose a "
-                  "larger GPU.")
-                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
-                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
-                        Gib(static_cast<double>(info.device.context_bytes)),
-                        summary.most_used.past_allocator == 0
-                            ? QString()
-                            : tr(" and %1 GiB that libraries allocate outside the allocator")
-                                  .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
-       .action = info.has_config ? tr("Make it fit") : QString(),
-       .run = [this] { actions_.Find(QStringLiteral("run.fit"))->trigger(); }});
+  const auto fit = [this] { actions_.Find(QStringLiteral("run.fit"))->trigger(); };
+  if (const auto message = FitBanner(*session().shown(), fit))
+    banner_->show(*message);
+  else
+    banner_->clear(QString::fromLatin1(kFitBanner));
 }
 
 void MainWindow::showDevice(uint8_t device) {
@@ -534,23 +510,6 @@ void MainWindow::NextDevice() {
       std::ranges::find(devices, *session().shown()->device, &analysis::DevicePeak::device);
   const auto next = now == devices.end() || now + 1 == devices.end() ? devices.begin() : now + 1;
   showDevice(next->device);
-}
-
-void MainWindow::UpdateGhost() {
-  const std::shared_ptr<const Digest> ghost = session().Against();
-  explain_->setAgainst(ghost, session().baseline() != nullptr);
-  if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
-    timeline_->setGhost(nullptr);
-  } else {
-    // A baseline may be anything: it says what it is. Of one run another GPU is no other run.
-    const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
-    timeline_->setGhost(ghost->trace,
-                        of_this_run ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
-                        : session().baseline()
-                            ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
-                            : tr("previous run"),
-                        ghost->curves);
-  }
 }
 
 // A table is made when it is looked at: after a toggle the one in front is enough.
@@ -572,50 +531,6 @@ void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
   actions_.Refresh();
 }
 
-void MainWindow::PinBaseline() {
-  SetBaseline(session().shown(), ShownFile());
-  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session().shown()->name)));
-}
-
-void MainWindow::UnpinBaseline() {
-  SetBaseline(nullptr, {});
-  Say(tr("No baseline: runs are compared with the previous one"));
-}
-
-void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
-                             bool for_this_only) {
-  session().SetBaseline(std::move(digest), file.toStdString(), for_this_only);
-  UpdateGhost();
-  actions_.Refresh();
-}
-
-// The document of what was pinned comes to the front, compared with this one. An earlier result of
-// the same plan takes the place of the newer one, which its history has.
-void MainWindow::SwapBaseline() {
-  const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
-  const std::string file = session().file(), pinned_file = session().baseline_file();
-  Document* other =
-      documents_.FindIf([&](const Document& d) { return d.session.shown() == pinned; });
-  if (other == nullptr && !pinned_file.empty()) {
-    other = &documents_.Open({.kind = SourceKind::kFile, .file = pinned_file});
-    other->session.ShowFile(pinned_file);
-    other->Arrived(pinned, false, QDateTime::currentSecsSinceEpoch());
-  }
-  if (other != nullptr) {
-    other->session.SetBaseline(now, file);
-    showDocument(other->id());
-  } else {
-    digests_.cancel(doc().id());  // it would come into the wrong place
-    session().SwapBaseline();
-    doc().Expect(std::nullopt);
-    if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);
-    ShowDigest(doc().id(), pinned, false, false);
-  }
-  Say(tr("%1 is compared with baseline %2")
-          .arg(QString::fromStdString(session().shown()->name),
-               QString::fromStdString(session().baseline()->name)));
-}
-
 void MainWindow::Say(const QString& text) {
   status_->setText(text);
   log_->appendPlainText(QStringLiteral("%1  %2").arg(
@@ -632,7 +547,8 @@ bool MainWindow::busy() const {
 bool MainWindow::settled() const {
   return !busy() && timeline_->ready() && !panels_due_.isActive() && !savings_due_ &&
          savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy() &&
-         !kernels_->busy() && !search_->busy() && !notes_->busy() && !allocations_->busy();
+         !kernels_->busy() && !search_->busy() && !notes_->busy() && !notes_page_->busy() &&
+         !allocations_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

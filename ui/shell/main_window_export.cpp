@@ -6,7 +6,6 @@
 #include "profiler/base/i18n.h"
 #include "profiler/exporters/csv.h"
 #include "profiler/exporters/html_report.h"
-#include "profiler/exporters/memory_svg.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/picture.h"
@@ -30,8 +29,8 @@ void MainWindow::ExportPictureDialog() {
   const QString suffix = QStringLiteral("png");
   const QString path = AskForSaveName(
       tr("Export an image"),
-      tr("Timeline as PNG (*.png);;Timeline as PDF (*.pdf);;Memory over time as SVG (*.svg)"),
-      suffix, proposedName(suffix));
+      tr("Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)"), suffix,
+      proposedName(suffix));
   if (!path.isEmpty()) exportAs(path);
 }
 
@@ -53,19 +52,16 @@ void MainWindow::exportAs(const QString& path) {
           return absl::OkStatus();
         });
   }
-  if (suffix == QLatin1String("svg"))
-    return WriteFile(path, [title](const trace::Trace& trace, std::ostream& out) {
-      out << exporters::MemorySvg(trace, {.title = title}) << "\n";
-      return absl::OkStatus();
-    });
   if (suffix == QLatin1String("csv"))
     return WriteFile(path, [](const trace::Trace& trace, std::ostream& out) {
       return exporters::WriteCsv(trace, out);
     });
-  if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf")) {
+  if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf") ||
+      suffix == QLatin1String("svg")) {
     timeline::PictureOptions picture = timeline_->pictureOptions();
-    picture.format = suffix == QLatin1String("pdf") ? timeline::PictureFormat::kPdf
-                                                    : timeline::PictureFormat::kPng;
+    picture.format = suffix == QLatin1String("pdf")   ? timeline::PictureFormat::kPdf
+                     : suffix == QLatin1String("svg") ? timeline::PictureFormat::kSvg
+                                                      : timeline::PictureFormat::kPng;
     picture.scale = kPictureScale;
     picture.title = title;
     return WriteFile(

@@ -141,7 +141,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
   if (Document* there = OpenAlready(path, part)) {
     showDocument(there->id());
     if (there->state() == DocumentState::kFailed) Reload(*there);
-    AddRecent(path);
+    recent_.add(path);
     if (!to_open_.isEmpty()) next_file_ = to_open_.takeFirst();
     if (session().shown() != nullptr) OpenNext();
     return;
@@ -278,7 +278,7 @@ void MainWindow::FileLoaded(const QString& path,
   Document* of = documents_.Find(loading_);
   if (of == nullptr) return;  // it was closed
   if (of->source.kind == SourceKind::kFile) {
-    AddRecent(path);
+    recent_.add(path);
     of->session.ShowFile(QFileInfo(path).absoluteFilePath().toStdString());
   }
   if (loaded->info.has_config) {
@@ -331,7 +331,7 @@ void MainWindow::compareWith(const QString& path) {
 
 void MainWindow::ComparisonLoaded(const QString& path,
                                   const std::shared_ptr<const trace::Trace>& loaded) {
-  AddRecent(path);
+  recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
   // Of several GPUs the same one, where there is such a one.

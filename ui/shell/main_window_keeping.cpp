@@ -61,8 +61,8 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       for (size_t i = 0; i < documents_.size(); ++i)
         documents_.at(i).SavedTo(trace, path.toStdString());
       RefreshTabs();
-      for (const QString& gone : kept_.Prune()) ForgetRecent(gone);
-      AddRecent(path);
+      for (const QString& gone : kept_.Prune()) recent_.forget(gone);
+      recent_.add(path);
       Say(tr("The result of %1 is kept: %2").arg(name, path));
     } else {
       QFile::remove(path);
@@ -109,7 +109,7 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
   QFile::remove(kept_path_);
   for (size_t i = 0; i < documents_.size(); ++i)
     documents_.at(i).FileMoved(kept_path_.toStdString(), path.toStdString());
-  ForgetRecent(kept_path_);
+  recent_.forget(kept_path_);
 }
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || card_worker_ != nullptr; }
@@ -208,8 +208,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return;
   }
   closing_ = false;
-  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
-  settings_->setValue(QStringLiteral("layout"), saveState(kLayoutVersion));
+  layout_.store(settings_.get());
   settings_->sync();
   QMainWindow::closeEvent(event);
 }

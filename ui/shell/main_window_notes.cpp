@@ -1,6 +1,7 @@
 // Notes and bookmarks: made from the timeline's menu or by a key, listed on their page, flags on
 // the ruler, kept in a side file, taken back with everything else.
 #include <QDateTime>
+#include <QDockWidget>
 #include <QFileInfo>
 #include <QTabWidget>
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 #include "ui/notes/note_store.h"
 #include "ui/notes/notes_page.h"
+#include "ui/panels/search_panel.h"
+#include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/model/note_marks.h"
 #include "ui/timeline/model/thing_facts.h"
@@ -15,6 +18,11 @@
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
+namespace {
+
+constexpr int kStoreNotesMs = 1000;
+
+}  // namespace
 
 void MainWindow::BuildNotes(const QString& nothing) {
   notes_ = new NoteStore(QFileInfo(kept_.folder()).absolutePath() + QStringLiteral("/notes"), this);
@@ -92,6 +100,20 @@ void MainWindow::AddNoteActions() {
        .why_not = tr("Notes are for a whole run with a timeline"),
        .separator_before = true,
        .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
+  actions_.Add({.id = "edit.keep-range",
+                .menu = tr("Edit"),
+                .text = tr("Keep the selected range …"),
+                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+N"))},
+                .run = [this] { KeepRange(); },
+                .enabled =
+                    [this] {
+                      const auto [begin, end] = timeline_->range();
+                      return begin < end && WhyNoNotes().isEmpty();
+                    },
+                .tip = tr("Beside others, as a note with its peak, its change and what it "
+                          "allocated and freed"),
+                .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
+                .words = {tr("range"), tr("measure"), tr("several")}});
 }
 
 QString MainWindow::WhyNoNotes() const {
@@ -128,20 +150,60 @@ void MainWindow::ChangeNotes(const QString& what, NoteList after) {
 
 void MainWindow::ShowNotes() {
   const auto data = timeline_->data();
-  const bool known = data != nullptr && !notes_->content().empty();
-  notes_page_->setNotes(known ? data->shared_trace() : nullptr, notes_->notes(), notes_->error());
+  const std::shared_ptr<const Digest> digest = session().shown();
+  const bool known = data != nullptr && !notes_->content().empty() && digest != nullptr &&
+                     digest->trace == data->shared_trace();
+  notes_page_->setNotes(known ? digest : nullptr, notes_->notes(), notes_->error());
   std::shared_ptr<timeline::NoteMarks> marks;
   if (known) {
     marks = std::make_shared<timeline::NoteMarks>();
     marks->trace = data->shared_trace();
     for (const Note& note : notes_->notes())
-      marks->notes.push_back({note.time_ns, note.text, note.what});
+      marks->notes.push_back({note.time_ns, note.end_ns.value_or(0), note.text, note.what});
   }
   timeline_->setNotes(marks);
+  search_->setNotes(marks);
+  CountNotes();
   actions_.Refresh();
 }
 
+// Of the result that is shown, whose notes they are; of the others they stay as they were known.
+void MainWindow::CountNotes() {
+  History& history = doc().history;
+  if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
+  if (history.now()->notes == notes_->notes().size()) return;
+  history.SetNotes(history.current(), notes_->notes().size());
+  history_->setHistory(doc());
+  StoreSoon(kStoreNotesMs);
+}
+
+// Beside those that were kept before: each has its line on the notes page and in the timeline.
+void MainWindow::KeepRange() {
+  const auto [begin, end] = timeline_->range();
+  if (begin >= end) return;
+  if (const QString why = WhyNoNotes(); !why.isEmpty()) return Say(tr("Not kept: %1").arg(why));
+  const trace::Trace& trace = timeline_->data()->trace();
+  Note note{.time_ns = std::max<int64_t>(begin, trace.begin_ns()),
+            .end_ns = std::min<int64_t>(end, trace.end_ns())};
+  if (*note.end_ns <= note.time_ns) return;
+  openPage(QStringLiteral("notes"));
+  notes_page_->begin(note);
+}
+
 void MainWindow::RevealNote(const Note& note) {
+  if (note.end_ns) {
+    timeline_->setRange(note.time_ns, *note.end_ns);
+    breakdown_dock_->show();
+    // All of it, with its neighbourhood.
+    timeline::TimelineWidget::Position at = timeline_->position();
+    const bool all = at.begin_ns >= at.end_ns;
+    if (all || (note.time_ns >= at.begin_ns && *note.end_ns <= at.end_ns)) return;
+    const qint64 margin = (*note.end_ns - note.time_ns) / 2;
+    at.begin_ns = note.time_ns - margin;
+    at.end_ns = *note.end_ns + margin;
+    timeline_->setPosition(at);
+    return;
+  }
   if (note.thing) {
     const query::Thing& thing = *note.thing;
     timeline_->follow({thing.block()      ? timeline::Link::To::kAllocation

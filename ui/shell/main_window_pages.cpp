@@ -6,6 +6,7 @@
 #include <QTabWidget>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/notes/note_store.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/kernels_panel.h"
@@ -80,6 +81,9 @@ void MainWindow::ConnectPages() {
                               : timeline::Link::To::kSlice,
            thing.row);
   });
+  connect(search_, &SearchPanel::noteClicked, this, [this](size_t note) {
+    if (note < notes_->notes().size()) RevealNote(notes_->notes()[note]);
+  });
   const auto search = [this](const QString& filter) {
     openPage(QStringLiteral("search"));
     search_->search(filter);
@@ -104,7 +108,8 @@ void MainWindow::ShowTabs() {
     if (page == QLatin1String("out-of-memory")) return session().shown()->out_of_memory > 0;
     if (page == QLatin1String("state")) return state;
     return !state || page == QLatin1String("allocations") ||
-           page == QLatin1String("fragmentation") || page == QLatin1String("log");
+           page == QLatin1String("fragmentation") || page == QLatin1String("live-set") ||
+           page == QLatin1String("log");
   };
   const bool turned = state != showing_state_;
   showing_state_ = state;
@@ -123,12 +128,7 @@ void MainWindow::ShowTabs() {
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
   // The page is all that there is to look at; the canvas says what the file is.
-  if (turned && state) {
-    tables_height_ = tables_dock_->height();
-    resizeDocks({tables_dock_}, {height() * 2 / 3}, Qt::Vertical);
-  } else if (turned && tables_height_ > 0) {
-    resizeDocks({tables_dock_}, {tables_height_}, Qt::Vertical);
-  }
+  if (turned) layout_.growTables(state);
 }
 
 QStringList MainWindow::pageNames() const {

@@ -162,7 +162,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
         if (session().shown() != nullptr &&
             (session().shown()->trace == trace || session().shown()->whole == trace))
           session().SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
-        AddRecent(path);
+        recent_.add(path);
         SavedByUser(trace, path);
         RefreshTabs();
       }

@@ -45,6 +45,7 @@ QLabel[tone="good"] { color: @good; }
 QLabel[tone="bad"] { color: @bad; }
 QLabel[tone="dim"] { color: @dim; }
 QLabel[tone="faint"] { color: @faint; }
+QFrame#tour { background: @panel; border: 1px solid @accent; border-radius: 8px; }
 QFrame#thinLine { background: @line; border: none; }
 
 QWidget#header { background: @panel; border-bottom: 1px solid @line; }

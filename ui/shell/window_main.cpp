@@ -193,7 +193,9 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options) {
   timeline::PictureOptions picture;
-  picture.format = options.pdf ? timeline::PictureFormat::kPdf : timeline::PictureFormat::kPng;
+  picture.format = options.format == "pdf"   ? timeline::PictureFormat::kPdf
+                   : options.format == "svg" ? timeline::PictureFormat::kSvg
+                                             : timeline::PictureFormat::kPng;
   picture.scale = options.scale;
   picture.dark = options.theme == "dark";
   picture.title = options.title;
@@ -240,10 +242,15 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                       QStringLiteral("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
+  // As the user chose it, unless who starts the window says another; not for what it starts.
+  const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
+  const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
+  if (own_scale) qputenv("QT_SCALE_FACTOR", QByteArray::number(chosen_scale / 100.0));
 
   const Fonts fonts;
   Application app(argc, argv);
+  if (own_scale) qunsetenv("QT_SCALE_FACTOR");
   fonts.Load();
   QApplication::setApplicationName(QStringLiteral("vramscope"));
   QApplication::setApplicationDisplayName(QString());
@@ -308,7 +315,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QStringList files;
   for (const std::string& file : options.files) files << QFile::decodeName(file.c_str());
   if (files.isEmpty()) {
-    if (!window.restoreAtStart()) window.runConfig(window.config());
+    const bool wants_page = picture || !options.page.empty();
+    if (!window.restoreAtStart() && (wants_page || !window.offerTour()))
+      window.runConfig(window.config());
   } else {
     window.openFiles(files);
   }

@@ -29,12 +29,12 @@ struct WindowOptions {
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
 };
 
-// A trace's timeline as the bytes of a PNG or a PDF; without a display. `whole`: of several
+// A trace's timeline as the bytes of a PNG, a PDF or an SVG; without a display. `whole`: of several
 // devices, of which this is one; null: it is the only one. kInvalidArgument: a size or scale that
 // none is drawn in, a trace without a timeline.
 struct TimelineFile {
-  bool pdf = false;       // else PNG
-  std::string size = {};  // "1680x1050", which it is when empty; of a PDF in points
+  std::string format = "png";  // "pdf", "svg"
+  std::string size = {};       // "1680x1050", which it is when empty; of a PDF in points
   std::string theme = "light";
   double scale = 1.0;  // of a PNG
   std::string title = {};

@@ -10,12 +10,14 @@
 
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/raster/raster_renderer.h"
+#include "ui/timeline/svg.h"
 
 namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// What a PDF has as a picture (blocks that are too small to be shapes) has so many pixels a point.
+// What a PDF or SVG has as a picture (blocks that are too small to be shapes) has so many pixels a
+// point.
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
@@ -59,6 +61,16 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
   return bytes.toStdString();
 }
 
+std::string Svg(TimelineModel* model, RasterRenderer* renderer, const PictureOptions& options) {
+  DrawList list;
+  model->BuildData(renderer->measure(), &list);
+  return SvgOf(list, renderer->measure(),
+               {.width = options.width,
+                .height = options.height,
+                .ground = model->state().theme.ground,
+                .title = options.title});
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData>& data,
@@ -81,8 +93,15 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
   model.SetData(data, false, 0);
   if (options.view) model.SetView(*options.view);
   RasterRenderer renderer(&model.crew());
-  return options.format == PictureFormat::kPng ? Png(&model, &renderer, options)
-                                               : Pdf(&model, &renderer, options);
+  switch (options.format) {
+    case PictureFormat::kPng:
+      return Png(&model, &renderer, options);
+    case PictureFormat::kPdf:
+      return Pdf(&model, &renderer, options);
+    case PictureFormat::kSvg:
+      return Svg(&model, &renderer, options);
+  }
+  return absl::InternalError("no such format");
 }
 
 }  // namespace vramscope::ui::timeline

@@ -1,5 +1,5 @@
-// The whole of a trace's timeline as a file: a PNG at any scale, or a PDF whose curves, boxes and
-// texts stay sharp.
+// The whole of a trace's timeline as a file: a PNG at any scale, or a PDF or SVG whose curves,
+// boxes and texts stay sharp.
 //
 //   ASSIGN_OR_RETURN(std::string png, DrawPicture(TimelineData::Build(trace),
 //                                                 {.format = PictureFormat::kPng, .scale = 2}));
@@ -19,7 +19,7 @@
 
 namespace vramscope::ui::timeline {
 
-enum class PictureFormat : uint8_t { kPng, kPdf };
+enum class PictureFormat : uint8_t { kPng, kPdf, kSvg };
 
 struct PictureOptions {
   PictureFormat format = PictureFormat::kPng;
@@ -27,7 +27,7 @@ struct PictureOptions {
   double scale = 1;                 // of a PNG: device pixels a logical one
   bool dark = false;
   std::optional<Span> view = {};  // of time, from the trace's begin; none: all
-  std::string title = {};         // of a PDF's document
+  std::string title = {};         // of a PDF's or SVG's document
 };
 inline constexpr int kLeastPicture = 320, kMostPicture = 8192;
 

@@ -134,12 +134,21 @@ TEST_P(AnalysisProperty, LiveSetIsTheCurveAtEveryEventTried) {
     }
     ASSERT_EQ(sum, live.allocated);
     for (const GroupBy by :
-         {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOp, GroupBy::kStack, GroupBy::kPhase}) {
+         {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOp, GroupBy::kStack, GroupBy::kPhase,
+          GroupBy::kFile, GroupBy::kSize, GroupBy::kAge, GroupBy::kAnnotation}) {
+      const LiveGroups grouped = GroupBlocks(*trace_, live, by);
       uint64_t bytes = 0, count = 0;
-      for (const Group& g : GroupLive(*trace_, live, by)) {
+      for (const Group& g : grouped.groups) {
         bytes += g.bytes;
         count += g.count;
       }
+      ASSERT_EQ(grouped.group_of.size(), live.allocations.size());
+      std::vector<uint64_t> of_group(grouped.groups.size());
+      for (size_t i = 0; i < grouped.group_of.size(); ++i)
+        of_group.at(grouped.group_of[i]) +=
+            trace_->allocations.bytes_rounded[live.allocations[i].id.value];
+      for (size_t i = 0; i < of_group.size(); ++i)
+        ASSERT_EQ(of_group[i], grouped.groups[i].bytes) << grouped.groups[i].name;
       ASSERT_EQ(bytes, live.allocated);
       ASSERT_EQ(count, live.allocations.size());
     }

@@ -24,6 +24,10 @@ class NotesTest : public ::testing::Test {
                          .what = "block: x",
                          .text = "\"größer\" \\ \n",
                          .written_unix_s = 8});
+    InsertNote(&notes_, {.time_ns = trace_->begin_ns(),
+                         .end_ns = trace_->begin_ns() + 5,
+                         .text = "a range",
+                         .written_unix_s = 9});
   }
   absl::StatusOr<NoteList> Read(const std::string& json) {
     return NotesFromJson(json, "abc", *trace_);
@@ -39,8 +43,8 @@ class NotesTest : public ::testing::Test {
 };
 
 TEST_F(NotesTest, AreTheSameAfterTheirFile) {
-  ASSERT_EQ(notes_.size(), 2u);
-  EXPECT_EQ(notes_[0].text, "\"größer\" \\ \n") << "by time";
+  ASSERT_EQ(notes_.size(), 3u);
+  EXPECT_EQ(notes_[1].text, "\"größer\" \\ \n") << "by time";
   const auto again = Read(NotesToJson("abc", notes_));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, notes_);
@@ -57,12 +61,16 @@ TEST_F(NotesTest, MalformedFilesAreRefusedAsAWhole) {
       {"time is a text", [](Json& j) { j["notes"][0]["time_ns"] = "1"; }},
       {"time is huge", [](Json& j) { j["notes"][0]["time_ns"] = UINT64_MAX; }},
       {"time is outside", [&](Json& j) { j["notes"][0]["time_ns"] = trace_->end_ns() + 1; }},
-      {"kind", [](Json& j) { j["notes"][0]["kind"] = "spoon"; }},
-      {"kind alone", [](Json& j) { j["notes"][0].erase("row"); }},
-      {"row", [&](Json& j) { j["notes"][0]["row"] = trace_->allocations.size(); }},
-      {"row is negative", [](Json& j) { j["notes"][0]["row"] = -1; }},
-      {"row is huge", [](Json& j) { j["notes"][0]["row"] = uint64_t{1} << 32; }},
-      {"row of another kind", [](Json& j) { j["notes"][0]["kind"] = "kernel"; }},
+      {"end is no number", [](Json& j) { j["notes"][0]["end_ns"] = "5"; }},
+      {"end before begin", [&](Json& j) { j["notes"][0]["end_ns"] = trace_->begin_ns(); }},
+      {"end is outside", [&](Json& j) { j["notes"][0]["end_ns"] = trace_->end_ns() + 1; }},
+      {"end is huge", [](Json& j) { j["notes"][0]["end_ns"] = UINT64_MAX; }},
+      {"kind", [](Json& j) { j["notes"][1]["kind"] = "spoon"; }},
+      {"kind alone", [](Json& j) { j["notes"][1].erase("row"); }},
+      {"row", [&](Json& j) { j["notes"][1]["row"] = trace_->allocations.size(); }},
+      {"row is negative", [](Json& j) { j["notes"][1]["row"] = -1; }},
+      {"row is huge", [](Json& j) { j["notes"][1]["row"] = uint64_t{1} << 32; }},
+      {"row of another kind", [](Json& j) { j["notes"][1]["kind"] = "kernel"; }},
       {"text", [](Json& j) { j["notes"][1]["text"] = std::string(kMostNoteText + 1, 'x'); }},
       {"too many",
        [](Json& j) {

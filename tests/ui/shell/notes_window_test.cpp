@@ -12,6 +12,8 @@
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/notes/note_store.h"
 #include "ui/notes/notes_page.h"
+#include "ui/panels/range_rows.h"
+#include "ui/panels/search_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/timeline/timeline_widget.h"
 
@@ -94,6 +96,96 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   EXPECT_EQ(Notes().size(), 1);
   ASSERT_TRUE(Saved());
   EXPECT_TRUE(QFile::exists(SideFile()));
+}
+
+TEST_F(NotesWindowTest, SeveralRangesAreKeptEachWithItsFigures) {
+  OpenAndWait();
+  window_->actionRegistry()->Refresh();
+  EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("edit.keep-range"))->isEnabled());
+  const qint64 begin = Timeline()->trace()->begin_ns();
+  const qint64 length = Timeline()->trace()->end_ns() - begin;
+  const auto keep = [&](double from, double to, const char* text) {
+    Timeline()->setRange(begin + static_cast<qint64>(from * static_cast<double>(length)),
+                         begin + static_cast<qint64>(to * static_cast<double>(length)));
+    Trigger("edit.keep-range");
+    Type(text);
+  };
+  keep(0.1, 0.3, "first");
+  keep(0.5, 0.9, "second");
+  keep(0.2, 0.6, "across both");
+  ASSERT_EQ(Notes().size(), 3);
+  ASSERT_TRUE(WaitFor([this] { return !Page()->busy(); }));
+  EXPECT_EQ(Flags(), 3);
+  // Each line has the figures of its range's card.
+  const auto* model = static_cast<TableModel*>(Page()->view()->model());
+  ASSERT_EQ(model->columns().size(), 9u);
+  for (int row = 0; row < 3; ++row) {
+    const QJsonObject note = Note(static_cast<int>(model->table().rows[size_t(row)].group));
+    const RangeFigures figures =
+        FiguresOfRange(*window_->digest(), static_cast<int64_t>(note["time_ns"].toDouble()),
+                       static_cast<int64_t>(note["end_ns"].toDouble()));
+    EXPECT_EQ(*model->cell(row, 5)->bytes, static_cast<int64_t>(figures.peak)) << row;
+    EXPECT_EQ(*model->cell(row, 6)->bytes,
+              static_cast<int64_t>(figures.at_end) - static_cast<int64_t>(figures.at_begin));
+    EXPECT_EQ(*model->cell(row, 7)->bytes, static_cast<int64_t>(figures.allocated_bytes));
+    EXPECT_EQ(*model->cell(row, 8)->bytes, static_cast<int64_t>(figures.freed_bytes));
+  }
+  // A row selects its range again.
+  Timeline()->setRange(0, 0);
+  Page()->view()->selectRow(2);
+  EXPECT_EQ(static_cast<double>(Timeline()->range().first), Note(2)["time_ns"].toDouble());
+  EXPECT_EQ(static_cast<double>(Timeline()->range().second), Note(2)["end_ns"].toDouble());
+  window_->undo();
+  EXPECT_EQ(Notes().size(), 2);
+  window_->redo();
+  // They are there at the next start.
+  ASSERT_TRUE(Saved());
+  const QJsonArray before = Notes();
+  Open({});
+  OpenAndWait();
+  EXPECT_EQ(Notes(), before);
+}
+
+TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
+  OpenAndWait();
+  const qint64 begin = Timeline()->trace()->begin_ns(), end = Timeline()->trace()->end_ns();
+  Timeline()->setCursorTime((begin + end) / 2);
+  Trigger("edit.add-note");
+  Type("Where the ROOF leaks");
+  Timeline()->setRange(begin + (end - begin) / 4, end);
+  Trigger("edit.keep-range");
+  Type("roof again");
+  const auto history = [this] {
+    return State()["history"].toArray().last().toObject()["notes"].toInt();
+  };
+  EXPECT_EQ(history(), 2);
+  Timeline()->setRange(0, 0);
+  const auto search = [this](const char* text) {
+    window_->openPage(QStringLiteral("search"));
+    window_->searchPanel()->search(QString::fromLatin1(text));
+    EXPECT_TRUE(WaitFor([this] { return !window_->searchPanel()->busy(); }));
+    return window_->searchPanel()->dumpState();
+  };
+  QJsonObject found = search("roof");
+  EXPECT_EQ(found["notes"].toInt(), 2);
+  EXPECT_EQ(found["rows"].toInt(), 2);
+  EXPECT_THAT(found["count"].toString().toStdString(), HasSubstr("2 found: note 2"));
+  // A row reveals it.
+  Timeline()->setCursorTime(-1);
+  window_->searchPanel()->view()->selectRow(1);
+  EXPECT_NEAR(static_cast<double>(Timeline()->cursorTime()), static_cast<double>((begin + end) / 2),
+              1);
+  // A note that is made while one looks for it is found.
+  Timeline()->setCursorTime(begin);
+  Trigger("edit.add-note");
+  Type("roof, third");
+  EXPECT_EQ(search("roof")["notes"].toInt(), 3);
+  EXPECT_EQ(search("kind = note and name ~ third")["notes"].toInt(), 1);
+  EXPECT_EQ(search("size > 1 KiB")["notes"].toInt(), 0);
+  EXPECT_EQ(search("no such text")["notes"].toInt(), 0);
+  EXPECT_EQ(history(), 3);
+  window_->undo();
+  EXPECT_EQ(history(), 2);
 }
 
 TEST_F(NotesWindowTest, EscapeMakesNone) {

@@ -13,6 +13,7 @@
 #include <QProcess>
 #include <QSignalSpy>
 #include <QTimer>
+#include <QXmlStreamReader>
 
 #include "profiler/explain/findings.h"
 #include "tests/ui/panels/altered_trace.h"
@@ -338,6 +339,25 @@ TEST_F(PagesWindowTest, ReportsAndPicturesLeaveTheWindow) {
       EXPECT_TRUE(bytes.startsWith("%PDF-"));
     } else if (path.endsWith(QLatin1String("png"))) {
       EXPECT_EQ(QImage::fromData(bytes).size(), window_->timelineWidget()->size() * 2);
+    } else if (path.endsWith(QLatin1String("svg"))) {
+      // The timeline as the window draws it: its size, its tracks, its blocks.
+      QXmlStreamReader xml(bytes);
+      QStringList texts;
+      int shapes = 0;
+      while (!xml.atEnd()) {
+        xml.readNext();
+        if (!xml.isStartElement()) continue;
+        if (xml.name() == QLatin1String("svg")) {
+          EXPECT_EQ(xml.attributes().value(QLatin1String("width")).toInt(),
+                    window_->timelineWidget()->width());
+        }
+        shapes += xml.name() == QLatin1String("path") || xml.name() == QLatin1String("rect");
+        if (xml.name() == QLatin1String("text")) texts << xml.readElementText();
+      }
+      EXPECT_FALSE(xml.hasError()) << xml.errorString().toStdString();
+      EXPECT_GT(shapes, 100);
+      EXPECT_TRUE(texts.contains(QStringLiteral("Memory"))) << texts.join(' ').toStdString();
+      EXPECT_TRUE(texts.contains(QStringLiteral("forward")) || texts.filter("forward").size() > 0);
     }
   }
   // Not over the file that is shown.

@@ -16,8 +16,10 @@ namespace vramscope::ui::timeline {
 
 struct NoteMark {
   int64_t time_ns = 0;  // by the trace's clock
+  int64_t end_ns = 0;   // of a range; <= time_ns: a moment
   std::string text;     // empty: a bookmark
   std::string what;     // that it is of; empty: the moment
+  bool range() const { return end_ns > time_ns; }
 };
 
 struct NoteMarks {

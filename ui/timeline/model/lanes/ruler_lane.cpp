@@ -16,7 +16,8 @@ constexpr float kHeight = 22;
 constexpr float kTickApart = 72;
 constexpr float kMark = 5;
 constexpr float kFlagWidth = 8, kFlagHeight = 6, kPole = 1.5f;
-constexpr double kNear = 8;  // pixels around a flag that are it
+constexpr float kRangeHeight = 4;  // of a range that is kept
+constexpr double kNear = 8;        // pixels around a flag that are it
 
 std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
   const Span& view = s.viewport.view();
@@ -32,6 +33,12 @@ uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   float last = -1e9f;
   for (const NoteMark& note : s.notes->notes) {
     const auto x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.time_ns)));
+    if (note.range()) {
+      const auto end = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.end_ns)));
+      if (end > ruler.x && x < ruler.right())
+        list->Fill({x, ruler.y + 1, std::max(end - x, kPole), kRangeHeight},
+                   s.theme.accent.WithAlpha(0.6));
+    }
     if (x < ruler.x - 1 || x > ruler.right() + 1 || x - last < kPole) continue;
     last = x;
     list->Fill({x - kPole / 2, ruler.y + 1, kPole, ruler.h - 1}, s.theme.accent);
@@ -47,8 +54,12 @@ const NoteMark* NoteAt(const CanvasState& s, double time) {
   const NoteMark* nearest = nullptr;
   double least = kNear;
   for (const NoteMark& note : s.notes->notes) {
-    const double away =
-        std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - s.viewport.ToX(time));
+    const double at = s.viewport.ToX(time);
+    double away = std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - at);
+    // In a range it is of that, unless the flag of another note is as near.
+    if (note.range() && at >= s.viewport.ToX(s.data->FromTrace(note.time_ns)) &&
+        at <= s.viewport.ToX(s.data->FromTrace(note.end_ns)))
+      away = std::min(away, kNear / 2);
     if (away > least) continue;
     least = away;
     nearest = &note;
@@ -73,6 +84,9 @@ class RulerLane : public Lane {
     tip.title = note->text.empty() ? i18n::Text("bookmark") : note->text;
     tip.subtitle = note->what;
     tip.rows.push_back({i18n::Text("at"), MomentOf(s.data->trace(), note->time_ns), {}});
+    if (note->range())
+      tip.rows.push_back(
+          {i18n::Text("length"), LengthOf(s.data->trace(), note->end_ns - note->time_ns), {}});
     return tip;
   }
 
@@ -97,6 +111,27 @@ class RulerLane : public Lane {
 };
 
 }  // namespace
+
+// Ranges that are kept: two thin lines each, through all lanes, over what they draw.
+void DrawKeptRanges(const CanvasState& s, DrawList* list) {
+  if (s.notes == nullptr) return;
+  const Rect& ruler = s.layout["ruler"].body;
+  const Rect all{ruler.x, ruler.y, ruler.w, s.layout.data_bottom() - ruler.y};
+  list->PushClip(all);
+  for (const NoteMark& note : s.notes->notes) {
+    if (!note.range()) continue;
+    const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.time_ns)));
+    const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.end_ns)));
+    if (x1 < all.x || x0 > all.right()) continue;
+    const float left = std::max(x0, all.x - 2), right = std::min(x1, all.right() + 2);
+    list->Fill({left, all.y, right - left, all.h},
+               s.theme.accent.WithAlpha(s.theme.dark ? 0.07 : 0.06));
+    for (const float x : {x0, x1})
+      list->Line(std::floor(x) + 0.5f, all.y, std::floor(x) + 0.5f, all.bottom(),
+                 s.theme.accent.WithAlpha(0.7), 1, {3, 3});
+  }
+  list->PopClip();
+}
 
 // Through all lanes, below what they draw.
 void DrawTimeGrid(const CanvasState& s, DrawList* list) {

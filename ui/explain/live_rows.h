@@ -1,0 +1,82 @@
+// What is live at one moment as rows: groups, largest first, and the blocks in each. Without Qt.
+//
+//   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
+//   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});
+//   rows.groups()[0].bytes;        // all groups together: rows.bytes()
+//   rows.GroupRow(0).cells;
+//
+// Immutable; thread-safe. Linear in what is live, and sorted: made beside the UI thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/query/filter.h"
+#include "ui/panels/rows.h"
+
+namespace vramscope::ui {
+
+enum class LiveColumn : uint8_t {
+  kName,
+  kBytes,
+  kShare,
+  kBlocks,
+  kRequested,
+  kCategory,
+  kPhase,
+  kAge,
+  kSite,
+};
+
+struct LiveQuestion {
+  std::optional<analysis::GroupBy> by = {};  // none: blocks, without groups
+  query::Filter filter = {};
+  LiveColumn column = LiveColumn::kBytes;  // to sort by
+  bool descending = true;
+};
+
+std::vector<Column> LiveColumns(std::optional<analysis::GroupBy> by);
+
+class LiveRows {
+ public:
+  struct Group {
+    std::string name;
+    uint64_t bytes = 0, requested = 0;
+    int64_t oldest_ns = 0;          // age of the oldest
+    uint32_t first = 0, count = 0;  // of blocks()
+    trace::AllocationId largest = {};
+    std::optional<trace::Category> category = {};  // that all of them have, where that is known
+  };
+
+  LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,
+           const LiveQuestion& question);
+
+  // In the question's order; blocks one group after the other.
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
+  uint64_t bytes() const { return bytes_; }  // of what the filter leaves
+  uint64_t requested() const { return requested_; }
+  const analysis::LiveSet& set() const { return *set_; }
+  const std::shared_ptr<const analysis::LiveSet>& shared_set() const { return set_; }
+  const trace::Trace& trace() const { return *trace_; }
+
+  Row GroupRow(uint32_t group) const;
+  Row BlockRow(uint32_t block) const;
+
+ private:
+  int64_t AgeOf(trace::AllocationId id) const;
+  void Sort(const LiveQuestion& question, std::vector<uint32_t> group_of);
+
+  std::shared_ptr<const trace::Trace> trace_;
+  std::shared_ptr<const analysis::LiveSet> set_;
+  std::optional<analysis::GroupBy> by_;
+  std::vector<Group> groups_;
+  std::vector<analysis::LiveAllocation> blocks_;
+  uint64_t bytes_ = 0, requested_ = 0;
+};
+
+}  // namespace vramscope::ui

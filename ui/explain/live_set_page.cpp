@@ -1,0 +1,276 @@
+#include "ui/explain/live_set_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "ui/explain/explain_rows.h"
+#include "ui/explain/explain_widgets.h"
+#include "ui/explain/live_chart.h"
+#include "ui/explain/live_model.h"
+#include "ui/explain/live_tree.h"
+#include "ui/panels/find_bar.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+using analysis::GroupBy;
+
+QString CountText(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
+QString BytesText(uint64_t bytes) {
+  return bytes == 0 ? QStringLiteral("0") : QString::fromStdString(timeline::FormatBytes(bytes));
+}
+
+}  // namespace
+
+LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("liveSetPage"));
+  show_progress_ = false;  // milliseconds
+  bar_ = new FindBar("liveFilter", tr("Filter: relu, or size > 10 MiB and phase = backward"));
+  bar_->line()->setContentsMargins(0, 0, 0, 0);
+  by_ = MakeComboBox();
+  by_->setObjectName(QStringLiteral("liveBy"));
+  by_->setMinimumContentsLength(13);
+  by_->setToolTip(tr("Group what is live by"));
+  const std::array<std::pair<GroupBy, QString>, 9> ways = {
+      {{GroupBy::kCategory, tr("by category")},
+       {GroupBy::kModule, tr("by module")},
+       {GroupBy::kOp, tr("by op")},
+       {GroupBy::kStack, tr("by call site")},
+       {GroupBy::kFile, tr("by file")},
+       {GroupBy::kPhase, tr("by phase")},
+       {GroupBy::kSize, tr("by size class")},
+       {GroupBy::kAge, tr("by age")},
+       {GroupBy::kAnnotation, tr("by annotation")}}};
+  for (const auto& [by, text] : ways) by_->addItem(text, static_cast<int>(by));
+  by_->addItem(tr("block by block"), -1);
+  bar_->line()->insertWidget(0, by_);
+  as_ = MakeComboBox();
+  as_->setObjectName(QStringLiteral("liveAs"));
+  as_->setToolTip(tr("The same blocks as a table, by call stack, or as areas"));
+  for (const QString& text : {tr("Table"), tr("Flame graph"), tr("Treemap")}) as_->addItem(text);
+  as_->setMinimumContentsLength(10);
+  bar_->line()->insertWidget(1, as_);
+  column_->addWidget(bar_);
+
+  model_ = new LiveModel(this);
+  view_ = new TableView;
+  view_->setObjectName(QStringLiteral("liveTable"));
+  view_->setRowModel(model_);
+  view_->setSortingEnabled(true);
+  view_->setTextElideMode(Qt::ElideMiddle);
+  view_->sortByColumn(static_cast<int>(LiveColumn::kBytes), Qt::DescendingOrder);
+  view_->installEventFilter(this);
+  view_->setToolTip(tr("Space, Enter or a double click unfolds a group"));
+  bar_->setBelow(view_);
+  chart_ = new LiveChart;
+  stack_ = new QStackedWidget;
+  stack_->addWidget(view_);
+  auto* inset = new QWidget;  // in line with the head, as the table's text is
+  auto* line = new QHBoxLayout(inset);
+  line->setContentsMargins(11, 0, 11, 0);
+  line->addWidget(chart_);
+  stack_->addWidget(inset);
+  AddTable(stack_);
+
+  connect(by_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
+  connect(as_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
+  connect(chart_, &LiveChart::nodeClicked, this,
+          [this](const std::vector<trace::AllocationId>& blocks) {
+            if (blocks.empty() || shown_of_ != context_.digest) return;
+            const auto bytes = [&](trace::AllocationId id) {
+              return context_.trace()->allocations.bytes_rounded[id.value];
+            };
+            if (blocks.size() == 1) {
+              Q_EMIT allocationClicked(blocks.front());
+            } else {
+              Q_EMIT blocksClicked(blocks, *std::ranges::max_element(blocks, {}, bytes));
+            }
+          });
+  connect(bar_, &FindBar::edited, this, [this](const query::Filter& filter) {
+    question_.filter = filter;
+    AskAgain();
+  });
+  connect(bar_, &FindBar::stepped, this, &LiveSetPage::Step);
+  connect(model_, &LiveModel::sortAsked, this, [this](LiveColumn column, bool descending) {
+    question_.column = column;
+    question_.descending = descending;
+    AskAgain();
+  });
+  const auto chosen = [this](const QModelIndex& now) {
+    if (!selecting_ && now.isValid()) RowChosen(now.row());
+  };
+  // Again, too, after it was taken away in the timeline.
+  connect(view_, &QAbstractItemView::clicked, this, chosen);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
+  connect(view_, &QAbstractItemView::doubleClicked, this,
+          [this](const QModelIndex& at) { model_->unfold(at.row(), !model_->unfolded(at.row())); });
+}
+
+std::optional<GroupBy> LiveSetPage::By() const {
+  const int by = by_->currentData().toInt();
+  return by < 0 ? std::nullopt : std::optional(static_cast<GroupBy>(by));
+}
+
+void LiveSetPage::Refresh(int changes) {
+  if (changes & kTheme) {
+    model_->setTheme(context_.theme);
+    chart_->setTheme(context_.theme);
+  }
+  if (changes & (kDocument | kMoment | kRange)) return AskAgain();
+  if (changes & kSelection) ShowSelected();
+}
+
+void LiveSetPage::AskAgain() {
+  if (context_.digest == nullptr || context_.trace()->events.size() == 0) return;
+  if (!isVisible()) return changed(kMoment);  // when it is looked at
+  question_.by = By();
+  // Sorted or filtered otherwise, it is the same set.
+  std::shared_ptr<const analysis::LiveSet> known;
+  const trace::EventIndex event = context_.moment();
+  if (model_->rows() != nullptr && shown_of_ == context_.digest &&
+      model_->rows()->set().context.event == event)
+    known = model_->rows()->shared_set();
+  Ask([this, digest = context_.digest, event, known, question = question_,
+       as = static_cast<As>(as_->currentIndex())](const JobToken& token) -> std::function<void()> {
+    auto set =
+        known != nullptr
+            ? known
+            : std::make_shared<const analysis::LiveSet>(analysis::LiveAt(*digest->trace, event));
+    if (token.cancelled()) return {};
+    auto rows = std::make_shared<const LiveRows>(digest->trace, std::move(set), question);
+    Answer answer{digest, rows, question.by, as, nullptr};
+    if (as != As::kTable)
+      answer.tree =
+          std::make_shared<const LiveTree>(as == As::kFlame ? StackTree(*rows) : GroupTree(*rows));
+    return [this, answer = std::move(answer)] { Show(answer); };
+  });
+}
+
+void LiveSetPage::Show(const Answer& answer) {
+  const auto& [digest, rows, by, as, tree] = answer;
+  // Where the row that is looked at goes.
+  const int current = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
+  const bool was_group = model_->isGroup(current);
+  const std::string group =
+      was_group ? model_->rows()->groups()[model_->groupAt(current)].name : std::string();
+  const bool same_document = shown_of_ == digest;
+  selecting_ = true;
+  shown_of_ = digest;
+  model_->setRows(rows, by);
+  for (const LiveColumn column : {LiveColumn::kPhase, LiveColumn::kAge})
+    view_->setColumnHidden(static_cast<int>(column), digest->state());
+  if (was_group && same_document)
+    for (int row = 0; row < model_->rowCount(); ++row)
+      if (model_->isGroup(row) && rows->groups()[model_->groupAt(row)].name == group)
+        view_->selectRow(row);
+  selecting_ = false;
+  ShowSelected();
+  const analysis::LiveSet& set = rows->set();
+  view_->setEmptyText(set.allocations.empty() ? tr("Nothing is allocated at this moment.")
+                                              : tr("No live block matches the filter."));
+  chart_->setEmptyText(set.allocations.empty() ? tr("Nothing is allocated at this moment.")
+                                               : tr("No live block matches the filter."));
+  chart_->setTree(tree, digest->trace,
+                  as == As::kTreemap ? LiveChart::Kind::kTreemap : LiveChart::Kind::kFlame);
+  stack_->setCurrentIndex(as == As::kTable ? 0 : 1);
+  const bool all = rows->blocks().size() == set.allocations.size();
+  bar_->setCount(all ? tr("%1 blocks, %2 requested")
+                           .arg(CountText(rows->blocks().size()), BytesText(rows->requested()))
+                     : tr("%1 of %2 blocks, %3 of %4")
+                           .arg(CountText(rows->blocks().size()), CountText(set.allocations.size()),
+                                BytesText(rows->bytes()), BytesText(set.allocated)),
+                 !rows->blocks().empty());
+  const QString total = tr("%1 allocated in %2 blocks")
+                            .arg(BytesText(set.allocated), CountText(set.allocations.size()));
+  Head(digest->state()
+           ? total
+           : tr("%1: %2").arg(QString::fromStdString(MomentText(*digest->trace, set.context)),
+                              total));
+}
+
+void LiveSetPage::ShowSelected() {
+  if (model_->rows() == nullptr || shown_of_ != context_.digest) return;
+  const int row = context_.selection.valid() ? model_->rowOf(context_.selection) : -1;
+  if (row < 0) return;
+  const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
+  // A group that is chosen shows its largest block in the timeline: it stays the one that is
+  // chosen.
+  if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
+    return;
+  selecting_ = true;
+  view_->selectRow(row);
+  view_->scrollTo(model_->index(row, 0));
+  selecting_ = false;
+}
+
+void LiveSetPage::RowChosen(int row) {
+  const trace::AllocationId id = model_->allocationAt(row);
+  if (!id.valid() || shown_of_ != context_.digest) return;
+  if (!model_->isGroup(row)) {
+    Q_EMIT allocationClicked(id);
+    return;
+  }
+  const LiveRows& rows = *model_->rows();
+  const LiveRows::Group& group = rows.groups()[model_->groupAt(row)];
+  std::vector<trace::AllocationId> blocks;
+  blocks.reserve(group.count);
+  for (uint32_t i = 0; i < group.count; ++i) blocks.push_back(rows.blocks()[group.first + i].id);
+  Q_EMIT blocksClicked(blocks, id);
+}
+
+void LiveSetPage::Step(int direction) { view_->step(direction); }
+
+bool LiveSetPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != view_ || event->type() != QEvent::KeyPress)
+    return ExplainPage::eventFilter(watched, event);
+  const int key = static_cast<QKeyEvent*>(event)->key();
+  const int row = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
+  if (row < 0 || (key != Qt::Key_Space && key != Qt::Key_Return && key != Qt::Key_Enter))
+    return false;
+  if (model_->isGroup(row))
+    model_->unfold(row, !model_->unfolded(row));
+  else
+    RowChosen(row);
+  return true;
+}
+
+void LiveSetPage::Clear() {
+  shown_of_ = nullptr;
+  model_->setRows(nullptr, By());
+  chart_->setTree(nullptr, nullptr, LiveChart::Kind::kFlame);
+  bar_->setCount({}, false);
+}
+
+QJsonObject LiveSetPage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["table"] = view_->dumpState();
+  out["as"] = as_->currentText();
+  out["chart"] = chart_->dumpState();
+  out["by"] = by_->currentText();
+  out["filter"] = bar_->text();
+  out["count"] = bar_->count();
+  if (const LiveRows* rows = model_->rows().get()) {
+    out["event"] = static_cast<double>(rows->set().context.event);
+    out["bytes"] = static_cast<double>(rows->bytes());
+    out["allocated"] = static_cast<double>(rows->set().allocated);
+    out["blocks"] = static_cast<int>(rows->blocks().size());
+    out["groups"] = static_cast<int>(rows->groups().size());
+  }
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,64 @@
+// What is live at the cursor (else at the peak): one table by category, module, op, call site,
+// file, phase, size class, age or annotation, or block by block; filtered as the search is.
+// The same rows as a flame graph by stack, or as a treemap of the groups.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "profiler/query/filter.h"
+#include "ui/explain/explain_page.h"
+#include "ui/explain/live_rows.h"
+
+class QComboBox;
+class QStackedWidget;
+
+namespace vramscope::ui {
+
+class FindBar;
+class LiveChart;
+class LiveModel;
+struct LiveTree;
+class TableView;
+
+class LiveSetPage : public ExplainPage {
+  Q_OBJECT
+ public:
+  LiveSetPage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kMoment | kRange | kTheme | kSelection; }
+  void Refresh(int changes) override;
+  void Clear() override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  std::optional<analysis::GroupBy> By() const;
+  void AskAgain();
+  enum class As : uint8_t { kTable, kFlame, kTreemap };
+  struct Answer {
+    std::shared_ptr<const Digest> digest;
+    std::shared_ptr<const LiveRows> rows;
+    std::optional<analysis::GroupBy> by;
+    As as = As::kTable;
+    std::shared_ptr<const LiveTree> tree;  // of a chart
+  };
+  void Show(const Answer& answer);
+  void ShowSelected();
+  void RowChosen(int row);
+  void Step(int direction);
+
+  LiveQuestion question_;
+  bool selecting_ = false;  // by the page, not by a hand
+  std::shared_ptr<const Digest> shown_of_;
+  QComboBox* by_ = nullptr;
+  QComboBox* as_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  LiveChart* chart_ = nullptr;
+  FindBar* bar_ = nullptr;
+  LiveModel* model_ = nullptr;
+  TableView* view_ = nullptr;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,23 @@
+// A DrawList as a page of SVG: shapes and texts as the renderers draw them, sharp at any size.
+//
+//   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
+//
+// Self-contained: no script, nothing is fetched. Texts keep the widths that they were laid out
+// with, whatever fonts the reader has. Pure function.
+#pragma once
+
+#include <string>
+
+#include "ui/timeline/model/draw_list.h"
+#include "ui/timeline/raster/fonts.h"
+
+namespace vramscope::ui::timeline {
+
+struct SvgPage {
+  int width = 0, height = 0;  // logical pixels
+  Color ground;
+  std::string title = {};
+};
+std::string SvgOf(const DrawList& list, const QtTextMeasure& measure, const SvgPage& page);
+
+}  // namespace vramscope::ui::timeline
