@@ -61,8 +61,11 @@ def tell_modules(process):
     """Called when the program first uses CUDA: what is imported by then, in its order."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
-    files = ((name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__")
-    names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)]
+    files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
+    begun = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
+    # What is being imported uses CUDA by that, and so would the server. Importing a part of it begins with it.
+    names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)
+             and not any(name == other or name.startswith(other + ".") for other in begun)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
     if threading.active_count() > 1:
         why = why or "the program runs threads before it uses CUDA"
@@ -81,14 +84,19 @@ def serve():
         names = json.load(file)["modules"]
     atexit.register(_keep_imports)  # the first that is registered is called last
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
+    again = None
     for name in names:
         try:
             importlib.import_module(name)
+            if name == "torch":
+                again = _count_devices_aside(sys.modules[name])
         except Exception as error:  # one that is made while the program runs
             if name == "torch":
                 raise
             print("vramscope: not imported beforehand: %s (%s)" % (name, error), file=sys.stderr)
     sys.dont_write_bytecode = writes
+    if again is not None:
+        again()
     _imported.update(_files())
     _shared.extend(name for name in sys.modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__"})
     gc.collect()
@@ -106,6 +114,30 @@ def serve():
             if _answer(connection):
                 return
         connection.close()
+
+
+def _count_devices_aside(torch):
+    """PyTorch takes a process that has counted its devices (cuda.is_available) for one that must not fork, and libraries count when they are
+    imported (bitsandbytes). Another process counts. Returns what ends that."""
+    count, counted = torch._C._cuda_getDeviceCount, []
+
+    def aside():
+        if not counted:
+            child = os.fork()
+            if child == 0:
+                try:
+                    os._exit(min(count(), 254))
+                finally:
+                    os._exit(255)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            counted.append(status if 0 <= status < 255 else 0)
+        return counted[0]
+
+    def again():
+        torch._C._cuda_getDeviceCount = count
+
+    torch._C._cuda_getDeviceCount = aside
+    return again
 
 
 def _keep_imports():
@@ -189,6 +221,9 @@ def _refuse(request):
                      and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
+    torch = sys.modules.get("torch")
+    if torch is not None and (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()):
+        return "what it imports uses CUDA"
     threads = len(os.listdir("/proc/self/task"))
     return "what was imported runs %d threads of its own" % (threads - 1) if threads > 1 else ""
 

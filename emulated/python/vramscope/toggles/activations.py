@@ -55,16 +55,29 @@ class Checkpointing(Toggle):
             return
         self.seen.add(module)
         for part in module.modules():
-            if getattr(part, "supports_gradient_checkpointing", False) and hasattr(part, "gradient_checkpointing_enable"):
-                self.by_method(part)
+            switch = self.switch_of(part)
+            if switch is not None:
+                self.by_method(part, *switch)
                 return
         self.by_structure(module)
 
-    def by_method(self, model):
-        if model.is_gradient_checkpointing:
-            self.refuse("gradient_checkpointing_enable() is called already")
-        elif self.reach("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
-            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=self.settings)
+    def switch_of(self, model):
+        """(name, keyword arguments) of the model's own method; None: it has none that does what is asked for."""
+        if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
+            return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
+        if self.settings["use_reentrant"]:
+            return None
+        if getattr(model, "_supports_gradient_checkpointing", False) and hasattr(model, "enable_gradient_checkpointing"):
+            return "enable_gradient_checkpointing", {}  # diffusers
+        if hasattr(model, "set_grad_checkpointing"):
+            return "set_grad_checkpointing", {}  # timm
+        return None
+
+    def by_method(self, model, method, arguments):
+        if getattr(model, "is_gradient_checkpointing", False):
+            self.refuse("%s() is called already" % method)
+        elif self.reach("model.%s(%s)" % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))):
+            getattr(model, method)(**arguments)
 
     def by_structure(self, module):
         name, blocks = repeated_blocks(module)

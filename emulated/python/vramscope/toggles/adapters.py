@@ -1,5 +1,6 @@
 """Adapters in place of a full fine-tuning."""
 import importlib.util
+import weakref
 
 from vramscope.toggles.declaration import TRAINING, Toggle, toggle
 
@@ -15,6 +16,8 @@ class Lora(Toggle):
 
     def install(self):
         self.models = 0
+        self.made = weakref.WeakSet()
+        self.trained = set()  # whether a model that was trained is one of them
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:
@@ -31,15 +34,23 @@ class Lora(Toggle):
                 from peft import LoraConfig, get_peft_model
 
                 more = {"task_type": task.split("\"")[1]} if task else {}
-                return get_peft_model(model, LoraConfig(r=int(self.value), target_modules="all-linear", **more))
+                model = get_peft_model(model, LoraConfig(r=int(self.value), target_modules="all-linear", **more))
+            self.made.add(model)
         return model
 
     def before_call(self, module):
-        wrapped = sum(getattr(part, "peft_config", None) is not None and hasattr(part, "base_model") for part in module.modules())
-        if wrapped and not self.on:
+        if not module.training or not self.torch.is_grad_enabled():
+            return
+        parts = list(module.modules())
+        self.trained.add(any(part in self.made for part in parts))
+        if not self.on and any(getattr(part, "peft_config", None) is not None for part in parts):
             self.reached, self.why = 0, "the program has adapters of its own"
-        if self.on and self.reached and not wrapped:
+
+    def finish(self):
+        if self.reached and self.trained == {False}:
             self.override("another model is trained")
+            if not self.on:
+                self.reached, self.why = 0, "the model that transformers makes is not the one that is trained"
 
     def absent(self):
         return "the model is not made by from_pretrained or from_config of transformers, nor trained by its Trainer"

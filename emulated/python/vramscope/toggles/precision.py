@@ -1,4 +1,6 @@
 """Fewer bits: mixed precision, weights in 16 bits."""
+import weakref
+
 from vramscope.toggles.declaration import ROUNDING, Toggle, toggle
 
 
@@ -88,9 +90,18 @@ class Weights(Toggle):
             keywords.pop("torch_dtype", None)
             keywords[name] = self.kind
 
+    def install(self):
+        self.made = weakref.WeakSet()
+
+    def model_made(self, model, where):
+        if self.reached:
+            self.made.add(model)
+        return model
+
     def before_call(self, module):
-        if self.on and self.reached and all(parameter.dtype is not self.kind for parameter in module.parameters()):
-            self.override("the program converts the weights afterwards")
+        for part in module.modules() if self.on else ():
+            if part in self.made and all(parameter.dtype is not self.kind for parameter in part.parameters()):
+                self.override("the program converts the weights afterwards")
 
     def absent(self):
         return "the model is not made by from_pretrained or from_config of transformers"

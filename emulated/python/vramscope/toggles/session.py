@@ -62,11 +62,13 @@ class Session:
         return next(toggle for toggle in self.toggles if toggle.name == name)
 
     def place(self):
-        """The innermost line of the user's own code: "train.py:12"; "": there is none."""
+        """The innermost line of the user's own code: "train.py:12"; "": there is none. The script that was started is, wherever it lies:
+        libraries bring such (trl/scripts/sft.py)."""
+        script = getattr(sys.modules.get("__main__"), "__file__", None)
         frame = sys._getframe(1)
         while frame is not None:
             path = frame.f_code.co_filename
-            if not path.startswith((_HERE, "<")) and not packages.is_package(path):
+            if path == script or not path.startswith((_HERE, "<")) and not packages.is_package(path):
                 return "%s:%d" % (path, frame.f_lineno)
             frame = frame.f_back
         return ""

@@ -1,0 +1,190 @@
+"""Public fine-tuning programs, unmodified: which toggles apply to each, what each saves, and whether the same change written by hand into the
+script has the same peak, to the byte.
+
+    python3 prepare.py WORK
+    python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
+
+Run by hand: it takes an hour and packages that are not installed (programs.json names their versions). SOURCES holds a folder for each
+repository, at the commit that programs.json names. `--path` gives the PYTHONPATH of programs with that environment. Results are kept after
+every program, and those that are there are not planned again. tests/results.py makes docs/results/programs.md of them."""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEVICE = "h100-sxm"
+PATIENCE_S = 180
+BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # read when torch is imported: not by a warm plan
+
+
+class Runner:
+    def __init__(self, options):
+        self.vramscope, self.options = os.path.abspath(options.vramscope), options
+        self.work = options.work.resolve()
+        self.paths = dict(path.split("=", 1) for path in options.path)
+        self.declared = json.loads((HERE / "programs.json").read_text(encoding="utf-8"))
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="vramscope-programs-"))
+
+    def fill(self, text):
+        for name, value in (("work", self.work), ("sources", self.options.sources.resolve()), ("site", self.site)):
+            text = text.replace("{%s}" % name, os.fspath(value))
+        return text
+
+    def enter(self, program):
+        self.program = program
+        path = self.paths[program.get("environment", "common")]
+        self.site = path.split(os.pathsep)[0]
+        self.folder = self.fill(program.get("folder", "{work}"))
+        self.environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": os.fspath(self.work / "hub"), "PYTHONPATH": path,
+                            "HF_DATASETS_CACHE": os.fspath(self.scratch / "datasets"), "TOKENIZERS_PARALLELISM": "false"}
+
+    def command(self, script=None, more=""):
+        arguments = self.fill(self.program["arguments"]).split() + more.split()
+        return ["--", sys.executable, script or self.fill(self.program["script"]), *arguments]
+
+    def vramscope_says(self, *words, environment=None, timeout=1800):
+        begun = time.monotonic()
+        done = subprocess.run([self.vramscope, *words], cwd=self.folder, env={**self.environment, **(environment or {})},
+                              capture_output=True, text=True, timeout=timeout)
+        try:
+            answer = json.loads(done.stdout)
+        except ValueError:
+            answer = {}
+        answer["status"], answer["took"], answer["said"] = done.returncode, time.monotonic() - begun, done.stderr
+        return answer
+
+    def plan(self, *words, **more):
+        return self.vramscope_says("plan", "--json", "--device", DEVICE, *words, **more)
+
+    # --- the change by hand ---
+
+    def by_hand(self, change, keep):
+        """The plan of the program with it."""
+        script, source = None, pathlib.Path(self.fill(self.program["script"]))
+        folder = keep / "by-hand"
+        if "replace" in change:
+            shutil.rmtree(folder, ignore_errors=True)
+            ignored = shutil.ignore_patterns("__pycache__")
+            if source.parent.name in ("scripts", "recipes"):  # of a package: what lies beside it is imported from there
+                folder.mkdir()
+                shutil.copy(source, folder)
+            else:
+                shutil.copytree(source.parent, folder, ignore=ignored)
+            for old, new in change["replace"]:
+                found = 0
+                for path in folder.glob("*.py"):
+                    text = path.read_text(encoding="utf-8")
+                    found += text.count(old)
+                    path.write_text(text.replace(old, new), encoding="utf-8")
+                assert found, (self.program["name"], old)
+            script = os.fspath(folder / source.name)
+        return self.plan(*self.command(script, change.get("arguments", "")), environment=change.get("environment"))
+
+    def change_of(self, toggle):
+        """How it is written by hand; None: nobody has written it."""
+        program, tables = self.program, self.declared["hand"]
+        if toggle in program.get("hand", {}):
+            return program["hand"][toggle]
+        if toggle in tables["environment"]:
+            return {"environment": tables["environment"][toggle]}
+        if "anchor" in program and toggle in tables["keywords"]:
+            return {"replace": [[program["anchor"], "%s %s," % (program["anchor"], tables["keywords"][toggle])]]}
+        if program.get("arguments_of_trainer") and toggle in tables["arguments"]:
+            return {"arguments": tables["arguments"][toggle]}
+        return None
+
+    # --- one program ---
+
+    def run(self, program):
+        self.enter(program)
+        keep = self.scratch / program["name"].replace(" ", "-")
+        keep.mkdir()
+        trace = keep / "start.trace"
+        start = self.plan("--all-toggles", "--keep", os.fspath(keep / "first"), "-o", os.fspath(trace), *self.command())
+        if start["status"] != 0:
+            return {"problem": start["said"].strip().splitlines()[-1:]}
+        peak = start["peak"]["allocated"]
+        row = {"source": program["source"], "model": (start.get("model") or {}), "peak": peak, "needed": start["needed"], "seconds": round(start["took"], 1),
+               "read_by_program": start.get("program_counters"), "toggles": [], "does_not_apply": {}}
+        explained = self.vramscope_says("explain", os.fspath(trace), "--page", "findings", "--json")
+        row["findings"] = [{"id": one["id"], "bytes": one["bytes"], "text": one["text"]} for one in explained.get("findings", [])]
+        socket = keep / "server" / "socket"
+        server = subprocess.Popen([self.vramscope, "plan", "--device", DEVICE, "--keep", os.fspath(keep / "server"), "--serve", os.fspath(socket),
+                                   "--modules", os.fspath(keep / "first" / "modules.json"), *self.command()], cwd=self.folder,
+                                  env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while not socket.exists() and server.poll() is None:
+                time.sleep(0.05)
+            for one in start["toggles"]:
+                if one["state"] != "applies":
+                    row["does_not_apply"][one["name"]] = one["why"]
+                for value in one["proposals"] or [] if one["state"] == "applies" else []:
+                    row["toggles"].append(self.toggle(one["name"] if value is None else "%s=%s" % (one["name"], value), peak, socket, keep))
+                    print(program["name"], row["toggles"][-1], file=sys.stderr, flush=True)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+        if program.get("fit"):
+            row["fit"] = self.fit(program["fit"])
+        shutil.rmtree(keep)
+        return row
+
+    def toggle(self, name, peak, socket, keep):
+        imported = name.split("=")[0] not in BEFORE_TORCH
+        plan = self.plan("--toggle", name, *(["--warm", os.fspath(socket)] if imported else []), *self.command())
+        report = (plan.get("toggles") or [{}])[0]
+        row = {"toggle": name, "state": report.get("state", "the plan ended with status %d" % plan["status"]), "seconds": round(plan["took"], 1),
+               "why": report.get("overridden", "") or report.get("why", "")}
+        if "peak" in plan:
+            row.update(peak=plan["peak"]["allocated"], saves=peak - plan["peak"]["allocated"], reserved=plan["peak"]["reserved"])
+        if plan["status"] not in (0, 1):
+            row["said"] = plan["said"].strip().splitlines()[-1:]
+        if plan.get("program", {}).get("cold"):
+            row["cold"] = plan["program"]["cold"]
+        change = self.change_of(name)
+        if change is not None and "peak" in row:
+            hand = self.by_hand(change, keep)
+            row["by_hand"] = hand["peak"]["allocated"] if "peak" in hand and hand["status"] == 0 else None
+            if row["by_hand"] is None:
+                row["by_hand_said"] = hand["said"].strip().splitlines()[-1:]
+        return row
+
+    def fit(self, budget):
+        answer = self.vramscope_says("fit", "--json", "--budget", budget, "--patience", str(PATIENCE_S), *self.command())
+        return {"budget": budget, "seconds": round(answer["took"], 1), "plans": answer.get("plans"), "start": answer.get("start", {}).get("needed"),
+                "proposals": [{"toggles": [one["name"] + ("=" + one["value"] if one["value"] else "") for one in row["toggles"]],
+                               "needed": row["needed"], "fits": row["fits"], "changes": row["changes"]} for row in answer.get("proposals", [])]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("vramscope")
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--sources", type=pathlib.Path, required=True)
+    parser.add_argument("--path", action="append", default=[], metavar="NAME=FOLDERS")
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--only", action="append")
+    options = parser.parse_args()
+    runner = Runner(options)
+    results = json.loads(options.results.read_text(encoding="utf-8")) if options.results and options.results.is_file() else {}
+    try:
+        for program in runner.declared["programs"]:
+            if options.only and program["name"] not in options.only or not options.only and program["name"] in results:
+                continue
+            results[program["name"]] = runner.run(program)
+            text = json.dumps(results, indent=1) + "\n"
+            options.results.write_text(text, encoding="utf-8") if options.results else print(text)
+    finally:
+        shutil.rmtree(runner.scratch, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
