@@ -1,0 +1,146 @@
+"""Counts the errors whose text cannot be translated: absl statuses that are made of English text without
+profiler/base/i18n.h or tr(). The number of a folder may only shrink.
+
+    python3 untranslated_errors.py ROOT          exit 1 when a folder has more than LEFT allows
+    python3 untranslated_errors.py ROOT --list   prints the places
+
+Also counted are calls of a file's own functions that make a status of the text that they are given, such as
+`absl::Status Bad(std::string text)`.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+# What is left in each folder, and why where it stays.
+LEFT = {
+    "app/cli": 59,
+    "app/cli/mcp": 23,
+    "app/cli/selfcheck": 1,
+    "app/worker": 4,
+    "profiler/allocator": 15,
+    "profiler/analysis": 17,
+    "profiler/estimate": 6,
+    "profiler/explain": 2,
+    "profiler/exporters": 11,
+    "profiler/fit": 4,
+    "profiler/importers": 45,
+    "profiler/program": 101,
+    "profiler/query": 13,
+    "profiler/recording": 2,
+    "profiler/replay": 6,
+    "profiler/reproduce": 26,
+    "profiler/run": 88,
+    "profiler/setup": 41,
+    "profiler/trace": 107,
+    "ui/documents": 2,
+    "ui/notes": 8,
+    "ui/setup": 24,
+    "ui/shell": 10,
+    "ui/timeline/gl": 8,
+    "ui/timeline": 6,
+    "ui/worker": 2,
+}
+FOLDERS = ("app", "profiler", "ui")
+STATUS = re.compile(r"absl::\w+Error\(")
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# Calls whose texts are translated.
+TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format)|TEXT_MARK|\btr)\(")
+# The name and the parameters of a function or lambda that has a text among its parameters.
+FUNCTION = re.compile(r"(\w+)(?:\s*=\s*\[[^\]]*\]\s*)?\(([^(){};]*\b(?:string|string_view|char)\b[^(){};]*)\)"
+                      r"(?:\s*(?:const|override))*\s*(?:->\s*[\w:<>]+\s*)?\{")
+
+
+def end_of_call(text, at):
+    """The position after the parenthesis that closes the one at `at`."""
+    depth = 0
+    while at < len(text):
+        c = text[at]
+        if c == '"':
+            if text[at - 1] == "R":
+                tag = re.match(r'"([^(]*)\(', text[at:]).group(1)
+                at = text.index(f'){tag}"', at) + len(tag) + 1
+            else:
+                at = LITERAL.match(text, at).end() - 1
+        elif c == "'" and not text[at - 1].isalnum():
+            at = text.index("'", at + (3 if text[at + 1] == "\\" else 1))
+        elif c in "({":
+            depth += 1
+        elif c in ")}":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    raise ValueError("a parenthesis is not closed")
+
+
+def without_translated(arguments):
+    while match := TRANSLATED.search(arguments):
+        arguments = arguments[:match.start()] + arguments[end_of_call(arguments, match.end() - 1):]
+    return arguments
+
+
+def has_english(arguments):
+    """A word of two letters or more outside of what is translated."""
+    text = " ".join(LITERAL.findall(without_translated(arguments)))
+    return re.search(r"[A-Za-z]{2}", re.sub(r"\{[^{}]*\}|\\.", " ", text)) is not None
+
+
+def places(source):
+    """The lines of a file's untranslatable errors."""
+    code = re.sub(r"//[^\n]*", lambda m: m.group() if '"' in m.group() else " " * len(m.group()), source)
+    makers, found = set(), []
+    for call in STATUS.finditer(code):
+        arguments = code[call.end() - 1:end_of_call(code, call.end() - 1)]
+        if has_english(arguments):
+            found.append(call.start())
+        functions = list(FUNCTION.finditer(code, max(0, call.start() - 600), call.start()))
+        if functions and "\n}" not in code[functions[-1].end():call.start()]:
+            name, parameters = functions[-1].groups()
+            given = re.findall(r"(\w+)(?:\s*=[^,]*)?(?:,|$)", parameters)
+            outside = LITERAL.sub("", arguments)
+            if any(re.search(rf"\b{p}\b", outside) for p in given) and name not in ("if", "for", "while"):
+                makers.add((name, functions[-1].start()))
+    for name, defined in makers:
+        for call in re.finditer(rf"(?<![\w.:>]){name}\(", code):
+            if call.start() == defined:
+                continue
+            if has_english(code[call.end() - 1:end_of_call(code, call.end() - 1)]):
+                found.append(call.start())
+    return sorted({source.count("\n", 0, at) + 1 for at in found})
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    # What this test would find.
+    assert places('absl::DataLossError("it is cut")') and not places('absl::DataLossError(i18n::Text("it"))')
+    assert places('Status Bad(std::string t) { return absl::DataLossError(t); }\nBad("is cut");') == [2]
+    assert not places('absl::DataLossError(fmt::format("{}: {}", a, b))')
+    counts, lines = collections.Counter(), []
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".cpp", ".h"):
+                continue
+            for line in places(path.read_text(encoding="utf-8")):
+                name = path.relative_to(root)
+                counts[str(name.parent)] += 1
+                lines.append((str(name.parent), f"{name}:{line}"))
+    if "--list" in sys.argv:
+        print("\n".join(line for _, line in lines))
+        print(dict(counts))
+        return 0
+    failed = False
+    for folder in sorted(counts | LEFT):
+        if counts[folder] > LEFT.get(folder, 0):
+            failed = True
+            print(f"{folder}: {counts[folder]} errors are not translatable, {LEFT.get(folder, 0)} are allowed:")
+            print("\n".join(f"  {line}" for where, line in lines if where == folder))
+        elif counts[folder] < LEFT[folder]:
+            print(f"{folder}: lower its number in LEFT to {counts[folder]}")
+    if failed:
+        print("write them with i18n::Text or i18n::Format (profiler/base/i18n.h)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
