@@ -6,6 +6,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/site_names.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::analysis {
 
@@ -94,8 +95,8 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
   if (name == "op") return GroupBy::kOp;
   if (name == "stack") return GroupBy::kStack;
   if (name == "phase") return GroupBy::kPhase;
-  return absl::InvalidArgumentError(fmt::format(
-      "cannot group by \"{}\": choose one of category, module, op, stack, phase", name));
+  return absl::InvalidArgumentError(
+      i18n::Format("cannot group by \"{}\"; choose from category, module, op, stack, phase", name));
 }
 
 namespace {
