@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "nvml/gpu_probe.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/interpreters.h"
 
 namespace vramscope::cli {
@@ -31,19 +32,18 @@ absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python
   const nvml::GpuProbe probe = nvml::ProbeGpu(false);
   if (!probe.initialised) {
     return absl::FailedPreconditionError(
-        fmt::format("backend=cuda runs on this computer's GPU: {}; `vramscope plan` predicts the "
-                    "same run, `vramscope run --backend cpu` computes it on the processor",
-                    probe.error));
+        i18n::Format("backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the "
+                     "same run, `vramscope run --backend cpu` computes it on the CPU",
+                     probe.error));
   }
   const program::Places places = program::OwnPlaces();
   if (!python.empty()) {
     const program::Interpreter named = program::InspectInterpreter(python, "--python", places);
     std::vector<std::string> folders = FoldersWithRuntime(named);
     if (!folders.empty()) return folders;
-    return absl::FailedPreconditionError(
-        fmt::format("--python {}: it has {}, and no libraries of CUDA {}x (pip install torch "
-                    "brings them)",
-                    python, program::TorchText(named), kCuda));
+    return absl::FailedPreconditionError(i18n::Format(
+        "--python {}: it has {} and no CUDA {}x libraries; install them with `pip install torch`",
+        python, program::TorchText(named), kCuda));
   }
   for (const program::Interpreter& found : program::FindInterpreters("", places)) {
     std::vector<std::string> folders = FoldersWithRuntime(found);
@@ -53,9 +53,9 @@ absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python
     dlclose(system);
     return std::vector<std::string>();
   }
-  return absl::FailedPreconditionError(fmt::format(
-      "backend=cuda wants CUDA's libraries ({} and its sisters): `pip install torch` in a "
-      "virtual environment brings them, --python VENV/bin/python names it",
+  return absl::FailedPreconditionError(i18n::Format(
+      "backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in "
+      "a virtual environment and name its Python by --python VENV/bin/python",
       kRuntime));
 }
 

@@ -19,6 +19,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/toggles.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/i18n.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/program.h"
 #include "profiler/program/verdict.h"
@@ -49,8 +50,9 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
     return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
-  return absl::InvalidArgumentError(std::string(bytes.status().message()) +
-                                    ", and no name of `vramscope devices`");
+  return absl::InvalidArgumentError(
+      i18n::Format("{}, and no GPU of `vramscope devices` has this name",
+                   std::string(bytes.status().message())));
 }
 
 // Behind what is there: $GITHUB_STEP_SUMMARY has what earlier steps wrote.
@@ -133,7 +135,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   const RunOptions& run = options.run;
   if (!options.file.empty() || !run.preset.empty() || !run.model.empty() || !run.config.empty() ||
       !run.sets.empty()) {
-    Note("error: check takes one of FILE, RUN and -- PROGRAM, not two of them");
+    NoteError(i18n::Text("check takes one of FILE, RUN and -- PROGRAM, not two"));
     return kUsage;
   }
   options.program.memory_bytes = options.budget_bytes;
@@ -150,14 +152,14 @@ ExitCode Execute(const Context& context, Options& options) {
   const absl::StatusOr<uint64_t> budget =
       BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {
-    Note("error: " + std::string(budget.status().message()));
+    NoteError(std::string(budget.status().message()));
     return kUsage;
   }
   options.budget_bytes = *budget;
   if (!options.context.empty()) {
     const absl::StatusOr<run::Assumption> said = ParseContext(options.context);
     if (!said.ok()) {
-      Note("error: --context: " + std::string(said.status().message()));
+      NoteError("--context: " + std::string(said.status().message()));
       return kUsage;
     }
     options.context_said = *said;
@@ -167,7 +169,8 @@ ExitCode Execute(const Context& context, Options& options) {
   if (context.has_program || !options.program.from.empty()) return CheckProgram(context, options);
   if (!options.file.empty()) {
     if (options.run.given()) {
-      Note("error: check takes a FILE or a RUN (--preset, --model, --config, --set), not both");
+      NoteError(
+          i18n::Text("check takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
       return kUsage;
     }
     const auto opened = OpenOneDevice(options.file, options.range);
@@ -178,7 +181,8 @@ ExitCode Execute(const Context& context, Options& options) {
   if (!config.ok()) return ReportError(config.status());
   const WorkerRun result = RunInWorker(fit::UnderBudget(*config, *budget));
   if (!result.status.ok()) return ReportError(result.status);
-  if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+  if (result.trace == nullptr)
+    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
   return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
 }
 
@@ -189,10 +193,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
         command.count(name) == 0)
       continue;
-    Note(fmt::format(
-        "error: {} goes with a program (vramscope check --budget 24GiB {} ... -- python "
-        "train.py)",
-        name, name));
+    NoteError(i18n::Format(
+        "{} goes with a program (vramscope check --budget 24GiB {} ... -- python train.py)", name,
+        name));
     return kUsage;
   }
   if (options.file.empty()) {
@@ -201,27 +204,23 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     return kDone;
   }
   if (command.count("--gpu-memory") > 0) {
-    Note("error: --gpu-memory goes with a RUN or a program; of a FILE say --budget");
+    NoteError(i18n::Text("--gpu-memory is for a RUN or a program; for a FILE use --budget"));
     return kUsage;
   }
   if (options.program.device.empty()) return kDone;
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
-    Note(fmt::format(
-        "error: --device: of a FILE it is the number of a device in it, 0 to 255, and not \"{}\"; "
-        "--context takes the context of a GPU",
-        Printable(options.program.device)));
+    NoteError(
+        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); the "
+                     "context of a named GPU is set by --context",
+                     Printable(options.program.device)));
     return kUsage;
   }
   options.range.device = static_cast<int>(*number);
   return kDone;
 }
 
-}  // namespace
-
-void RegisterCheck(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "check", "exit 1 when a run, a trace or (-- PROGRAM ARGS...) a program needs more memory");
+void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
       "Exit status: 1 when more is needed than the budget, 3 when the file does not tell (it ran "
       "out "
@@ -262,6 +261,17 @@ void RegisterCheck(CLI::App& app, Context& context) {
     const ExitCode usable = CheckOptions(*command, context, *options);
     context.exit_code = usable == kDone ? Execute(context, *options) : usable;
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_check() {
+  return {.place = 170,
+          .name = "check",
+          .help = "exit 1 when a run, a trace or (-- PROGRAM ARGS...) a program needs more memory",
+          .example = "check --budget 24GiB -- python train.py",
+          .takes_program = true,
+          .declare = DeclareCheck};
 }
 
 }  // namespace vramscope::cli

@@ -7,6 +7,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/device_memory.h"
 #include "profiler/explain/explain.h"
 #include "profiler/exporters/json_text.h"
@@ -43,9 +44,9 @@ run::Assumption ContextOf(const trace::Trace& trace) {
 // Why the trace can't be compared with a budget; OK where it can.
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() == 0 && (trace.allocations.size() == 0 || trace::IsOfHostMemory(trace)))
-    return absl::FailedPreconditionError(
-        "GPU memory was not recorded, so that there is nothing to compare with a budget. Record a "
-        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
+    return absl::FailedPreconditionError(i18n::Text(
+        "GPU memory was not recorded, so there is nothing to compare with the budget; record a "
+        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)"));
   return absl::OkStatus();
 }
 
@@ -123,10 +124,10 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   else if (judged.ran_out)
     judged.verdict = Judged::Verdict::kUnknown;
   else if (!reserved_known)
-    return absl::FailedPreconditionError(fmt::format(
-        "how much was reserved is not recorded: {} allocated and {} CUDA context are within the "
-        "budget, but more was reserved than that",
-        FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
+    return absl::FailedPreconditionError(
+        i18n::Format("reserved memory was not recorded: {} allocated and a CUDA context of {} are "
+                     "within the budget, but the reserved memory was larger than the allocated",
+                     FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
   judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
   return judged;
 }

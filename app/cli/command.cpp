@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli {
 namespace {
@@ -39,9 +40,11 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 ExitCode ReportError(const absl::Status& status) {
-  Note("error: " + std::string(status.message()));
+  NoteError(std::string(status.message()));
   return ExitCodeOf(status);
 }
+
+void NoteError(std::string_view message) { Note(fmt::format("{}{}", kErrorPrefix, message)); }
 
 void Note(std::string_view message) {
   if (captured != nullptr) {
@@ -52,10 +55,9 @@ void Note(std::string_view message) {
 }
 
 absl::Status OutOfMemory(const std::string& what) {
-  return absl::ResourceExhaustedError(
-      fmt::format("{}{}not enough memory; of a recording, --device, --entries and "
-                  "--time read a part",
-                  what, what.empty() ? "" : ": "));
+  return absl::ResourceExhaustedError(i18n::Format(
+      "{}{}not enough host memory; read a part of the recording with --device, --entries or --time",
+      what, what.empty() ? "" : ": "));
 }
 
 ExitCode PrintText(std::string_view text) {
@@ -66,7 +68,7 @@ ExitCode PrintText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) return kDone;  // a reader that had enough (`| head`)
     return ReportError(absl::InternalError(
-        fmt::format("standard output does not take what is written: {}", std::strerror(errno))));
+        i18n::Format("cannot write to standard output: {}", std::strerror(errno))));
   }
   return kDone;
 }
@@ -77,6 +79,14 @@ ExitCode PrintJson(const Json& json) {
     return kDone;
   }
   return PrintText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
+  CLI::App* command = app.add_subcommand(entry.name, entry.help);
+  entry.declare(command, context);
+  // A line that can be pasted, in front of what its own help says at the end.
+  if (*entry.example != '\0')
+    command->footer(fmt::format("Example: vramscope {}\n{}", entry.example, command->get_footer()));
 }
 
 }  // namespace vramscope::cli

@@ -1,7 +1,6 @@
 // The pieces of the command line that every subcommand shares: exit status, errors, registration.
 //
-// A subcommand is one file with one Register function: it declares its options and hands CLI11 a
-// callback that does the work and stores the exit status. Main thread only.
+// A subcommand is one file that declares a CommandEntry; no list is touched. Main thread only.
 #pragma once
 
 #include <absl/status/status.h>
@@ -42,6 +41,10 @@ ExitCode ReportError(const absl::Status& status);
 // "vramscope: ..." on stderr. Every message goes through here and is made printable: it may quote a
 // file.
 void Note(std::string_view message);
+// A note that is an error: what this program's other processes read from stderr is recognized by
+// this prefix, which is not translated.
+inline constexpr std::string_view kErrorPrefix = "error: ";
+void NoteError(std::string_view message);
 
 // What commands print while it lives, kept in place of being printed, so that `selfcheck` can
 // compare what they say. One at a time.
@@ -64,30 +67,24 @@ absl::Status OutOfMemory(const std::string& what);
 ExitCode PrintJson(const Json& json);
 ExitCode PrintText(std::string_view text);
 
-void RegisterPlan(CLI::App& app, Context& context);
-void RegisterRun(CLI::App& app, Context& context);
-void RegisterRecord(CLI::App& app, Context& context);
-void RegisterInfo(CLI::App& app, Context& context);
-void RegisterPeak(CLI::App& app, Context& context);
-void RegisterPhases(CLI::App& app, Context& context);
-void RegisterKernels(CLI::App& app, Context& context);
-void RegisterReplay(CLI::App& app, Context& context);
-void RegisterRequests(CLI::App& app, Context& context);
-void RegisterExport(CLI::App& app, Context& context);
-void RegisterDiff(CLI::App& app, Context& context);
-void RegisterExplain(CLI::App& app, Context& context);
-void RegisterFit(CLI::App& app, Context& context);
-void RegisterWaterfall(CLI::App& app, Context& context);
-void RegisterReproduce(CLI::App& app, Context& context);
-void RegisterEstimate(CLI::App& app, Context& context);
-void RegisterCheck(CLI::App& app, Context& context);
-void RegisterSelfcheck(CLI::App& app, Context& context);
-void RegisterDevices(CLI::App& app, Context& context);
-void RegisterPresets(CLI::App& app, Context& context);
-void RegisterTechniques(CLI::App& app, Context& context);
-void RegisterDoctor(CLI::App& app, Context& context);
-void RegisterToggles(CLI::App& app, Context& context);
-void RegisterMcp(CLI::App& app, Context& context);
-void RegisterSetup(CLI::App& app, Context& context);
+// A subcommand, declared by the file that has it:
+//
+//   CommandEntry DeclareCommand_phases() {
+//     return {.place = 60, .name = "phases", .help = "...", .example = "phases run.trace",
+//             .declare = DeclarePhases};
+//   }
+struct CommandEntry {
+  int place = 0;  // in --help: the lowest first
+  const char* name = "";
+  const char* help = "";
+  const char* example = "";    // without "vramscope "; its own help ends with it
+  bool takes_program = false;  // what stands behind "--" goes to Context::after_dashes
+  // Adds the command's options and its callback, which stores the exit status in the context.
+  void (*declare)(CLI::App* command, Context& context) = nullptr;
+};
+// What the files of this folder declare, in the order of --help. CMake writes the list.
+const std::vector<CommandEntry>& AllCommands();
+// `app` and `context` outlive the command.
+void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 
 }  // namespace vramscope::cli

@@ -264,15 +264,27 @@ std::string Describe(const CLI::App& app, std::string_view what) {
   return Manual(app);
 }
 
-void RegisterDescribe(CLI::App& app, Context& context) {
+namespace {
+
+// The hidden command `describe bash|zsh|fish|man`.
+void DeclareDescribe(CLI::App* command, Context& context) {
   auto what = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("describe", "completions and the manual page");
   command->group(kHidden);
   command->add_option("WHAT", *what)
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
-  command->callback(
-      [&app, &context, what] { context.exit_code = PrintText(Describe(app, *what)); });
+  command->callback([command, &context, what] {
+    context.exit_code = PrintText(Describe(*command->get_parent(), *what));
+  });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_describe() {
+  return {.place = 260,
+          .name = "describe",
+          .help = "completions and the manual page",
+          .declare = DeclareDescribe};
 }
 
 }  // namespace vramscope::cli

@@ -13,7 +13,4 @@ namespace vramscope::cli {
 // `what`: bash, zsh, fish or man. Of `app` with all of its commands.
 std::string Describe(const CLI::App& app, std::string_view what);
 
-// The hidden command `describe bash|zsh|fish|man`; `app` gets its other commands before it is run.
-void RegisterDescribe(CLI::App& app, Context& context);
-
 }  // namespace vramscope::cli

@@ -11,6 +11,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/device.h"
 #include "profiler/run/device_file.h"
@@ -55,9 +56,10 @@ absl::StatusOr<Bound> MemoryBound(const std::string& text) {
   Bound bound;
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(TakeSign(text, ">=", bound));
   if (!bytes.ok() || !IsSign(bound.sign)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--memory: \"{}\" is not allowed; expected a size, after >=, <=, >, < or =, as '>=16GiB'",
-        Printable(text)));
+    return absl::InvalidArgumentError(
+        i18n::Format("--memory: \"{}\" is not allowed; expected a size with >=, <=, >, < or = in "
+                     "front, such as '>=16GiB'",
+                     Printable(text)));
   }
   bound.value = static_cast<double>(*bytes);
   return bound;
@@ -67,9 +69,9 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   Bound bound;
   const uint32_t number = run::ParseComputeCapability(TakeSign(text, "=", bound));
   if (number == 0 || !IsSign(bound.sign)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--compute-capability: \"{}\" is not allowed; expected one of CUDA's, after >=, <=, >, < "
-        "or =, as 8.6 or '>=8.0'",
+    return absl::InvalidArgumentError(i18n::Format(
+        "--compute-capability: \"{}\" is not allowed; expected a CUDA compute capability, with or "
+        "without >=, <=, >, < or = in front, such as 8.6 or '>=8.0'",
         Printable(text)));
   }
   bound.value = number;
@@ -116,8 +118,9 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
   }
   if (chosen.empty()) {
     return absl::NotFoundError(
-        "no GPU of the device table is so; --family takes an architecture (turing, ampere, ada, "
-        "hopper, blackwell, ...) or a line (geforce, laptop, workstation, datacenter, integrated)");
+        i18n::Text("no GPU in the device table matches; --family takes an architecture (turing, "
+                   "ampere, ada, hopper, blackwell, ...) or a product line (geforce, laptop, "
+                   "workstation, datacenter, integrated)"));
   }
   return chosen;
 }
@@ -231,12 +234,12 @@ std::string DetailText(const run::Device& d) {
 ExitCode Show(const Options& options) {
   const absl::StatusOr<std::vector<run::Device>> devices = Chosen(options);
   if (!devices.ok()) {
-    Note("error: " + Printable(std::string(devices.status().message())));
+    NoteError(Printable(std::string(devices.status().message())));
     return kUsage;
   }
   if (options.file) {
     if (devices->size() == 1) return PrintText(run::DeviceJson(devices->front()));
-    Note(fmt::format("error: --file writes one GPU, and {} are so: name one", devices->size()));
+    NoteError(i18n::Format("--file writes one GPU, but {} match; name one", devices->size()));
     return kUsage;
   }
   if (options.json) {
@@ -247,10 +250,7 @@ ExitCode Show(const Options& options) {
   return PrintText(devices->size() == 1 ? DetailText(devices->front()) : TableText(*devices));
 }
 
-}  // namespace
-
-void RegisterDevices(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("devices", "the GPUs that can be planned for");
+void DeclareDevices(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("words", options->words,
                       "only those that have all of them in key, name, family or architecture; or "
@@ -271,6 +271,16 @@ void RegisterDevices(CLI::App& app, Context& context) {
                     "of one GPU: what a device file has, to be changed and given to --device");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Show(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_devices() {
+  return {.place = 200,
+          .name = "devices",
+          .help = "the GPUs that can be planned for",
+          .example = "devices --json",
+          .declare = DeclareDevices};
 }
 
 }  // namespace vramscope::cli

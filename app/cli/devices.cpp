@@ -9,6 +9,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/weights.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/run_config.h"
@@ -137,10 +138,9 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
                     {"implies", t.implies}});
   }
   if (list.empty()) {
-    Note(
-        fmt::format("error: no technique has \"{}\" in its name, explanation, group, keys or "
-                    "values; groups: {}",
-                    fmt::join(words, " "), GroupNames()));
+    NoteError(i18n::Format(
+        "no technique has \"{}\" in its name, explanation, group, keys or values; groups: {}",
+        fmt::join(words, " "), GroupNames()));
     return kUsage;
   }
   Json optimizers = Json::array();
@@ -162,24 +162,13 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
   return PrintJson({{"techniques", list}, {"optimizers", optimizers}, {"families", families}});
 }
 
-void Register(CLI::App& app, Context& context, const char* name, const char* help,
-              ExitCode (*show)(bool)) {
-  CLI::App* command = app.add_subcommand(name, help);
+void DeclarePresets(CLI::App* command, Context& context) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print one JSON object");
-  command->callback([json, show, &context] { context.exit_code = show(*json); });
+  command->callback([json, &context] { context.exit_code = ShowPresets(*json); });
 }
 
-}  // namespace
-
-void RegisterPresets(CLI::App& app, Context& context) {
-  Register(app, context, "presets", "the models that need no file", ShowPresets);
-}
-
-void RegisterTechniques(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "techniques",
-      "what a run can be given to save memory, with its settings and what excludes what");
+void DeclareTechniques(CLI::App* command, Context& context) {
   auto json = std::make_shared<bool>(false);
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option(
@@ -187,6 +176,25 @@ void RegisterTechniques(CLI::App& app, Context& context) {
       "only those that have all of them in name, explanation, group, keys or values");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_presets() {
+  return {.place = 210,
+          .name = "presets",
+          .help = "the models that need no file",
+          .example = "presets",
+          .declare = DeclarePresets};
+}
+
+CommandEntry DeclareCommand_techniques() {
+  return {
+      .place = 220,
+      .name = "techniques",
+      .help = "what a run can be given to save memory, with its settings and what excludes what",
+      .example = "techniques --json",
+      .declare = DeclareTechniques};
 }
 
 }  // namespace vramscope::cli

@@ -324,10 +324,7 @@ ExitCode HoldPlanAgainst(const Options& options) {
   return DiffPrediction(files->pairs, files->shown, step, options.top, options.json);
 }
 
-}  // namespace
-
-void RegisterDiff(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("diff", "two runs side by side; exit 1 where they differ");
+void DeclareDiff(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("A", options->a,
@@ -367,6 +364,16 @@ void RegisterDiff(CLI::App& app, Context& context) {
                         : sites               ? DiffSites(*options)
                                               : DiffTotals(*options);
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_diff() {
+  return {.place = 110,
+          .name = "diff",
+          .help = "two runs side by side; exit 1 where they differ",
+          .example = "diff before.pickle after.pickle --by stack --top 10",
+          .declare = DeclareDiff};
 }
 
 }  // namespace vramscope::cli

@@ -179,11 +179,7 @@ struct Options {
   std::string python, emulated;
 };
 
-}  // namespace
-
-void RegisterDoctor(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "what is missing on this computer; exit 1 when something is");
+void DeclareDoctor(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_flag("--gpu", options->gpu, "check the NVIDIA GPU alone");
   command->add_flag("--json", options->json, "print one JSON object");
@@ -200,6 +196,16 @@ void RegisterDoctor(CLI::App& app, Context& context) {
                             ? ExecuteEmulated(options->emulated, options->json, options->python)
                             : Execute(options->gpu, options->json, options->python);
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_doctor() {
+  return {.place = 230,
+          .name = "doctor",
+          .help = "what is missing on this computer; exit 1 when something is",
+          .example = "doctor",
+          .declare = DeclareDoctor};
 }
 
 }  // namespace vramscope::cli

@@ -9,6 +9,7 @@
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/estimate_run.h"
 #include "profiler/estimate/weights.h"
 #include "profiler/run/check_run.h"
@@ -160,15 +161,16 @@ ExitCode Execute(const Options& options) {
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(*config);
   if (!model.ok()) return ReportError(model.status());
   if (model->family == run::Family::kOther) {
-    return ReportError(absl::UnimplementedError(fmt::format(
-        "no formula counts the weights of {}: a plan does (vramscope plan)", config->model)));
+    return ReportError(absl::UnimplementedError(
+        i18n::Format("no formula counts the weights of {}; use `vramscope plan`", config->model)));
   }
   PlannedFigures figures;
   const PlannedFigures* planned = nullptr;
   if (options.plan) {
     const WorkerRun result = RunInWorker(*config);
     if (!result.status.ok()) return ReportError(result.status);
-    if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+    if (result.trace == nullptr)
+      return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
     figures = estimate::FiguresOf(*result.trace);
     planned = &figures;
   }
@@ -228,16 +230,23 @@ ExitCode Execute(const Options& options) {
                    AssumptionsText(assumptions));
 }
 
-}  // namespace
-
-void RegisterEstimate(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("estimate", "closed formulas, with their numbers");
+void DeclareEstimate(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   command->add_flag("--plan", options->plan, "plan the run, its figures beside the formulas'");
   command->add_flag("--formulas", options->list, "the formulas themselves, and nothing else");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_estimate() {
+  return {.place = 130,
+          .name = "estimate",
+          .help = "closed formulas, with their numbers",
+          .example = "estimate --model config.json",
+          .declare = DeclareEstimate};
 }
 
 }  // namespace vramscope::cli

@@ -42,7 +42,7 @@ ExitCode Execute(const Options& options) {
   if (!options.at.empty()) {
     const absl::StatusOr<int64_t> at = ParseTime(options.at);
     if (!at.ok()) {
-      Note("error: --at: " + std::string(at.status().message()));
+      NoteError("--at: " + std::string(at.status().message()));
       return kUsage;
     }
     time = *at;
@@ -50,7 +50,7 @@ ExitCode Execute(const Options& options) {
   for (const std::string& text : options.alloc_confs) {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(text);
     if (!conf.ok()) {
-      Note("error: --alloc-conf: " + std::string(conf.status().message()));
+      NoteError("--alloc-conf: " + std::string(conf.status().message()));
       return kUsage;
     }
   }
@@ -118,11 +118,7 @@ ExitCode Execute(const Options& options) {
   return options.json ? PrintJson(ExplainJson(trace, pages)) : PrintText(ExplainText(trace, pages));
 }
 
-}  // namespace
-
-void RegisterExplain(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "explain", "why memory is as it is: fragmentation, what is unused, leaks, out of memory");
+void DeclareExplain(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
@@ -151,6 +147,16 @@ void RegisterExplain(CLI::App& app, Context& context) {
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_explain() {
+  return {.place = 120,
+          .name = "explain",
+          .help = "why memory is as it is: fragmentation, what is unused, leaks, out of memory",
+          .example = "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128",
+          .declare = DeclareExplain};
 }
 
 }  // namespace vramscope::cli

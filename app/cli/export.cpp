@@ -1,6 +1,8 @@
 // `export FILE --to FORMAT -o OUT`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,12 +12,8 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/output.h"
-#include "profiler/exporters/chrome.h"
-#include "profiler/exporters/csv.h"
-#include "profiler/exporters/html_report.h"
-#include "profiler/exporters/memory_snapshot.h"
-#include "profiler/exporters/memory_svg.h"
-#include "profiler/exporters/memory_timeline.h"
+#include "profiler/base/i18n.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/program/verdict.h"
 
 #ifdef VRAMSCOPE_WITH_WINDOW
@@ -24,6 +22,9 @@
 
 namespace vramscope::cli {
 namespace {
+
+using exporters::ExporterEntry;
+using exporters::ExportRequest;
 
 struct Options {
   std::string file, format, output, title, baseline, size, theme = "light";
@@ -35,9 +36,60 @@ struct Options {
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
-  bool shown() const { return drawn() || format == "svg" || format == "html"; }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
+
+// Beside those of profiler/exporters: what the window's canvas draws, and `.trace` itself.
+const ExporterEntry kImages = {.place = 60,
+                               .name = "png or pdf",
+                               .help = "the timeline as the window draws it",
+                               .uses_title = true};
+const ExporterEntry kTrace = {
+    .place = 80, .name = "trace", .help = "with --time A:B or --device: a part"};
+
+// All, in the order of help.
+std::vector<ExporterEntry> Formats() {
+  std::vector<ExporterEntry> all = exporters::AllExporters();
+  all.insert(all.end(), {kImages, kTrace});
+  std::ranges::stable_sort(all, {}, &ExporterEntry::place);
+  return all;
+}
+
+std::vector<std::string> NamesOf(const std::vector<ExporterEntry>& formats) {
+  std::vector<std::string> names;
+  for (const ExporterEntry& format : formats) {
+    if (format.place == kImages.place)
+      names.insert(names.end(), {"png", "pdf"});
+    else
+      names.emplace_back(format.name);
+  }
+  return names;
+}
+
+// "chrome (Perfetto, HolisticTraceAnalysis), csv, ... or trace (...)".
+std::string FormatsHelp(const std::vector<ExporterEntry>& formats) {
+  std::string help;
+  for (const ExporterEntry& format : formats) {
+    if (!help.empty()) help += format.place == formats.back().place ? " or " : ", ";
+    help += format.name;
+    if (!format.help.empty()) help += fmt::format(" ({})", format.help);
+  }
+  return help;
+}
+
+ExporterEntry FormatOf(const Options& options) {
+  if (options.drawn()) return kImages;
+  const auto& all = exporters::AllExporters();
+  const auto found = std::ranges::find(all, options.format, &ExporterEntry::name);
+  return found == all.end() ? kTrace : *found;
+}
+
+// The formats that use a part of the request: "html, svg, png, pdf".
+std::string NamesWith(bool ExporterEntry::*use) {
+  std::vector<ExporterEntry> with = Formats();
+  std::erase_if(with, [&](const ExporterEntry& format) { return !(format.*use); });
+  return fmt::format("{}", fmt::join(NamesOf(with), ", "));
+}
 
 // What ran, else the file's name.
 std::string TitleOf(const trace::Trace& trace, const std::string& file) {
@@ -50,28 +102,20 @@ std::string TitleOf(const trace::Trace& trace, const Options& options) {
   return options.title.empty() ? TitleOf(trace, options.file) : options.title;
 }
 
-absl::Status WriteReport(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
-                         std::ostream& out) {
-  exporters::HtmlReportOptions report;
-  const std::shared_ptr<const trace::Trace> shown = DeviceToShow(whole).trace;
-  report.title = TitleOf(*shown, options);
-  report.command = fmt::format("vramscope export {} --to html -o {}", options.file, options.output);
-  if (!options.baseline.empty()) {
-    const auto baseline = OpenTrace(options.baseline);
-    if (!baseline.ok()) return baseline.status();
-    report.baseline = DeviceToShow(*baseline).trace;
-    report.baseline_title = TitleOf(*report.baseline, options.baseline);
-    // The same model twice: told apart by their files.
-    if (report.baseline_title == report.title) {
-      const auto with_file = [](std::string& title, const std::string& file) {
-        title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
-      };
-      with_file(report.title, options.file);
-      with_file(report.baseline_title, options.baseline);
-    }
-    report.command += " --baseline " + options.baseline;
+absl::Status AddBaseline(const Options& options, ExportRequest& request) {
+  const auto baseline = OpenTrace(options.baseline);
+  if (!baseline.ok()) return baseline.status();
+  request.baseline = DeviceToShow(*baseline).trace;
+  request.baseline_title = TitleOf(*request.baseline, options.baseline);
+  // The same model twice: told apart by their files.
+  if (request.baseline_title == request.title) {
+    const auto with_file = [](std::string& title, const std::string& file) {
+      title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
+    };
+    with_file(request.title, options.file);
+    with_file(request.baseline_title, options.baseline);
   }
-  out << exporters::HtmlReport(shown, report);
+  request.command += " --baseline " + options.baseline;
   return absl::OkStatus();
 }
 
@@ -92,84 +136,66 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   out << *bytes;
   return absl::OkStatus();
 #else
-  return absl::UnimplementedError(fmt::format(
-      "export: this vramscope was built without its window, which draws \"{}\"; --to svg without "
-      "--size is drawn without it",
-      options.format));
+  return absl::UnimplementedError(
+      i18n::Format("--to {}: this vramscope was built without its window, which draws it; --to svg "
+                   "without --size needs no window",
+                   options.format));
 #endif
 }
 
-absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
-                   std::ostream& out) {
-  const trace::Trace& trace = *whole;
-  if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
-  if (options.format == "csv") return exporters::WriteCsv(trace, out);
+absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const ExporterEntry& format,
+                   const Options& options, std::ostream& out) {
   if (options.drawn()) return WritePicture(whole, options, out);
-  if (options.format == "svg") {
-    out << exporters::MemorySvg(*DeviceToShow(whole).trace, {.title = TitleOf(trace, options)})
-        << "\n";
-    return absl::OkStatus();
+  ExportRequest request{.trace = format.one_device ? DeviceToShow(whole).trace : whole};
+  request.title = TitleOf(*request.trace, options);
+  request.command = fmt::format("vramscope export {} --to {} -o {}", options.file, options.format,
+                                options.output);
+  request.categories = !options.no_categories;
+  request.annotations = !options.no_annotations;
+  if (!options.baseline.empty()) {
+    if (absl::Status added = AddBaseline(options, request); !added.ok()) return added;
   }
-  if (options.format == "html") return WriteReport(whole, options, out);
   ProgressBar bar(true);
-  const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
-  if (options.format == "snapshot")
-    return exporters::WriteSnapshot(trace, out,
-                                    {.categories = !options.no_categories,
-                                     .annotations = !options.no_annotations,
-                                     .progress = progress});
-  // A memory timeline holds one device.
-  return exporters::WriteMemoryTimeline(*DeviceToShow(whole).trace, out, {.progress = progress});
+  request.progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
+  return format.write(request, out);
 }
 
 ExitCode Execute(const Options& options) {
-  if ((options.no_categories || options.no_annotations) && options.format != "snapshot") {
-    ReportError(absl::InvalidArgumentError(
-        "--no-categories and --no-annotations are for --to snapshot only"));
-    return kUsage;
-  }
+  const ExporterEntry format = FormatOf(options);
   const auto only_for = [](std::string_view option, std::string_view formats) {
-    Note(fmt::format("error: {} is for --to {} only", option, formats));
+    NoteError(i18n::Format("{} is for --to {} only", option, formats));
     return kUsage;
   };
-  if (!options.title.empty() && !options.shown())
-    return only_for("--title", "html, svg, png and pdf");
-  if (!options.baseline.empty() && options.format != "html") return only_for("--baseline", "html");
+  if ((options.no_categories || options.no_annotations) && !format.uses_labels)
+    return only_for("--no-categories, --no-annotations", NamesWith(&ExporterEntry::uses_labels));
+  if (!options.title.empty() && !format.uses_title)
+    return only_for("--title", NamesWith(&ExporterEntry::uses_title));
+  if (!options.baseline.empty() && !format.uses_baseline)
+    return only_for("--baseline", NamesWith(&ExporterEntry::uses_baseline));
   if (options.made_otherwise() && !options.drawn())
-    return only_for("each of --size, --scale and --theme", "png, pdf and (with --size) svg");
+    return only_for("--size, --scale, --theme", "png, pdf and (with --size) svg");
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   // A part, or one device, as a file of its own.
-  if (options.format == "trace") {
+  if (format.write == nullptr && !options.drawn()) {
     const absl::Status status = WriteTrace(**trace, options.output);
     return status.ok() ? kDone : ReportError(status);
   }
-  const absl::Status status =
-      WriteStream(options.output, [&](std::ostream& out) { return Write(*trace, options, out); });
+  const absl::Status status = WriteStream(
+      options.output, [&](std::ostream& out) { return Write(*trace, format, options, out); });
   return status.ok() ? kDone : ReportError(status);
 }
 
-}  // namespace
-
-void RegisterExport(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("export", "a trace in another format");
+void DeclareExport(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
-  command
-      ->add_option(
-          "--to", options->format,
-          "chrome (Perfetto, HolisticTraceAnalysis), csv, snapshot (a CUDA memory "
-          "snapshot's pickle: PyTorch's memory_viz), memory-timeline (torch.profiler's "
-          "raw.json.gz: HolisticTraceAnalysis), html (a page with curves, findings and tables, of "
-          "one run or against --baseline), png or pdf (the timeline as the window draws "
-          "it), svg (the memory over time; with --size the timeline) or trace (with --time A:B or "
-          "--device: a part)")
+  const std::vector<ExporterEntry> formats = Formats();
+  const std::vector<std::string> names = NamesOf(formats);
+  command->add_option("--to", options->format, FormatsHelp(formats))
       ->required()
-      ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "html", "png", "pdf",
-                             "svg", "trace"})
-                  .description(""))
-      ->type_name("chrome|csv|snapshot|memory-timeline|html|png|pdf|svg|trace");
+      ->check(CLI::IsMember(names).description(""))
+      ->type_name(fmt::format("{}", fmt::join(names, "|")));
   command->add_option("-o,--output", options->output, "file to write ('-': stdout)")
       ->required()
       ->type_name("OUT");
@@ -188,6 +214,16 @@ void RegisterExport(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"light", "dark"}).description(""))
       ->type_name("light|dark");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_export() {
+  return {.place = 100,
+          .name = "export",
+          .help = "a trace in another format",
+          .example = "export run.trace --to snapshot -o run.pickle",
+          .declare = DeclareExport};
 }
 
 }  // namespace vramscope::cli

@@ -18,6 +18,7 @@
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/i18n.h"
 #include "profiler/fit/waterfall.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/seq.h"
@@ -171,7 +172,7 @@ ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, options.run);
   if (!budget.ok()) {
-    Note("error: " + std::string(budget.status().message()));
+    NoteError(std::string(budget.status().message()));
     return kUsage;
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
@@ -259,12 +260,12 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
 
 ExitCode ExecuteWaterfall(const Options& options) {
   if (options.json && options.output == "-") {
-    Note("error: --json and -o - both want standard output");
+    NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
   for (const std::string& set : options.baseline) {
     if (set.find('=') != std::string::npos) continue;
-    Note("error: --baseline: expected key=value");
+    NoteError(i18n::Text("--baseline: expected key=value"));
     return kUsage;
   }
   const absl::StatusOr<run::RunConfig> now = BuildRun(options.run, run::Backend::kPlan);
@@ -331,11 +332,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }
 
-}  // namespace
-
-void RegisterFit(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "fit", "which techniques make a run fit; those that leave the training as it is first");
+void DeclareFit(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   auto of_program = std::make_shared<ProgramFitOptions>();
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
@@ -355,10 +352,9 @@ void RegisterFit(CLI::App& app, Context& context) {
       names.insert(names.end(), {"--vary", "--patience"});
       for (const char* name : names) {
         if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
-        Note(
-            fmt::format("error: {0} goes with a program (vramscope fit --budget 24GiB {0} ... -- "
-                        "python train.py)",
-                        name));
+        NoteError(i18n::Format(
+            "{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)",
+            name));
         context.exit_code = kUsage;
         return;
       }
@@ -367,7 +363,7 @@ void RegisterFit(CLI::App& app, Context& context) {
     }
     if (!options->run.preset.empty() || !options->run.model.empty() ||
         !options->run.config.empty() || !options->run.sets.empty()) {
-      Note("error: fit takes one of RUN and -- PROGRAM, not both");
+      NoteError(i18n::Text("fit takes one of RUN and -- PROGRAM, not both"));
       context.exit_code = kUsage;
       return;
     }
@@ -377,9 +373,7 @@ void RegisterFit(CLI::App& app, Context& context) {
   });
 }
 
-void RegisterWaterfall(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "waterfall", "from the model's defaults to the run: a bar for every technique");
+void DeclareWaterfall(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   command
@@ -395,6 +389,26 @@ void RegisterWaterfall(CLI::App& app, Context& context) {
       ->type_name("OUT.svg");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = ExecuteWaterfall(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_fit() {
+  return {.place = 140,
+          .name = "fit",
+          .help = "which techniques make a run fit; those that leave the training as it is first",
+          .example = "fit --preset llama-3.2-1b --budget 12GiB",
+          .takes_program = true,
+          .declare = DeclareFit};
+}
+
+CommandEntry DeclareCommand_waterfall() {
+  return {.place = 150,
+          .name = "waterfall",
+          .help = "from the model's defaults to the run: a bar for every technique",
+          .example =
+              "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
+          .declare = DeclareWaterfall};
 }
 
 }  // namespace vramscope::cli

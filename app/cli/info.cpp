@@ -546,8 +546,9 @@ ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range)
   return json ? PrintJson(InfoJson(*trace)) : PrintText(InfoText(file, *trace));
 }
 
-void RegisterInfo(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("info", "what is in a file");
+namespace {
+
+void DeclareInfo(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   AddRangeOptions(*command, options->range);
@@ -558,6 +559,16 @@ void RegisterInfo(CLI::App& app, Context& context) {
     context.exit_code = options->outline ? ShowOutline(options->file, options->json)
                                          : ShowInfo(options->file, options->json, options->range);
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_info() {
+  return {.place = 40,
+          .name = "info",
+          .help = "what is in a file",
+          .example = "info snapshot.pickle.zst --time 1s:2.5s",
+          .declare = DeclareInfo};
 }
 
 }  // namespace vramscope::cli

@@ -12,6 +12,7 @@
 #include "app/cli/format.h"
 #include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/importers/open.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/frame.h"
@@ -71,7 +72,7 @@ absl::Status ParseRange(std::string_view text, T& first, T& last, Parse parse) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is not a range; write A:B, A: or :B", text));
+        i18n::Format("\"{}\" is not a range; write A:B, A: or :B", text));
   }
   for (const auto& [part, out] :
        {std::pair(text.substr(0, colon), &first), std::pair(text.substr(colon + 1), &last)}) {
@@ -81,21 +82,22 @@ absl::Status ParseRange(std::string_view text, T& first, T& last, Parse parse) {
     *out = *value;
   }
   if (first > last) {
-    return absl::InvalidArgumentError(fmt::format("\"{}\" ends before it begins", text));
+    return absl::InvalidArgumentError(i18n::Format("\"{}\" ends before it begins", text));
   }
   return absl::OkStatus();
 }
 
 absl::Status SetEntries(std::string_view text, importers::OpenOptions& options) {
-  return ParseRange(text, options.first_entry, options.last_entry,
-                    [](std::string_view part) -> absl::StatusOr<uint64_t> {
-                      const absl::StatusOr<int64_t> value = run::ParseInteger(part);
-                      if (!value.ok()) return value.status();
-                      if (*value < 0) {
-                        return absl::InvalidArgumentError("entries are numbered from 0");
-                      }
-                      return static_cast<uint64_t>(*value);
-                    });
+  return ParseRange(
+      text, options.first_entry, options.last_entry,
+      [](std::string_view part) -> absl::StatusOr<uint64_t> {
+        const absl::StatusOr<int64_t> value = run::ParseInteger(part);
+        if (!value.ok()) return value.status();
+        if (*value < 0) {
+          return absl::InvalidArgumentError(i18n::Text("entries are numbered from 0"));
+        }
+        return static_cast<uint64_t>(*value);
+      });
 }
 
 absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
@@ -123,9 +125,8 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
   absl::StatusOr<std::string> text = trace::ReadWholeInput(path, most);
   if (text.ok()) return text;
   if (absl::IsResourceExhausted(text.status())) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: more than {}, which is the most for this input", DisplayName(path),
-                    run::FormatBytes(most)));
+    return absl::InvalidArgumentError(i18n::Format("{}: larger than {}, the limit for this input",
+                                                   DisplayName(path), run::FormatBytes(most)));
   }
   return Named(path, text.status());
 }
@@ -133,7 +134,8 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
 absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns) {
   if (!trace.info.has_times)
     return absl::InvalidArgumentError(
-        "--at: the file has an order and no times; --event chooses a moment by its number");
+        i18n::Text("--at: the file has no times, only the order of events; choose an event by its "
+                   "number with --event"));
   if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
     const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
     Note(fmt::format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
@@ -147,7 +149,7 @@ absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64
   if (number < static_cast<int64_t>(trace.events.size()))
     return static_cast<trace::EventIndex>(number);
   return absl::OutOfRangeError(
-      fmt::format("there is no event {}: it has {}", number, Count(trace.events.size())));
+      i18n::Format("there is no event {}: the trace has {}", number, Count(trace.events.size())));
 }
 
 CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
@@ -210,9 +212,10 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
     if (absl::Status s = SetTime(range.time, options); !s.ok()) return s;
   }
   if (!range.entries.empty() && path != "-" && IsTrace(path)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: --entries counts those of a recording; of a .trace, --time 1s:2.5s reads a part",
-        DisplayName(path)));
+    return absl::InvalidArgumentError(
+        i18n::Format("{}: --entries is for the history entries of a snapshot; read a part of a "
+                     ".trace with --time 1s:2.5s",
+                     DisplayName(path)));
   }
   ProgressBar bar(true);
   options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
@@ -231,8 +234,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
     const std::vector<uint8_t> devices = trace::DevicesOf(**trace);
     if (!devices.empty() && std::ranges::find(devices, *options.device) == devices.end())
       return absl::OutOfRangeError(
-          fmt::format("{}: the file has no data for device {} (available: {})", DisplayName(path),
-                      *options.device, fmt::join(devices, ", ")));
+          i18n::Format("{}: the file has no data for device {} (available: {})", DisplayName(path),
+                       *options.device, fmt::join(devices, ", ")));
     trace = trace::OfDevice(*trace, *options.device);
   }
   const std::vector<std::string>& warnings = (*trace)->warnings;
@@ -251,10 +254,10 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
 absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: torch.cuda.memory_stats() has figures and no blocks, so that nothing else follows "
-        "from it; `vramscope info` shows them",
-        DisplayName(path)));
+    return absl::InvalidArgumentError(
+        i18n::Format("{}: torch.cuda.memory_stats() holds figures and no blocks; only `vramscope "
+                     "info` can show them",
+                     DisplayName(path)));
   return trace;
 }
 

@@ -11,6 +11,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
+#include "profiler/base/i18n.h"
 #include "profiler/query/activity_index.h"
 #include "profiler/query/kernel_names.h"
 #include "profiler/query/kernel_sums.h"
@@ -288,8 +289,9 @@ ExitCode Execute(const Options& options) {
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = *opened->trace;
   const auto beyond = [&](const char* option, int64_t number, size_t count) {
-    return ReportError(Named(options.file, absl::OutOfRangeError(fmt::format(
-                                               "{} {}: there are {}", option, number, count))));
+    return ReportError(
+        Named(options.file, absl::OutOfRangeError(i18n::Format("{} {}: out of range; there are {}",
+                                                               option, number, count))));
   };
   if (options.kernel >= int64_t{trace.activities.size()})
     return beyond("--kernel", options.kernel, trace.activities.size());
@@ -302,11 +304,7 @@ ExitCode Execute(const Options& options) {
   return ShowSums(facts, options);
 }
 
-}  // namespace
-
-void RegisterKernels(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "kernels", "GPU time by kernel, op or module; a kernel's op, an allocation's");
+void DeclareKernels(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   command->add_option("--by", options->by, "name, op, module, phase, step, stream or kind")
@@ -332,6 +330,16 @@ void RegisterKernels(CLI::App& app, Context& context) {
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_kernels() {
+  return {.place = 70,
+          .name = "kernels",
+          .help = "GPU time by kernel, op or module; a kernel's op, an allocation's",
+          .example = "kernels run.trace --by op",
+          .declare = DeclareKernels};
 }
 
 }  // namespace vramscope::cli

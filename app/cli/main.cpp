@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "app/cli/command.h"
-#include "app/cli/completion.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/output.h"
 #include "app/cli/version_text.h"
 #include "app/cli/window.h"
+#include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/terminate.h"
@@ -45,42 +45,6 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->type_name("OUT.json");
 }
 
-// One line for each command that can be pasted, in front of what its own help says at the end.
-void AddExamples(CLI::App& app) {
-  static constexpr std::pair<const char*, const char*> kExamples[] = {
-      {"plan", "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace"},
-      {"record", "record -o run.trace -- python train.py"},
-      {"run", "run --preset gpt2 --set steps=1 --backend cpu"},
-      {"info", "info snapshot.pickle.zst --time 1s:2.5s"},
-      {"peak", "peak snapshot.pickle --by stack --top 10"},
-      {"phases", "phases run.trace"},
-      {"kernels", "kernels run.trace --by op"},
-      {"replay", "replay snapshot.pickle --alloc-conf expandable_segments:True"},
-      {"requests", "requests run.trace -o requests.csv"},
-      {"export", "export run.trace --to snapshot -o run.pickle"},
-      {"diff", "diff before.pickle after.pickle --by stack --top 10"},
-      {"explain", "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128"},
-      {"estimate", "estimate --model config.json"},
-      {"fit", "fit --preset llama-3.2-1b --budget 12GiB"},
-      {"waterfall",
-       "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
-      {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
-      {"check", "check --budget 24GiB -- python train.py"},
-      {"toggles", "toggles -- python train.py"},
-      {"selfcheck", "selfcheck run.trace"},
-      {"devices", "devices --json"},
-      {"presets", "presets"},
-      {"techniques", "techniques --json"},
-      {"doctor", "doctor"},
-      {"mcp", "mcp --folder /data/traces"},
-      {"setup", "setup --yes"},
-  };
-  for (const auto& [name, example] : kExamples) {
-    CLI::App* command = app.get_subcommand(name);
-    command->footer(fmt::format("Example: vramscope {}\n{}", example, command->get_footer()));
-  }
-}
-
 // "vramscope plna" reads as a file to open: say what was probably meant.
 std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
   if (files.empty() || std::filesystem::exists(files[0])) return "";
@@ -99,8 +63,10 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
   const std::string_view command(argv[1]);
-  static constexpr std::string_view kCommands[] = {"plan", "record", "check", "fit", "toggles"};
-  if (std::ranges::find(kCommands, command) == std::end(kCommands)) return argc;
+  const auto takes_program = [&](const CommandEntry& entry) {
+    return entry.takes_program && command == entry.name;
+  };
+  if (std::ranges::none_of(AllCommands(), takes_program)) return argc;
   for (int i = 2; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;
     context.has_program = true;
@@ -120,33 +86,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
-  RegisterPlan(app, context);
-  RegisterRun(app, context);
-  RegisterRecord(app, context);
-  RegisterInfo(app, context);
-  RegisterPeak(app, context);
-  RegisterPhases(app, context);
-  RegisterKernels(app, context);
-  RegisterReplay(app, context);
-  RegisterRequests(app, context);
-  RegisterExport(app, context);
-  RegisterDiff(app, context);
-  RegisterExplain(app, context);
-  RegisterEstimate(app, context);
-  RegisterFit(app, context);
-  RegisterWaterfall(app, context);
-  RegisterReproduce(app, context);
-  RegisterCheck(app, context);
-  RegisterToggles(app, context);
-  RegisterSelfcheck(app, context);
-  RegisterDevices(app, context);
-  RegisterPresets(app, context);
-  RegisterTechniques(app, context);
-  RegisterDoctor(app, context);
-  RegisterSetup(app, context);
-  RegisterMcp(app, context);
-  RegisterDescribe(app, context);
-  AddExamples(app);
+  for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
       "2 wrong usage, 3 bad input, 4 an internal failure.");
@@ -160,13 +100,13 @@ int Main(int argc, char** argv) {
     return PrintText(text.str());
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
-    Note(fmt::format("error: {}\nvramscope: `vramscope{} --help` shows how it is used",
-                     error.what(), chosen.empty() ? "" : " " + chosen[0]->get_name()));
+    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows how it is used", error.what(),
+                           chosen.empty() ? "" : " " + chosen[0]->get_name()));
     return kUsage;
   }
   if (!app.get_subcommands().empty()) return context.exit_code;
   if (const std::string mistyped = MistypedCommand(app, window.files); !mistyped.empty()) {
-    Note("error: " + mistyped);
+    NoteError(mistyped);
     return kUsage;
   }
   for (const std::string& output : {window.screenshot, window.dump_state}) {

@@ -12,6 +12,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/file.h"
 #include "profiler/trace/writer.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 absl::Status StdoutFailed() {
   return absl::InternalError(
-      fmt::format("standard output does not take what is written to it: {}", std::strerror(errno)));
+      i18n::Format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 // What the disk does not take is no fault of what was given.
@@ -44,10 +45,10 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
     struct stat in {};
     if (input.empty() || !Look(input, STDIN_FILENO, in)) continue;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
-    Note(fmt::format(
-        "error: '{}' is also an input{}; write to another file",
-        output == "-" ? "standard output" : output,
-        input == output ? "" : fmt::format(" ('{}', the same file)", DisplayName(input))));
+    NoteError(i18n::Format(
+        "'{}' is also an input{}; write to another file",
+        output == "-" ? i18n::Text("standard output") : output,
+        input == output ? "" : i18n::Format(" ('{}', the same file)", DisplayName(input))));
     return true;
   }
   return false;

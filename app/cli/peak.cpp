@@ -161,7 +161,7 @@ ExitCode Execute(const Options& options) {
   if (!options.at.empty()) {
     at = ParseTime(options.at);
     if (!at.ok()) {
-      Note("error: --at: " + std::string(at.status().message()));
+      NoteError("--at: " + std::string(at.status().message()));
       return kUsage;
     }
   }
@@ -189,10 +189,7 @@ ExitCode Execute(const Options& options) {
                    DeviceMemoryText(memory));
 }
 
-}  // namespace
-
-void RegisterPeak(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("peak", "memory at the peak, or at another time");
+void DeclarePeak(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
@@ -206,6 +203,16 @@ void RegisterPeak(CLI::App& app, Context& context) {
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_peak() {
+  return {.place = 50,
+          .name = "peak",
+          .help = "memory at the peak, or at another time",
+          .example = "peak snapshot.pickle --by stack --top 10",
+          .declare = DeclarePeak};
 }
 
 }  // namespace vramscope::cli

@@ -77,16 +77,22 @@ ExitCode Execute(const Options& options) {
                                            : "\n  Times are modelled.\n"));
 }
 
-}  // namespace
-
-void RegisterPhases(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("phases", "forward, backward and optimizer times of every iteration");
+void DeclarePhases(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_phases() {
+  return {.place = 60,
+          .name = "phases",
+          .help = "forward, backward and optimizer times of every iteration",
+          .example = "phases run.trace",
+          .declare = DeclarePhases};
 }
 
 }  // namespace vramscope::cli

@@ -13,6 +13,7 @@
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli {
 namespace {
@@ -34,7 +35,7 @@ void AddOutput(CLI::App& command, RunOutput& output) {
 
 ExitCode Execute(const Options& options, run::Backend backend) {
   if (options.output.json && options.output.trace_path == "-") {
-    Note("error: --json and -o - both want standard output");
+    NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
   if (WouldReplaceInput(options.output.trace_path, {options.run.model, options.run.config}))
@@ -64,7 +65,8 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
     }
   }
   if (!result.status.ok()) return ReportError(result.status);
-  if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+  if (result.trace == nullptr)
+    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
   if (output.trace_path == "-") return kDone;
 
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*result.trace);
@@ -76,9 +78,9 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
   return PrintJson(json);
 }
 
-void RegisterPlan(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "plan", "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed");
+namespace {
+
+void DeclarePlan(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddOutput(*command, options->output);
@@ -100,10 +102,10 @@ void RegisterPlan(CLI::App& app, Context& context) {
       // These say nothing of a run of the built-in loop, which has keys for the same things.
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
-        Note(
-            fmt::format("error: {} goes with a program (vramscope plan {} ... -- python "
-                        "train.py); of the built-in models say --set KEY=VALUE",
-                        name, name));
+        NoteError(
+            i18n::Format("{} goes with a program (vramscope plan {} ... -- python train.py); for a "
+                         "built-in model use --set KEY=VALUE",
+                         name, name));
         context.exit_code = kUsage;
         return;
       }
@@ -111,10 +113,9 @@ void RegisterPlan(CLI::App& app, Context& context) {
       options->run.gpu_memory = options->program.gpu_memory;
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
-      Note(
-          "error: --preset, --model, --config and --set are for the built-in models, not for a "
-          "program "
-          "after --");
+      NoteError(
+          i18n::Text("--preset, --model, --config and --set are for the built-in models, not for a "
+                     "program after --"));
       context.exit_code = kUsage;
     } else {
       context.exit_code =
@@ -127,11 +128,7 @@ void RegisterPlan(CLI::App& app, Context& context) {
   });
 }
 
-void RegisterRecord(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("record",
-                         "run a program (record -- PROGRAM ARGS...) on this computer's "
-                         "GPU and record its memory");
+void DeclareRecord(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   options->program.steps = 0;
   AddOutput(*command, options->output);
@@ -141,8 +138,7 @@ void RegisterRecord(CLI::App& app, Context& context) {
   });
 }
 
-void RegisterRun(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("run", "run the training steps for real");
+void DeclareRun(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   AddOutput(*command, options->output);
@@ -159,6 +155,36 @@ void RegisterRun(CLI::App& app, Context& context) {
     context.exit_code =
         Execute(*options, options->backend == "cuda" ? run::Backend::kCuda : run::Backend::kCpu);
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_plan() {
+  return {.place = 10,
+          .name = "plan",
+          .help = "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed",
+          .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
+          .takes_program = true,
+          .declare = DeclarePlan};
+}
+
+CommandEntry DeclareCommand_record() {
+  return {.place = 30,
+          .name = "record",
+          .help =
+              "run a program (record -- PROGRAM ARGS...) on this computer's "
+              "GPU and record its memory",
+          .example = "record -o run.trace -- python train.py",
+          .takes_program = true,
+          .declare = DeclareRecord};
+}
+
+CommandEntry DeclareCommand_run() {
+  return {.place = 20,
+          .name = "run",
+          .help = "run the training steps for real",
+          .example = "run --preset gpt2 --set steps=1 --backend cpu",
+          .declare = DeclareRun};
 }
 
 }  // namespace vramscope::cli

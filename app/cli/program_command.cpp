@@ -25,6 +25,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/toggles.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/launch.h"
@@ -79,7 +80,8 @@ class OutputFolder {
       folder->path_ = fs::absolute(keep);
       std::error_code error;
       if (fs::exists(folder->path_, error) && !fs::is_empty(folder->path_, error))
-        return absl::InvalidArgumentError(fmt::format("--keep: '{}' is not empty", keep));
+        return absl::InvalidArgumentError(
+            i18n::Format("--keep: '{}' is not empty; choose another folder", keep));
       fs::create_directories(folder->path_, error);
       if (error)
         return absl::PermissionDeniedError(fmt::format("--keep: '{}': {}", keep, error.message()));
@@ -303,8 +305,8 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
     for (const std::string& warning : seen->warnings) Note("warning: " + warning);
     if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
     if (!outcome.write_error.empty())
-      return ReportError(absl::InternalError("the program's history could not be written: " +
-                                             outcome.write_error));
+      return ReportError(absl::InternalError(
+          i18n::Format("the program's history could not be written: {}", outcome.write_error)));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
   const ExitCode reported = use ? use(*seen, outcome) : Report(*seen, outcome, output, all_toggles);
@@ -315,7 +317,8 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
 
 ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
   if (!outcome.write_error.empty()) {
-    Note("error: the program's history could not be written whole: " + outcome.write_error);
+    NoteError(
+        i18n::Format("the program's history could not be written whole: {}", outcome.write_error));
     return kInternalFailure;
   }
   if (outcome.interrupted) {
@@ -329,7 +332,7 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
   }
   const About* const failed = program::FirstFailure(seen);
   const std::string why = failed == nullptr ? "" : ": " + program::WhyOf(*failed);
-  Note("error: " + program::EndText(outcome) + why);
+  NoteError(program::EndText(outcome) + why);
   return out_of_memory ? kNo : kBadInput;
 }
 
@@ -430,21 +433,23 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
-    Note("error: missing program after --; as in: vramscope plan -- python train.py");
+    NoteError(i18n::Text(
+        "the program after -- is missing; for example: vramscope plan -- python train.py"));
     return kUsage;
   }
   if (output.json && output.trace_path == "-") {
-    Note("error: --json and -o - both want standard output");
+    NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
   if (WouldReplaceInput(output.trace_path, command)) return kUsage;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
-    Note(fmt::format("error: --ranks {}: at most {} processes; --as-rank R runs one of them",
-                     options.ranks, kMostRanks));
+    NoteError(i18n::Format(
+        "--ranks {}: at most {} processes are started; run one of them with --as-rank R",
+        options.ranks, kMostRanks));
     return kUsage;
   }
   if (options.as_rank >= 0 && options.as_rank >= options.ranks && planned) {
-    Note(fmt::format("error: --as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
+    NoteError(i18n::Format("--as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
     return kUsage;
   }
   run::DeviceProfile device;
@@ -456,7 +461,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   }
   if (!options.from.empty()) {
     if (!command.empty()) {
-      Note("error: --from reads an existing run: remove the program after --");
+      NoteError(i18n::Text("--from reads an existing run: remove the program after --"));
       return kUsage;
     }
     return ReportFolder(options.from, options.from, device, {}, output, planned, use);
@@ -471,7 +476,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     const absl::StatusOr<std::vector<program::ToggleChoice>> chosen =
         program::ChooseToggles(*all, options.toggles);
     if (!chosen.ok()) {
-      Note("error: " + std::string(chosen.status().message()));
+      NoteError(std::string(chosen.status().message()));
       return kUsage;
     }
     toggles = program::ToggleVariable(*chosen);

@@ -21,6 +21,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/mcp/child.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/scratch_folder.h"
 
 namespace vramscope::cli {
@@ -127,24 +128,24 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
     words.erase(words.begin(), words.end() - static_cast<std::ptrdiff_t>(kMostWords));
   const std::vector<std::string> conflict = ConflictLines(outcome.out);
   words.insert(words.end(), conflict.begin(), conflict.end());
-  const std::string text = words.empty() ? fmt::format("it ended with status {}", outcome.status)
+  const std::string text = words.empty() ? i18n::Format("it ended with status {}", outcome.status)
                                          : fmt::format("{}", fmt::join(words, "\n"));
   const auto says = [&](std::string_view what) { return text.find(what) != std::string::npos; };
   std::string help;
   if (says("No module named pip")) {
-    help = fmt::format("\n`{} -m ensurepip` installs pip", python);
+    help = i18n::Format("\n`{} -m ensurepip` installs pip", python);
   } else if (says("no such option")) {
-    help = fmt::format("\npip 22.2 or later is needed: {} -m pip install --upgrade pip", python);
+    help = i18n::Format("\npip 22.2 or later is needed: {} -m pip install --upgrade pip", python);
   } else if (says("No matching distribution")) {
-    help =
-        "\nName a version that there is for this Python, or where pip finds it: PIP_INDEX_URL, "
-        "PIP_FIND_LINKS";
+    help = i18n::Text(
+        "\nName a version that exists for this Python, or tell pip where to find it: "
+        "PIP_INDEX_URL, PIP_FIND_LINKS");
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
-    help =
-        "\nThe program keeps its own PyTorch: a version that needs another one has to be planned "
-        "in an environment with that";
+    help = i18n::Text(
+        "\nThe program keeps its own PyTorch; plan a version that needs another PyTorch in an "
+        "environment that has it");
   }
-  return absl::InvalidArgumentError("pip: " + text + help);
+  return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
 }
 
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
@@ -178,7 +179,8 @@ absl::StatusOr<std::vector<std::string>> Lacking(const std::string& report) {
   const absl::StatusOr<std::string> text = ReadText(report, kMostReport);
   if (!text.ok()) return text.status();
   const Json json = Json::parse(*text, nullptr, false);
-  const absl::Status other = absl::InvalidArgumentError("pip's report is not as expected");
+  const absl::Status other =
+      absl::InvalidArgumentError(i18n::Text("pip's report has an unknown format"));
   if (!json.is_object() || !json.contains("install") || !json["install"].is_array() ||
       json["install"].size() > kMostPackages)
     return other;
@@ -219,16 +221,18 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   all.python_ = PythonOf(command.front());
   if (all.python_.empty())
     return absl::InvalidArgumentError(
-        fmt::format("--with: '{}' is no Python and no script that names one in its first line; as "
-                    "in: -- python -m torch.distributed.run train.py",
-                    command.front()));
+        i18n::Format("--with: '{}' is neither a Python nor a script that names one in its first "
+                     "line; for example: -- python -m torch.distributed.run train.py",
+                     command.front()));
   if (OnPath(all.python_).empty())
-    return absl::InvalidArgumentError(fmt::format("--with: PATH has no '{}'", all.python_));
+    return absl::InvalidArgumentError(
+        i18n::Format("--with: there is no '{}' on the PATH", all.python_));
   const std::string cache = CacheFolder();
   // A colon ends a folder of PYTHONPATH.
   if (cache.empty() || cache.find(':') != std::string::npos)
     return absl::InvalidArgumentError(
-        "--with: there is no folder for environments: set XDG_CACHE_HOME to one without a colon");
+        i18n::Text("--with: no folder for environments; set XDG_CACHE_HOME to a folder without a "
+                   "colon in its name"));
   all.parent_ = cache + "/vramscope/environments";
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
       all.python_, {"-c", kFacts}, {}, "", [] { return false; }, [] {});
@@ -239,10 +243,10 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
            IsWord(facts[key].get<std::string>());
   };
   if (!word("tag") || !word("hash"))
-    return absl::InvalidArgumentError(
-        fmt::format("--with: {} does not say what is installed in it: {}", all.python_,
-                    outcome->notes.empty() ? fmt::format("it ended with status {}", outcome->status)
-                                           : outcome->notes.back()));
+    return absl::InvalidArgumentError(i18n::Format(
+        "--with: cannot list the packages of {}: {}", all.python_,
+        outcome->notes.empty() ? i18n::Format("it ended with status {}", outcome->status)
+                               : outcome->notes.back()));
   all.key_ = facts["tag"].get<std::string>() + "-" + facts["hash"].get<std::string>();
   if (facts.contains("torch") && facts["torch"].is_array())
     for (const Json& one : facts["torch"])
@@ -276,7 +280,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   fs::create_directories(parent_, error);
   if (error)
     return absl::PermissionDeniedError(
-        fmt::format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
+        i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
   // Beside it, so that it is there whole or not at all; what a killed process left goes.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);

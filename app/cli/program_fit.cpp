@@ -13,6 +13,7 @@
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/toggles.h"
+#include "profiler/base/i18n.h"
 #include "profiler/fit/switches.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/vary.h"
@@ -63,8 +64,8 @@ class ProgramFit {
     if (!start.ok()) return ReportError(start.status());
     start_ = start->front();
     if (!start_.planned.ok())
-      return ReportError(
-          absl::InvalidArgumentError("the program as it is: " + start_.planned.error));
+      return ReportError(absl::InvalidArgumentError(
+          i18n::Format("the program without changes: {}", start_.planned.error)));
     FindSwitches();
     fit::SwitchSearch search{.start = start_.planned,
                              .budget = budget_,
@@ -280,7 +281,7 @@ class ProgramVary {
 
   ExitCode Run() {
     if (const absl::Status status = Combine(); !status.ok()) {
-      Note("error: " + std::string(status.message()));
+      NoteError(std::string(status.message()));
       return kUsage;
     }
     ProgressBar bar(true);
@@ -341,7 +342,7 @@ class ProgramVary {
       all = std::move(more);
       if (all.size() > kMostCombinations)
         return absl::InvalidArgumentError(
-            fmt::format("--vary: more than {} combinations", kMostCombinations));
+            i18n::Format("--vary: more than {} combinations", kMostCombinations));
     }
     for (const auto& values : all) {
       absl::StatusOr<Row> row = RowOf(values);
@@ -455,7 +456,9 @@ void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
 
 ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOptions& options) {
   if (command.empty()) {
-    Note("error: missing program after --; as in: vramscope fit --budget 24GiB -- python train.py");
+    NoteError(
+        i18n::Text("the program after -- is missing; for example: vramscope fit --budget 24GiB -- "
+                   "python train.py"));
     return kUsage;
   }
   const bool varies = !options.vary.empty();
@@ -467,7 +470,7 @@ ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOpt
   if (!device_alone) {
     const absl::StatusOr<uint64_t> given = BudgetOf(options.budget, device);
     if (!given.ok()) {
-      Note("error: " + std::string(given.status().message()));
+      NoteError(std::string(given.status().message()));
       return kUsage;
     }
     budget = *given;
@@ -476,7 +479,7 @@ ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOpt
   for (const std::string& text : options.vary) {
     absl::StatusOr<program::Variation> variation = program::ParseVariation(text);
     if (!variation.ok()) {
-      Note("error: " + std::string(variation.status().message()));
+      NoteError(std::string(variation.status().message()));
       return kUsage;
     }
     variations.push_back(*std::move(variation));
@@ -486,7 +489,7 @@ ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOpt
   absl::StatusOr<std::vector<Toggle>> all = program::ReadToggles(*platform);
   if (!all.ok()) return ReportError(all.status());
   if (const auto chosen = program::ChooseToggles(*all, options.program.toggles); !chosen.ok()) {
-    Note("error: " + std::string(chosen.status().message()));
+    NoteError(std::string(chosen.status().message()));
     return kUsage;
   }
   if (varies) return ProgramVary(command, options, budget, std::move(variations), *all).Run();

@@ -10,6 +10,7 @@
 
 #include "app/cli/mcp/child.h"
 #include "app/cli/toggles.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -21,11 +22,11 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-// The last thing that was said to be wrong.
-std::string ErrorOf(const std::vector<std::string>& notes, int status) {
-  for (auto note = notes.rbegin(); note != notes.rend(); ++note)
-    if (note->starts_with("error: ")) return note->substr(7);
-  return notes.empty() ? fmt::format("it ended with status {}", status) : notes.back();
+// The last error that the child printed.
+std::string ErrorOf(const mcp::ChildOutcome& outcome) {
+  if (!outcome.errors.empty()) return outcome.errors.back();
+  return outcome.notes.empty() ? fmt::format("it ended with status {}", outcome.status)
+                               : outcome.notes.back();
 }
 
 uint64_t BytesAt(const Json& json, const char* key) {
@@ -58,7 +59,7 @@ std::vector<std::string> PlanWords(const ProgramOptions& o) {
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
   if (!json.is_object() || !json.contains("peak") || !json["peak"].is_object() ||
       BytesAt(json["peak"], "reserved") == 0)
-    return absl::InvalidArgumentError("nothing was planned of its use of the card");
+    return absl::InvalidArgumentError(i18n::Text("the plan has no GPU memory"));
   ProgramPlan plan;
   plan.device = json.value("device_name", "");
   // Not the card's own memory.
@@ -165,10 +166,10 @@ absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
   absl::StatusOr<ProgramPlan> seen = PlanOf(json);
   if (seen.ok()) plan = *seen;
   if (!seen.ok()) {
-    plan.planned.error = ErrorOf(outcome->notes, outcome->status);
+    plan.planned.error = ErrorOf(*outcome);
   } else if (outcome->status != kDone && outcome->status != kNo && plan.planned.error.empty()) {
     // It failed on its way: what it needs is not known.
-    plan.planned.error = ErrorOf(outcome->notes, outcome->status);
+    plan.planned.error = ErrorOf(*outcome);
   }
   plan.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return plan;

@@ -21,6 +21,7 @@
 #include "app/cli/program_plans.h"
 #include "app/cli/program_watch.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/run/units.h"
@@ -29,10 +30,6 @@ namespace vramscope::cli {
 namespace {
 
 constexpr size_t kMostVersions = 32, kMostChanges = 12;
-constexpr auto kWith =
-    "--with: as PACKAGE==VERSION,VERSION: a package's name and versions of it, as in "
-    "transformers==4.46.0,4.51.0";
-
 using Changes = std::vector<std::pair<std::string, int64_t>>;
 using TracePointer = std::shared_ptr<const trace::Trace>;
 
@@ -299,53 +296,59 @@ bool IsWord(std::string_view text, std::string_view others) {
          });
 }
 
+absl::Status WithError() {
+  return absl::InvalidArgumentError(
+      i18n::Text("--with: expected PACKAGE==VERSION,VERSION, such as transformers==4.46.0,4.51.0"));
+}
+
 }  // namespace
 
 absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text) {
   const size_t equals = text.find("==");
-  if (equals == std::string_view::npos) return absl::InvalidArgumentError(kWith);
+  if (equals == std::string_view::npos) return WithError();
   PackageVersions with{.package = std::string(text.substr(0, equals)),
                        .versions = absl::StrSplit(std::string(text.substr(equals + 2)), ',')};
-  if (!IsWord(with.package, "._-")) return absl::InvalidArgumentError(kWith);
+  if (!IsWord(with.package, "._-")) return WithError();
   for (size_t i = 0; i < with.versions.size(); ++i) {
-    if (!IsWord(with.versions[i], "._-+!")) return absl::InvalidArgumentError(kWith);
+    if (!IsWord(with.versions[i], "._-+!")) return WithError();
     if (std::find(with.versions.begin(), with.versions.begin() + static_cast<std::ptrdiff_t>(i),
                   with.versions[i]) != with.versions.begin() + static_cast<std::ptrdiff_t>(i))
       return absl::InvalidArgumentError(
-          fmt::format("--with: version {} stands there twice", with.versions[i]));
+          i18n::Format("--with: version {} is given twice", with.versions[i]));
   }
   if (with.versions.size() > kMostVersions)
-    return absl::InvalidArgumentError(fmt::format("--with: {} versions at most", kMostVersions));
+    return absl::InvalidArgumentError(i18n::Format("--with: at most {} versions", kMostVersions));
   std::string name = with.package;
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "torch")
     return absl::InvalidArgumentError(
-        "--with: the program keeps its own PyTorch; of another one plan with the Python that has "
-        "it: -- /path/to/python train.py");
+        i18n::Text("--with: the program keeps its own PyTorch; to plan with another one, use the "
+                   "Python that has it: -- /path/to/python train.py"));
   return with;
 }
 
 ExitCode PlanVersions(const std::vector<std::string>& command, const ProgramOptions& options,
                       const std::string& with, const RunOutput& output) {
   if (command.empty()) {
-    Note(
-        "error: nothing stands behind --; as in: vramscope plan --with transformers==4.46.0,4.51.0 "
-        "-- python train.py");
+    NoteError(
+        i18n::Text("the program after -- is missing; for example: vramscope plan --with "
+                   "transformers==4.46.0,4.51.0 -- python train.py"));
     return kUsage;
   }
   absl::StatusOr<PackageVersions> versions = ParsePackageVersions(with);
   if (!versions.ok()) {
-    Note("error: " + std::string(versions.status().message()));
+    NoteError(std::string(versions.status().message()));
     return kUsage;
   }
   if (options.watch || !options.keep.empty() || !options.from.empty() ||
       !output.trace_path.empty()) {
-    Note("error: --with plans several times: it goes with no --watch, --keep, --from and -o");
+    NoteError(i18n::Text(
+        "--with plans several times and cannot be combined with --watch, --keep, --from or -o"));
     return kUsage;
   }
   absl::StatusOr<ProgramEnvironments> environments = ProgramEnvironments::Of(command);
   if (!environments.ok()) {
-    Note("error: " + std::string(environments.status().message()));
+    NoteError(std::string(environments.status().message()));
     return kUsage;
   }
   return VersionPlans(command, options, *std::move(versions), output, *std::move(environments))

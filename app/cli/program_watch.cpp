@@ -21,6 +21,7 @@
 #include "app/cli/output.h"
 #include "app/cli/program_plans.h"
 #include "app/cli/program_server.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
 #include "profiler/run/units.h"
 
@@ -370,11 +371,13 @@ std::vector<std::string> TracebackFiles(const std::vector<std::string>& printed)
 ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                       const RunOutput& output) {
   if (command.empty()) {
-    Note("error: nothing stands behind --; as in: vramscope plan --watch -- python train.py");
+    NoteError(i18n::Text(
+        "the program after -- is missing; for example: vramscope plan --watch -- python train.py"));
     return kUsage;
   }
   if (!options.keep.empty() || !options.from.empty() || output.trace_path == "-") {
-    Note("error: --watch plans again and again: it goes with no --keep, no --from and no -o -");
+    NoteError(i18n::Text(
+        "--watch plans after every change and cannot be combined with --keep, --from or -o -"));
     return kUsage;
   }
   if (WouldReplaceInput(output.trace_path, command)) return kUsage;
@@ -386,7 +389,7 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     if (!all.ok()) return ReportError(all.status());
     const auto chosen = program::ChooseToggles(*all, options.toggles);
     if (!chosen.ok()) {
-      Note("error: " + std::string(chosen.status().message()));
+      NoteError(std::string(chosen.status().message()));
       return kUsage;
     }
     for (const std::string& toggle : options.toggles) {

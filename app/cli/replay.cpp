@@ -16,6 +16,7 @@
 #include "app/cli/releases_json.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_file.h"
@@ -250,9 +251,11 @@ absl::StatusOr<Results> ReplayDevice(const Options& options,
              trace::WhyNoReplay(trace).empty()) {
     results.why_not_exact = std::string(exact.status().message());
   } else if (absl::IsFailedPrecondition(exact.status())) {
-    return absl::FailedPreconditionError(fmt::format(
-        "{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
-        replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty() ? " (--alloc-conf)" : ""));
+    return absl::FailedPreconditionError(
+        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
+                    replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty()
+                        ? i18n::Text("; other settings can be tried with --alloc-conf")
+                        : std::string()));
   } else {
     return exact.status();
   }
@@ -299,8 +302,9 @@ absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(*written);
   if (device.ok()) return device->memory_bytes - device->context_bytes;
   if (*written != text || text.find('=') != std::string::npos) return device.status();
-  return absl::InvalidArgumentError(std::string(bytes.status().message()) +
-                                    ", and no name of `vramscope devices`");
+  return absl::InvalidArgumentError(
+      i18n::Format("{}, and no GPU of `vramscope devices` has this name",
+                   std::string(bytes.status().message())));
 }
 
 // Every device of the file by itself.
@@ -309,7 +313,7 @@ ExitCode Execute(const Options& options) {
   if (options.has_alloc_conf) {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(options.alloc_conf);
     if (!conf.ok()) {
-      Note("error: --alloc-conf: " + std::string(conf.status().message()));
+      NoteError("--alloc-conf: " + std::string(conf.status().message()));
       return kUsage;
     }
     asked.alloc_conf = *conf;
@@ -317,8 +321,9 @@ ExitCode Execute(const Options& options) {
   if (!options.device_memory.empty()) {
     const absl::StatusOr<uint64_t> bytes = MemoryForSegments(options.device_memory);
     if (!bytes.ok() || *bytes == 0) {
-      Note("error: --device-memory: " + (bytes.ok() ? std::string("expected more than nothing")
-                                                    : std::string(bytes.status().message())));
+      NoteError("--device-memory: " + (bytes.ok()
+                                           ? std::string(i18n::Text("expected a size above 0"))
+                                           : std::string(bytes.status().message())));
       return kUsage;
     }
     asked.device_memory_bytes = *bytes;
@@ -368,11 +373,7 @@ ExitCode Execute(const Options& options) {
   return std::ranges::any_of(results, &Results::no) ? kNo : kDone;
 }
 
-}  // namespace
-
-void RegisterReplay(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "replay", "the allocator's recorded decisions against the model, or under other settings");
+void DeclareReplay(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("FILE", options->file, "a .trace or CUDA memory snapshot ('-': standard input)")
@@ -405,6 +406,16 @@ void RegisterReplay(CLI::App& app, Context& context) {
     options->has_alloc_conf = conf->count() > 0;
     context.exit_code = Execute(*options);
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_replay() {
+  return {.place = 80,
+          .name = "replay",
+          .help = "the allocator's recorded decisions against the model, or under other settings",
+          .example = "replay snapshot.pickle --alloc-conf expandable_segments:True",
+          .declare = DeclareReplay};
 }
 
 }  // namespace vramscope::cli

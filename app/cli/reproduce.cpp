@@ -10,6 +10,7 @@
 #include "app/cli/output.h"
 #include "app/cli/run_options.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/i18n.h"
 #include "profiler/reproduce/report.h"
 #include "profiler/reproduce/session.h"
 #include "profiler/run/device_file.h"
@@ -57,10 +58,10 @@ absl::StatusOr<std::vector<const Experiment*>> Chosen(const std::vector<std::str
   for (size_t i = 0; i < ids.size(); ++i) {
     if (used[i]) continue;
     const std::string_view near = run::Nearest(ids[i], names.data(), names.data() + names.size());
-    return absl::NotFoundError(
-        fmt::format("no experiment is called \"{}\"{}", ids[i],
-                    near.empty() ? std::string("; `vramscope reproduce` runs all of them")
-                                 : fmt::format("; did you mean \"{}\"?", near)));
+    return absl::NotFoundError(i18n::Format(
+        "no experiment is called \"{}\"{}", ids[i],
+        near.empty() ? std::string(i18n::Text("; `vramscope reproduce` runs all of them"))
+                     : i18n::Format("; did you mean \"{}\"?", near)));
   }
   return chosen;
 }
@@ -233,7 +234,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty() && options.gpu_memory.empty()) return std::string();
   if (options.device.empty())
-    return absl::InvalidArgumentError("--gpu-memory: of which GPU? Name it by --device");
+    return absl::InvalidArgumentError(i18n::Text("--gpu-memory: name the GPU with --device"));
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);
   if (text.ok() && !options.gpu_memory.empty()) text = run::WithMemory(*text, options.gpu_memory);
   if (!text.ok()) return text;
@@ -245,17 +246,17 @@ absl::StatusOr<std::string> DeviceOf(const Options& options) {
 ExitCode Execute(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   if (options.json && options.output == "-") {
-    Note("error: --json and -o - both want standard output");
+    NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
   const absl::StatusOr<std::vector<const Experiment*>> chosen = Chosen(options.ids);
   if (!chosen.ok()) {
-    Note("error: " + std::string(chosen.status().message()));
+    NoteError(std::string(chosen.status().message()));
     return absl::IsInternal(chosen.status()) ? kInternalFailure : kUsage;
   }
   const absl::StatusOr<std::string> device = DeviceOf(options);
   if (!device.ok()) {
-    Note("error: " + Printable(std::string(device.status().message())));
+    NoteError(Printable(std::string(device.status().message())));
     return kUsage;
   }
   reproduce::Session session(*chosen, {.pictures = !options.output.empty(), .device = *device});
@@ -327,11 +328,7 @@ ExitCode Execute(const Options& options) {
   return PrintJson(json);
 }
 
-}  // namespace
-
-void RegisterReproduce(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("reproduce", "published experiments, predicted beside published");
+void DeclareReproduce(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("ID", options->ids,
                       "experiments (A1-vanilla, A1, or C for a whole document); without: all");
@@ -346,6 +343,16 @@ void RegisterReproduce(CLI::App& app, Context& context) {
   command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_reproduce() {
+  return {.place = 160,
+          .name = "reproduce",
+          .help = "published experiments, predicted beside published",
+          .example = "reproduce A1-vanilla A2-half -o report.html",
+          .declare = DeclareReproduce};
 }
 
 }  // namespace vramscope::cli

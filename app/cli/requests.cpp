@@ -27,17 +27,23 @@ ExitCode Execute(const Options& options) {
   return status.ok() ? kDone : ReportError(status);
 }
 
-}  // namespace
-
-void RegisterRequests(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("requests", "every allocation and free of a trace, as CSV");
+void DeclareRequests(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   AddRangeOptions(*command, options->range);
   command->add_option("-o,--output", options->output, "write to this file ('-': stdout)")
       ->type_name("OUT");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_requests() {
+  return {.place = 90,
+          .name = "requests",
+          .help = "every allocation and free of a trace, as CSV",
+          .example = "requests run.trace -o requests.csv",
+          .declare = DeclareRequests};
 }
 
 }  // namespace vramscope::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/input.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
@@ -114,8 +115,8 @@ absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& o
   if (!budget.empty()) return ParseBudget(budget);
   if (options.device.empty() && options.gpu_memory.empty()) {
     return absl::InvalidArgumentError(
-        "--budget is missing: what the device may hold, as 24GiB; or --device GPU, whose memory it "
-        "then is");
+        i18n::Text("--budget is missing: give the memory of the device, such as 24GiB, or name a "
+                   "GPU with --device"));
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options, run::Backend::kPlan);
   if (!config.ok()) return config.status();
@@ -131,9 +132,8 @@ absl::StatusOr<uint64_t> ParseBudget(const std::string& text) {
     return absl::InvalidArgumentError("--budget: " + std::string(budget.status().message()));
   }
   if (*budget >= kLeast) return budget;
-  return absl::InvalidArgumentError(fmt::format(
-      "--budget: \"{}\" are {} bytes, into which nothing fits; a number has a unit: 24GiB",
-      text.substr(0, 40), *budget));
+  return absl::InvalidArgumentError(i18n::Format(
+      "--budget: \"{}\" is only {} bytes; add a unit, such as 24GiB", text.substr(0, 40), *budget));
 }
 
 }  // namespace vramscope::cli

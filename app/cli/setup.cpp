@@ -17,6 +17,7 @@
 #include "app/cli/format.h"
 #include "app/cli/qt_core.h"
 #include "app/cli/signal_catcher.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/install_folder.h"
@@ -115,7 +116,9 @@ ExitCode Ask(const Options& options) {
   Note(what);
   if (options.yes) return kDone;
   if (isatty(STDIN_FILENO) == 0) {
-    Note("error: stdin is no terminal to ask on: `vramscope setup --yes` downloads without asking");
+    NoteError(
+        i18n::Text("standard input is not a terminal, so you cannot be asked; run `vramscope setup "
+                   "--yes` to download without a question"));
     return kUsage;
   }
   std::cerr << "Download it? [y/N] " << std::flush;
@@ -189,7 +192,7 @@ absl::Status Download() {
     if (download.busy()) {
       download.cancel();
     } else {
-      result = absl::CancelledError("cancelled");
+      result = absl::CancelledError(i18n::Text("cancelled"));
       QCoreApplication::quit();
     }
   });
@@ -224,11 +227,7 @@ ExitCode Execute(const Options& options) {
   return Install(options);
 }
 
-}  // namespace
-
-void RegisterSetup(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "setup", "download LibTorch, which plans the built-in models; remove it; say where it is");
+void DeclareSetup(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_flag("-y,--yes", options->yes, "download without asking");
   CLI::Option* remove =
@@ -241,6 +240,16 @@ void RegisterSetup(CLI::App& app, Context& context) {
       "VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,\n"
       "SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that holds torch/ of the wheel already.");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_setup() {
+  return {.place = 240,
+          .name = "setup",
+          .help = "download LibTorch, which plans the built-in models; remove it; say where it is",
+          .example = "setup --yes",
+          .declare = DeclareSetup};
 }
 
 }  // namespace vramscope::cli

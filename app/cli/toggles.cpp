@@ -167,15 +167,13 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
   return all;
 }
 
-void RegisterToggles(CLI::App& app, Context& context) {
+namespace {
+
+void DeclareToggles(CLI::App* command, Context& context) {
   struct Options {
     ProgramOptions program;
     bool json = false;
   };
-  CLI::App* command = app.add_subcommand(
-      "toggles",
-      "techniques that can be switched on a program from outside; with -- PROGRAM ARGS... which "
-      "of them apply to it");
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
   command->add_flag("--json", options->json, "print one JSON object");
@@ -194,6 +192,20 @@ void RegisterToggles(CLI::App& app, Context& context) {
         platform.ok() ? program::ReadToggles(*platform) : platform.status();
     context.exit_code = all.ok() ? ListAll(*all, options->json) : ReportError(all.status());
   });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_toggles() {
+  return {.place = 180,
+          .name = "toggles",
+          .help =
+              "techniques that can be switched on a program from outside; with -- PROGRAM ARGS... "
+              "which "
+              "of them apply to it",
+          .example = "toggles -- python train.py",
+          .takes_program = true,
+          .declare = DeclareToggles};
 }
 
 }  // namespace vramscope::cli

@@ -13,6 +13,7 @@
 #include "app/cli/format.h"
 #include "app/cli/qt_core.h"
 #include "app/cli/signal_catcher.h"
+#include "profiler/base/i18n.h"
 #include "profiler/setup/find_libtorch.h"
 #include "ui/worker/worker_client.h"
 
@@ -24,8 +25,9 @@ constexpr int kGiveUpMs = 8'000;
 constexpr int kProbeMs = 90'000;
 
 std::string NoWorker() {
-  return "vramscope-worker was not found: neither beside this program nor on PATH; build it with "
-         "./vramscope, or name it in $VRAMSCOPE_WORKER";
+  return i18n::Text(
+      "vramscope-worker was not found beside this program or on the PATH; build it with "
+      "./vramscope, or name it in $VRAMSCOPE_WORKER");
 }
 
 // Whether the worker can be started; another one than the one beside this program has a LibTorch of
@@ -97,9 +99,9 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
 
   bar.Clear();
   if (interrupted) {
-    result.status = absl::CancelledError("cancelled");
+    result.status = absl::CancelledError(i18n::Text("cancelled"));
   } else if (!ended) {
-    result.status = absl::InternalError("the run ended without a result");
+    result.status = absl::InternalError(i18n::Text("the run ended without a result"));
   } else if (absl::IsUnavailable(result.status) && !client.log().isEmpty()) {
     fmt::print(stderr, "{}\n", PrintableLines(client.log().toStdString()));
   }
@@ -190,7 +192,7 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
   bar.Clear();
   if (!interrupted) return absl::OkStatus();
   impl_->workers.clear();
-  return absl::CancelledError("cancelled");
+  return absl::CancelledError(i18n::Text("cancelled"));
 }
 
 WorkerProbe ProbeWorker() {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::allocator {
 namespace {
@@ -154,10 +155,10 @@ CachingAllocator::~CachingAllocator() = default;
 absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, uint32_t mempool) {
   Impl& m = *impl_;
   if (bytes == 0 || bytes > kMaxRequest || m.next_address > kMaxAddress) {
-    return absl::InvalidArgumentError(fmt::format(
-        "caching allocator: a request of {} bytes on stream {} (allowed: 1 to {} bytes; address "
-        "space used up to {:#x})",
-        bytes, stream, kMaxRequest, m.next_address));
+    return absl::InvalidArgumentError(
+        i18n::Format("caching allocator: cannot allocate {} bytes on stream {} (allowed: 1 to {} "
+                     "bytes; address space used up to {:#x})",
+                     bytes, stream, kMaxRequest, m.next_address));
   }
   const run::AllocConf& conf = m.settings.conf;
   const uint64_t size = m.rounds_up ? RoundSize(bytes, conf) : RoundSize(bytes);
@@ -167,9 +168,9 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
   if (b == nullptr) {
     b = m.FromDriver(bytes, size, pools, pool);
     if (b == nullptr) {
-      return absl::ResourceExhaustedError(fmt::format(
-          "out of memory: {} bytes asked on stream {} (a segment of {} bytes); {} of {} bytes are "
-          "free on the device, {} bytes are reserved of which {} allocated",
+      return absl::ResourceExhaustedError(i18n::Format(
+          "out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} "
+          "bytes are free on the device, {} bytes are reserved, {} of them allocated",
           bytes, stream, SegmentSize(size, conf), m.DeviceFree(), m.settings.device_memory_bytes,
           m.stats.reserved, m.stats.allocated));
     }
@@ -212,7 +213,7 @@ absl::Status CachingAllocator::Free(uint64_t address) {
   if (b == nullptr || b->use != BlockUse::kLive) {
     if (b != nullptr) m.in_use.Insert(b);
     return absl::InvalidArgumentError(
-        fmt::format("caching allocator: free of {:#x}, which is no live block", address));
+        i18n::Format("caching allocator: free of {:#x}, which is not a live block", address));
   }
   m.Complete(b);
   return absl::OkStatus();
@@ -223,7 +224,7 @@ absl::Status CachingAllocator::RequestFree(uint64_t address) {
   BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kLive) {
     return absl::InvalidArgumentError(
-        fmt::format("caching allocator: free of {:#x}, which is no live block", address));
+        i18n::Format("caching allocator: free of {:#x}, which is not a live block", address));
   }
   m.stream_uses.erase(b);
   m.AddPending(b);
@@ -235,7 +236,7 @@ absl::Status CachingAllocator::CompleteFree(uint64_t address) {
   BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kPending) {
     return absl::InvalidArgumentError(
-        fmt::format("caching allocator: completed free of {:#x}, which is not pending", address));
+        i18n::Format("caching allocator: completed free of {:#x}, which is not pending", address));
   }
   m.in_use.Remove(address);
   --m.pending_count;
@@ -248,8 +249,8 @@ absl::Status CachingAllocator::RecordStream(uint64_t address, uint32_t stream) {
   Impl& m = *impl_;
   const BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kLive) {
-    return absl::InvalidArgumentError(fmt::format(
-        "caching allocator: {:#x}, used on stream {}, is no live block", address, stream));
+    return absl::InvalidArgumentError(i18n::Format(
+        "caching allocator: {:#x}, used on stream {}, is not a live block", address, stream));
   }
   if (stream == b->segment->segment.stream) return absl::OkStatus();
   std::vector<uint32_t>& uses = m.stream_uses[b];

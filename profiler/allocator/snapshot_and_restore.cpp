@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::allocator {
 
@@ -30,40 +31,40 @@ std::vector<CachingAllocator::SnapshotSegment> CachingAllocator::Snapshot() cons
 absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) {
   Impl& m = *impl_;
   if (!m.segments.empty() || m.stats.segment_allocs != 0) {
-    return absl::FailedPreconditionError("caching allocator: has a state already");
+    return absl::FailedPreconditionError(i18n::Text("caching allocator: it already has a state"));
   }
   const auto bad = [](uint64_t address, std::string_view what) {
     return absl::InvalidArgumentError(
-        fmt::format("caching allocator: segment at {:#x}: {}", address, what));
+        i18n::Format("caching allocator: segment at {:#x}: {}", address, what));
   };
   // Checked as a whole before anything is built.
   std::map<uint64_t, uint64_t> ends;
   for (const SnapshotSegment& state : states) {
     const Segment& s = state.segment;
     if (s.bytes == 0 || s.bytes > kMaxRequest || s.address + s.bytes < s.address) {
-      return bad(s.address, fmt::format("of {} bytes", s.bytes));
+      return bad(s.address, i18n::Format("its size of {} bytes is not allowed", s.bytes));
     }
     if (!ends.emplace(s.address, s.address + s.bytes).second)
-      return bad(s.address, "is there twice");
+      return bad(s.address, i18n::Text("it is there twice"));
     const uint64_t page = PageSize(s.pool, m.settings.conf);
     uint64_t at = s.address;
     for (const SnapshotBlock& b : state.blocks) {
       const uint64_t left = s.address + s.bytes - at;
       if (b.block.address != at || b.block.bytes_rounded == 0 || b.block.bytes_rounded > left) {
-        return bad(s.address, fmt::format("block at {:#x} of {} bytes where {:#x} comes next",
-                                          b.block.address, b.block.bytes_rounded, at));
+        return bad(s.address, i18n::Format("a block of {1} bytes is at {0:#x} instead of {2:#x}",
+                                           b.block.address, b.block.bytes_rounded, at));
       }
       if (!b.mapped && (!s.expandable || b.live || (at - s.address) % page != 0 ||
                         b.block.bytes_rounded % page != 0)) {
-        return bad(s.address, fmt::format("block at {:#x} cannot be unmapped", at));
+        return bad(s.address, i18n::Format("the block at {:#x} cannot be unmapped", at));
       }
       at += b.block.bytes_rounded;
     }
-    if (at != s.address + s.bytes) return bad(s.address, "its blocks do not fill it");
+    if (at != s.address + s.bytes) return bad(s.address, i18n::Text("its blocks do not fill it"));
   }
   uint64_t end = 0;
   for (const auto& [address, segment_end] : ends) {
-    if (address < end) return bad(address, "overlaps the one before");
+    if (address < end) return bad(address, i18n::Text("it overlaps the segment before it"));
     end = segment_end;
   }
   m.next_address = std::max(m.next_address, RoundUp(end, kSegmentAlignment));
@@ -143,7 +144,7 @@ absl::Status CachingAllocator::Resize(uint64_t address, uint64_t bytes) {
   if (behind == nullptr || behind->use != BlockUse::kFree || bytes < b->requested || bytes == 0 ||
       bytes >= b->size + behind->size) {
     return absl::InvalidArgumentError(
-        fmt::format("caching allocator: the block at {:#x} cannot be {} bytes", address, bytes));
+        i18n::Format("caching allocator: the block at {:#x} cannot have {} bytes", address, bytes));
   }
   FreeTree& tree = Impl::TreeOf(*b->segment);
   tree.Erase(behind);

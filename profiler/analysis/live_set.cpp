@@ -8,6 +8,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/site_names.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::analysis {
 
@@ -100,8 +101,8 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
   if (name == "size") return GroupBy::kSize;
   if (name == "age") return GroupBy::kAge;
   if (name == "annotation") return GroupBy::kAnnotation;
-  return absl::InvalidArgumentError(fmt::format(
-      "cannot group by \"{}\": choose one of category, module, op, stack, phase, file, size, age, "
+  return absl::InvalidArgumentError(i18n::Format(
+      "cannot group by \"{}\"; choose from category, module, op, stack, phase, file, size, age, "
       "annotation",
       name));
 }

@@ -7,6 +7,7 @@
 
 #include "profiler/allocator/rules.h"
 #include "profiler/analysis/sequence_diff.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::analysis {
 namespace {
@@ -32,12 +33,10 @@ absl::StatusOr<Range> RangeOfStep(const trace::Trace& trace, int step) {
     if (++listed <= 10) there += fmt::format("{}{}", listed > 1 ? ", " : "", s.number[i]);
   }
   if (found) return *found;
-  const std::string what =
-      step < 0 ? std::string("no whole step") : fmt::format("no whole step {}", step);
+  if (listed == 0) return absl::NotFoundError(i18n::Text("the trace has no whole step"));
+  if (listed > 10) there += i18n::Format(", ... ({} in all)", listed);
   return absl::NotFoundError(
-      listed == 0 ? fmt::format("{} in the trace: it has no step that begins and ends", what)
-                  : fmt::format("{} in the trace; whole steps: {}{}", what, there,
-                                listed > 10 ? fmt::format(", ... ({} in all)", listed) : ""));
+      i18n::Format("the trace has no whole step {}; whole steps: {}", step, there));
 }
 
 std::string Where(const trace::Trace& trace, uint32_t id) {

@@ -8,6 +8,7 @@
 #include "profiler/analysis/requests.h"
 #include "profiler/analysis/timeline.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::analysis {
 namespace {
@@ -66,7 +67,7 @@ class CsvReader {
       const size_t quote = rest_.find('"');
       if (quote == std::string_view::npos) {
         return absl::InvalidArgumentError(
-            fmt::format("requests CSV, line {}: a quoted field does not end", row_line_));
+            i18n::Format("requests CSV, line {}: a quoted field does not end", row_line_));
       }
       out += rest_.substr(0, quote);
       for (char c : rest_.substr(0, quote)) line_ += c == '\n';
@@ -77,7 +78,7 @@ class CsvReader {
     }
     if (!rest_.empty() && rest_.find_first_of(",\r\n") != 0) {
       return absl::InvalidArgumentError(
-          fmt::format("requests CSV, line {}: text after a closing quote", row_line_));
+          i18n::Format("requests CSV, line {}: there is text after a closing quote", row_line_));
     }
     return absl::OkStatus();
   }
@@ -119,9 +120,9 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
                                                              : nullptr;
   if (missing != nullptr) {
     return absl::InvalidArgumentError(
-        fmt::format("requests CSV, line 1: the column {} is missing; expected the output of "
-                    "`vramscope requests`, or action,size,addr",
-                    missing));
+        i18n::Format("requests CSV, line 1: the column {} is missing; expected the output of "
+                     "`vramscope requests`, or action,size,addr",
+                     missing));
   }
   return c;
 }
@@ -196,7 +197,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
     if (!*more) return out;
     const auto error = [&](std::string_view what, int column) {
       return absl::InvalidArgumentError(
-          fmt::format("requests CSV, line {}, column {}: {}", reader.line(), column + 1, what));
+          i18n::Format("requests CSV, line {}, column {}: {}", reader.line(), column + 1, what));
     };
     const auto field = [&fields](int column) -> std::string_view {
       return column >= 0 && static_cast<size_t>(column) < fields.size()
@@ -208,14 +209,14 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
     Request r;
     r.is_alloc = kind == "alloc";
     if (!r.is_alloc && kind != "free_completed" && kind != "free") {
-      return error(fmt::format("unknown kind \"{}\"", kind.substr(0, 40)), c.kind);
+      return error(i18n::Format("unknown kind \"{}\"", kind.substr(0, 40)), c.kind);
     }
     if (!ParseInt(field(c.bytes), r.bytes) || r.bytes > allocator::CachingAllocator::kMaxRequest) {
-      return error("not a number of bytes", c.bytes);
+      return error(i18n::Text("not a number of bytes"), c.bytes);
     }
     if (c.rounded >= 0 && !field(c.rounded).empty() &&
         !ParseInt(field(c.rounded), r.bytes_rounded)) {
-      return error("not a number of bytes", c.rounded);
+      return error(i18n::Text("not a number of bytes"), c.rounded);
     }
     r.where = field(c.op);
     if (!field(c.module).empty()) {
@@ -224,12 +225,12 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
     uint64_t address = 0;
     int64_t index = 0, alloc_index = -1;
     if (c.alloc_index < 0 && !ParseInt(field(c.address), address)) {
-      return error("not an address", c.address);
+      return error(i18n::Text("not an address"), c.address);
     }
     if (c.alloc_index >= 0) {
-      if (!ParseInt(field(c.index), index)) return error("not a row number", c.index);
+      if (!ParseInt(field(c.index), index)) return error(i18n::Text("not a row number"), c.index);
       if (!field(c.alloc_index).empty() && !ParseInt(field(c.alloc_index), alloc_index)) {
-        return error("not a row number", c.alloc_index);
+        return error(i18n::Text("not a row number"), c.alloc_index);
       }
     }
     if (r.is_alloc) {
@@ -241,14 +242,15 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
         fresh = by_address.try_emplace(address, r.allocation).second;
       }
       if (!fresh) {
-        return c.alloc_index >= 0 ? error("the row number is there twice", c.index)
-                                  : error("allocated while it is live", c.address);
+        return c.alloc_index >= 0 ? error(i18n::Text("the row number is used twice"), c.index)
+                                  : error(i18n::Text("allocated while it is live"), c.address);
       }
       live_bytes[r.allocation] = r.bytes;
     } else {
       if (c.alloc_index >= 0 && alloc_index >= 0) {
         const auto it = request_by_row.find(alloc_index);
-        if (it == request_by_row.end()) return error("no such allocation before", c.alloc_index);
+        if (it == request_by_row.end())
+          return error(i18n::Text("there is no such allocation before it"), c.alloc_index);
         r.allocation = out.requests[it->second].allocation;
       } else if (c.alloc_index < 0) {
         if (const auto it = by_address.find(address); it != by_address.end()) {
@@ -258,8 +260,9 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
       }
       if (r.allocation >= 0) {
         const auto it = live_bytes.find(r.allocation);
-        if (it == live_bytes.end()) return error("freed twice", c.kind);
-        if (it->second != r.bytes) return error("freed with another size than allocated", c.bytes);
+        if (it == live_bytes.end()) return error(i18n::Text("freed twice"), c.kind);
+        if (it->second != r.bytes)
+          return error(i18n::Text("freed with a size other than it was allocated with"), c.bytes);
         live_bytes.erase(it);
       }
     }

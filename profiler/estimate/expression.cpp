@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/formula.h"
 
 namespace vramscope::estimate {
@@ -21,10 +22,10 @@ class Parser {
 
   absl::StatusOr<double> Parse() {
     const double value = Sum();
-    if (error_.empty() && Peek() != '\0') Fail("an operator");
+    if (error_.empty() && Peek() != '\0') Fail(i18n::Text("an operator"));
     if (!error_.empty()) return absl::InvalidArgumentError(error_);
     if (!std::isfinite(value)) {
-      return absl::InvalidArgumentError(fmt::format("\"{}\" is no finite number", text_));
+      return absl::InvalidArgumentError(i18n::Format("\"{}\" is not a finite number", text_));
     }
     return value;
   }
@@ -41,7 +42,7 @@ class Parser {
   }
   double Fail(std::string_view expected) {
     if (error_.empty()) {
-      error_ = fmt::format("\"{}\": expected {} at character {}", text_, expected, at_ + 1);
+      error_ = i18n::Format("\"{}\": expected {} at character {}", text_, expected, at_ + 1);
     }
     return 0;
   }
@@ -72,7 +73,7 @@ class Parser {
     return value;
   }
   double Factor() {
-    if (++depth_ > kMaxDepth) return Fail("less nesting");
+    if (++depth_ > kMaxDepth) return Fail(i18n::Text("less nesting"));
     const double value = Inner();
     --depth_;
     return value;
@@ -85,13 +86,13 @@ class Parser {
     }
     if (absl::ascii_isdigit(static_cast<unsigned char>(c))) return Number();
     if (absl::ascii_isalpha(static_cast<unsigned char>(c))) return Named();
-    return Fail("a number, a term or \"(\"");
+    return Fail(i18n::Text("a number, a term or \"(\""));
   }
   double Number() {
     double value = 0;
     const char* begin = text_.data() + at_;
     const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (code != std::errc()) return Fail("a number");
+    if (code != std::errc()) return Fail(i18n::Text("a number"));
     at_ += static_cast<size_t>(end - begin);
     return value;
   }
@@ -106,7 +107,7 @@ class Parser {
     const auto found = std::ranges::find(terms_, name, &Term::name);
     if (found != terms_.end()) return found->value;
     at_ = begin;
-    return Fail(fmt::format("a term that is known, not \"{}\",", name));
+    return Fail(i18n::Format("a known term, not \"{}\",", name));
   }
   double Function(std::string_view name) {
     const double first = Sum();
@@ -118,7 +119,7 @@ class Parser {
       const double second = Sum();
       value = name == "min" ? std::min(first, second) : std::max(first, second);
     } else {
-      return Fail(fmt::format("min, max or ceil, not \"{}\",", name));
+      return Fail(i18n::Format("min, max or ceil, not \"{}\",", name));
     }
     return Take(')') ? value : Fail("\")\"");
   }
@@ -134,8 +135,8 @@ class Parser {
 
 absl::StatusOr<double> EvaluateExpression(std::string_view text, const std::vector<Term>& terms) {
   if (text.size() > kMaxText) {
-    return absl::InvalidArgumentError(
-        fmt::format("a formula of {} characters; at most {}", text.size(), kMaxText));
+    return absl::InvalidArgumentError(i18n::Format(
+        "the formula has {} characters; at most {} are allowed", text.size(), kMaxText));
   }
   return Parser(text, terms).Parse();
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/formula.h"
 
 namespace vramscope::estimate {
@@ -227,24 +228,26 @@ const std::vector<Formula>& Formulas() {
 absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values) {
   const auto found = std::ranges::find(Formulas(), id, &Formula::id);
   if (found == Formulas().end()) {
-    return absl::NotFoundError(fmt::format("no formula is called \"{}\"", id.substr(0, 60)));
+    return absl::NotFoundError(i18n::Format("no formula is called \"{}\"", id.substr(0, 60)));
   }
   Formula formula = *found;
   std::vector<bool> given(formula.terms.size());
   for (const auto& [name, value] : values) {
     const auto term = std::ranges::find(formula.terms, name, &Term::name);
     if (term == formula.terms.end() || !std::isfinite(value)) {
-      return absl::InvalidArgumentError(
-          fmt::format("formula {}: {} {}", formula.id, name.substr(0, 60),
-                      term == formula.terms.end() ? "is no term of it" : "is no finite number"));
+      return absl::InvalidArgumentError(term == formula.terms.end()
+                                            ? i18n::Format("formula {}: {} is not one of its terms",
+                                                           formula.id, name.substr(0, 60))
+                                            : i18n::Format("formula {}: {} is not a finite number",
+                                                           formula.id, name.substr(0, 60)));
     }
     term->value = value;
     given[static_cast<size_t>(term - formula.terms.begin())] = true;
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) continue;
-    return absl::InvalidArgumentError(fmt::format("formula {}: {} ({}) is not given", formula.id,
-                                                  formula.terms[i].name, formula.terms[i].what));
+    return absl::InvalidArgumentError(i18n::Format("formula {}: {} ({}) is not given", formula.id,
+                                                   formula.terms[i].name, formula.terms[i].what));
   }
   const absl::StatusOr<double> value = EvaluateExpression(formula.text, formula.terms);
   if (!value.ok()) return value.status();

@@ -30,7 +30,8 @@ absl::StatusOr<WeightCount> CountWeights(std::string_view config_json) {
   const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(config_json);
   if (!model.ok()) return model.status();
   if (model->family == run::Family::kOther) {
-    return absl::UnimplementedError(model->architecture + ": no formula counts its weights");
+    return absl::UnimplementedError(
+        i18n::Format("{}: no formula counts its weights", model->architecture));
   }
   return CountWeights(*model);
 }

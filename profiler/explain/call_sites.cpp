@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/run/saturating.h"
@@ -115,7 +116,7 @@ absl::StatusOr<SiteOrder> ParseSiteOrder(std::string_view name) {
     if (name == Name(order)) return order;
   }
   return absl::InvalidArgumentError(
-      fmt::format("cannot order by \"{}\": choose one of held, count, bytes, life, peak", name));
+      i18n::Format("cannot order by \"{}\"; choose from held, count, bytes, life, peak", name));
 }
 
 std::string_view Name(SiteOrder order) {

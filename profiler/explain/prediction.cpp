@@ -12,6 +12,7 @@
 
 #include "profiler/analysis/phase_peaks.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 
 namespace vramscope::explain {
@@ -37,7 +38,7 @@ absl::StatusOr<std::optional<int32_t>> StepOf(const Trace& a, const Trace& b,
   if (of_a.empty() && of_b.empty()) return std::optional<int32_t>();
   for (auto step = of_a.rbegin(); step != of_a.rend(); ++step)
     if (of_b.contains(*step)) return std::optional(*step);
-  return absl::NotFoundError("the two have no whole step in common");
+  return absl::NotFoundError(i18n::Text("the two traces have no whole step in common"));
 }
 
 struct Span {

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/chrome_activities.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/exporters/spans.h"
 #include "profiler/trace/counters.h"
@@ -68,7 +70,8 @@ class ChromeWriter {
     Trailer();
     Flush();
     out_.flush();
-    if (!out_) return absl::DataLossError("the Chrome trace could not be written (full disk?)");
+    if (!out_)
+      return absl::DataLossError(i18n::Text("cannot write the Chrome trace; is the disk full?"));
     return absl::OkStatus();
   }
 
@@ -372,6 +375,22 @@ class ChromeWriter {
 
 absl::Status WriteChromeTrace(const trace::Trace& trace, std::ostream& out) {
   return ChromeWriter(trace, out).Write();
+}
+
+namespace {
+
+absl::Status ExportChrome(const ExportRequest& request, std::ostream& out) {
+  return WriteChromeTrace(*request.trace, out);
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_chrome() {
+  return {.place = 10,
+          .name = "chrome",
+          .help = "Perfetto, HolisticTraceAnalysis",
+          .suffix = "json",
+          .write = ExportChrome};
 }
 
 }  // namespace vramscope::exporters

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
+#include "profiler/exporters/exporter.h"
+
 namespace vramscope::exporters {
 namespace {
 
@@ -53,8 +56,21 @@ absl::Status WriteCsv(const trace::Trace& trace, std::ostream& out) {
   }
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.flush();
-  if (!out) return absl::DataLossError("the allocation table could not be written (full disk?)");
+  if (!out)
+    return absl::DataLossError(i18n::Text("cannot write the allocation table; is the disk full?"));
   return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status ExportCsv(const ExportRequest& request, std::ostream& out) {
+  return WriteCsv(*request.trace, out);
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_csv() {
+  return {.place = 20, .name = "csv", .suffix = "csv", .write = ExportCsv};
 }
 
 }  // namespace vramscope::exporters

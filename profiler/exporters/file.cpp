@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/output_file.h"
 
 namespace vramscope::exporters {
@@ -49,7 +50,7 @@ absl::Status WriteFile(const std::string& path,
   out.flush();
   if (!buffer.status().ok()) return buffer.status();
   if (!status.ok()) return status;
-  if (!out) return absl::DataLossError(fmt::format("cannot write '{}'", path));
+  if (!out) return absl::DataLossError(i18n::Format("cannot write '{}'", path));
   return (*file)->Commit();
 }
 

@@ -11,6 +11,7 @@
 #include "profiler/base/version.h"
 #include "profiler/explain/evidence.h"
 #include "profiler/explain/explain.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/exporters/memory_svg.h"
 #include "profiler/query/kernel_names.h"
@@ -415,6 +416,29 @@ class Report {
 std::string HtmlReport(const std::shared_ptr<const trace::Trace>& trace,
                        const HtmlReportOptions& options) {
   return Report(trace, options).Html();
+}
+
+namespace {
+
+absl::Status ExportHtml(const ExportRequest& request, std::ostream& out) {
+  out << HtmlReport(request.trace, {.title = request.title,
+                                    .command = request.command,
+                                    .baseline = request.baseline,
+                                    .baseline_title = request.baseline_title});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_html() {
+  return {.place = 50,
+          .name = "html",
+          .help = "a page with curves, findings and tables, of one run or against --baseline",
+          .suffix = "html",
+          .one_device = true,
+          .uses_title = true,
+          .uses_baseline = true,
+          .write = ExportHtml};
 }
 
 }  // namespace vramscope::exporters

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/end_state.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/exporters/snapshot_pickle.h"
 #include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
@@ -68,28 +70,31 @@ class SnapshotWriter {
  private:
   // Sizes that no reader takes come of damaged or made-up traces.
   absl::Status CanBeReadBack() const {
-    const auto refuse = [](std::string_view what, uint64_t row, uint64_t bytes) {
-      return absl::InvalidArgumentError(
-          fmt::format("{} {} has {} bytes, more than any device has: a snapshot of it could not be "
-                      "read back, so none is written",
-                      what, row, bytes));
-    };
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < a.size(); ++row)
       if (const uint64_t bytes = std::max(a.bytes[row], a.bytes_rounded[row]);
           bytes > trace::kMostSnapshotBytes)
-        return refuse("allocation", row, bytes);
+        return absl::InvalidArgumentError(
+            i18n::Format("allocation {} has {} bytes, more than any device has; no snapshot was "
+                         "written, because it could not be read back",
+                         row, bytes));
     const trace::SegmentTable& s = trace_.segments;
     for (uint32_t row = 0; row < s.size(); ++row)
       if (s.bytes[row] > trace::kMostSnapshotBytes && s.expandable[row] == 0)
-        return refuse("segment", row, s.bytes[row]);
+        return absl::InvalidArgumentError(
+            i18n::Format("segment {} has {} bytes, more than any device has; no snapshot was "
+                         "written, because it could not be read back",
+                         row, s.bytes[row]));
     for (const EventIndex event : trace_.other_events.event) {
       const EventKind kind = trace_.events.kind[event];
       const uint64_t bytes = trace_.events.bytes[event];
       const bool maps = kind == EventKind::kSegmentMap || kind == EventKind::kSegmentUnmap;
       if ((maps && bytes > trace::kMostSnapshotBytes) ||
           (kind == EventKind::kOutOfMemory && bytes > trace::kMostSnapshotAsked))
-        return refuse("event", event, bytes);
+        return absl::InvalidArgumentError(
+            i18n::Format("event {} has {} bytes, more than any device has; no snapshot was "
+                         "written, because it could not be read back",
+                         event, bytes));
     }
     return absl::OkStatus();
   }
@@ -236,7 +241,7 @@ class SnapshotWriter {
     for (EventIndex event = first_; event < events.size(); ++event) {
       if ((event & (kCheckEvery - 1)) == 0) {
         if (options_.cancel != nullptr && options_.cancel->load())
-          return absl::CancelledError("writing the snapshot was cancelled");
+          return absl::CancelledError(i18n::Text("writing the snapshot was cancelled"));
         if (options_.progress)
           options_.progress((device + static_cast<double>(event) / events.size()) / devices);
         if (!stream_) break;
@@ -530,6 +535,26 @@ std::string_view SnapshotName(Category category) {
 absl::Status WriteSnapshot(const trace::Trace& trace, std::ostream& out,
                            const SnapshotOptions& options) {
   return SnapshotWriter(trace, out, options).Write();
+}
+
+namespace {
+
+absl::Status ExportSnapshot(const ExportRequest& request, std::ostream& out) {
+  return WriteSnapshot(*request.trace, out,
+                       {.categories = request.categories,
+                        .annotations = request.annotations,
+                        .progress = request.progress,
+                        .cancel = request.cancel});
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_snapshot() {
+  return {.place = 30,
+          .name = "snapshot",
+          .help = "a CUDA memory snapshot's pickle: PyTorch's memory_viz",
+          .uses_labels = true,
+          .write = ExportSnapshot};
 }
 
 }  // namespace vramscope::exporters

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/segment_record.h"
@@ -338,6 +339,24 @@ class Picture {
 
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options) {
   return Picture(trace, options).Draw();
+}
+
+namespace {
+
+absl::Status ExportSvg(const ExportRequest& request, std::ostream& out) {
+  out << MemorySvg(*request.trace, {.title = request.title}) << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_svg() {
+  return {.place = 70,
+          .name = "svg",
+          .help = "the memory over time; with --size the timeline",
+          .one_device = true,
+          .uses_title = true,
+          .write = ExportSvg};
 }
 
 }  // namespace vramscope::exporters

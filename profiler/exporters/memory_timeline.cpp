@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "profiler/base/i18n.h"
+#include "profiler/exporters/exporter.h"
 #include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::exporters {
@@ -91,7 +93,7 @@ class TimelineWriter {
     for (EventIndex event = 0; event < events.size(); ++event) {
       if ((event & (kCheckEvery - 1)) == 0) {
         if (options_.cancel != nullptr && options_.cancel->load())
-          return absl::CancelledError("writing the memory timeline was cancelled");
+          return absl::CancelledError(i18n::Text("writing the memory timeline was cancelled"));
         if (options_.progress) options_.progress(static_cast<double>(event) / events.size());
         if (!gzip_.ok()) break;
       }
@@ -101,7 +103,7 @@ class TimelineWriter {
     buffer_.push_back(']');
     gzip_.Write(buffer_, true);
     if (!gzip_.ok())
-      return absl::DataLossError("the memory timeline could not be written (full disk?)");
+      return absl::DataLossError(i18n::Text("cannot write the memory timeline; is the disk full?"));
     if (options_.progress) options_.progress(1);
     return absl::OkStatus();
   }
@@ -151,6 +153,23 @@ class TimelineWriter {
 absl::Status WriteMemoryTimeline(const trace::Trace& trace, std::ostream& out,
                                  const MemoryTimelineOptions& options) {
   return TimelineWriter(trace, out, options).Write();
+}
+
+namespace {
+
+absl::Status ExportMemoryTimeline(const ExportRequest& request, std::ostream& out) {
+  return WriteMemoryTimeline(*request.trace, out,
+                             {.progress = request.progress, .cancel = request.cancel});
+}
+
+}  // namespace
+
+ExporterEntry DeclareExporter_memory_timeline() {
+  return {.place = 40,
+          .name = "memory-timeline",
+          .help = "torch.profiler's raw.json.gz: HolisticTraceAnalysis",
+          .one_device = true,
+          .write = ExportMemoryTimeline};
 }
 
 }  // namespace vramscope::exporters

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/json_text.h"
 
 namespace vramscope::exporters {
@@ -106,7 +107,7 @@ absl::Status PickleWriter::Finish() {
   Op('.');
   Flush();
   out_.flush();
-  if (!out_) return absl::DataLossError("the pickle could not be written (full disk?)");
+  if (!out_) return absl::DataLossError(i18n::Text("cannot write the pickle; is the disk full?"));
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/step_time.h"
+#include "profiler/base/i18n.h"
 #include "profiler/fit/limit.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/seq.h"
@@ -116,7 +117,7 @@ class Search {
       absl::StatusOr<std::vector<Planned>> planned = plan_(wanted);
       if (!planned.ok()) return planned.status();
       if (planned->size() != wanted.size())
-        return absl::InternalError("the requested plan did not arrive");
+        return absl::InternalError(i18n::Text("the requested plan did not arrive"));
       for (size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = std::move((*planned)[i]);
       plans_ += static_cast<int>(wanted.size());
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
 
@@ -81,9 +82,9 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
     if (rung == rungs.end()) {
       std::vector<std::string> names;
       for (const Rung& each : rungs) names.push_back(each.name);
-      return absl::InvalidArgumentError(fmt::format(
-          "--order: \"{}\" is nothing that changes; what changes: {}", name.substr(0, 60),
-          names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))));
+      return absl::InvalidArgumentError(i18n::Format(
+          "--order: \"{}\" does not change; the changes are {}", name.substr(0, 60),
+          names.empty() ? i18n::Text("nothing") : fmt::format("{}", fmt::join(names, ", "))));
     }
     sorted.push_back(*rung);
     rungs.erase(rung);
@@ -93,8 +94,8 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
     absl::StatusOr<run::RunConfig> config = With(sorted[i].settings, sorted[i - 1].config);
     if (!config.ok()) {
       return absl::InvalidArgumentError(
-          fmt::format("{} can't stand at place {}: {}; --order puts it elsewhere", sorted[i].name,
-                      i, std::string(config.status().message())));
+          i18n::Format("{} cannot be step {}: {}; choose another order with --order",
+                       sorted[i].name, i, std::string(config.status().message())));
     }
     sorted[i].config = *std::move(config);
   }

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
+#include "profiler/importers/importer.h"
+#include "profiler/importers/preview.h"
+#include "profiler/importers/snapshot.h"
+
 namespace vramscope::importers {
 namespace {
 
@@ -33,14 +38,15 @@ bool HoldsPickle(std::string_view head) { return BeginOfBase64(head) != std::str
 
 std::string_view WhyNoSnapshotInHtml(std::string_view head) {
   if (head.find("GPU Memory Timeline"sv) != std::string_view::npos)
-    return "a memory timeline as HTML (export_memory_timeline(\"x.html\")): it holds a picture and "
-           "no numbers. Export it as export_memory_timeline(\"x.raw.json.gz\"), or record a memory "
-           "snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)";
+    return i18n::Text(
+        "a memory timeline as HTML (export_memory_timeline(\"x.html\")), which holds an image and "
+        "no numbers. Export it with export_memory_timeline(\"x.raw.json.gz\"), or record a memory "
+        "snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
   if (head.find("alloc_data ="sv) != std::string_view::npos)
-    return "a page of torch.cuda._memory_viz as PyTorch 2.0 wrote them (2023), with the picture's "
-           "data as JavaScript and without the snapshot: a browser shows it. Open the snapshot "
-           "that "
-           "it was made of (torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))";
+    return i18n::Text(
+        "a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing's data "
+        "as JavaScript and without the snapshot; a browser shows it. Open the snapshot from which "
+        "it was made (torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))");
   return "";
 }
 
@@ -74,7 +80,8 @@ absl::StatusOr<size_t> PickleInHtml::Read(char* out, size_t size) {
       ended_ = true;
     } else if (value < 0) {
       ended_ = true;
-      if (have == 0) return absl::DataLossError("the page's base64 has a character of none");
+      if (have == 0)
+        return absl::DataLossError(i18n::Text("the page's base64 data has an invalid character"));
     } else {
       bits_ = (bits_ << 6 | static_cast<uint32_t>(value)) & 0xFFFFFF;
       bit_count_ += 6;
@@ -84,6 +91,30 @@ absl::StatusOr<size_t> PickleInHtml::Read(char* out, size_t size) {
     }
   }
   return have;
+}
+
+namespace {
+
+bool BeginsAsPage(std::string_view head) {
+  const size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return at != std::string_view::npos && head[at] == '<' && HoldsPickle(head);
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenPage(ImportRequest& request) {
+  Preview preview(request.title, request.options);
+  PickleInHtml pickle(*request.input, request.head);
+  SnapshotOptions snapshot = SnapshotOptionsFor("", request.path, request.options, preview);
+  snapshot.again = {};
+  absl::StatusOr<recording::Recording> recording = ReadSnapshot(pickle, snapshot);
+  request.input.reset();
+  if (!recording.ok()) return recording.status();
+  return FromRecording(*std::move(recording), request.title, request.options);
+}
+
+}  // namespace
+
+ImporterEntry DeclareImporter_html_snapshot() {
+  return {.place = 50, .name = "html-snapshot", .begins = BeginsAsPage, .read = OpenPage};
 }
 
 }  // namespace vramscope::importers

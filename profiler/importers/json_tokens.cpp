@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::importers {
 namespace {
 
@@ -49,7 +51,7 @@ bool JsonTokens::Refill() {
   if (ended_) return false;
   if (refilled_ && !refilled_()) {
     ended_ = true;
-    status_ = absl::CancelledError("reading was cancelled");
+    status_ = absl::CancelledError(i18n::Text("reading was cancelled"));
     return false;
   }
   before_ += size_;
@@ -64,7 +66,7 @@ bool JsonTokens::Refill() {
 }
 
 JsonTokens::Token JsonTokens::Fail(std::string_view what) {
-  if (status_.ok()) status_ = absl::DataLossError(fmt::format("byte {}: {}", before_ + at_, what));
+  if (status_.ok()) status_ = absl::DataLossError(i18n::Format("byte {}: {}", before_ + at_, what));
   ended_ = true;
   at_ = size_ = 0;
   return kError;
@@ -109,7 +111,7 @@ JsonTokens::Token JsonTokens::Next() {
     const bool number = text_.find_first_of("0123456789") == (c == '-' ? 1u : 0u);
     return number ? kNumber : kLiteral;
   }
-  return Fail(fmt::format("this is not JSON (character {:#04x})", static_cast<uint8_t>(c)));
+  return Fail(i18n::Format("not JSON (character {:#04x})", static_cast<uint8_t>(c)));
 }
 
 JsonTokens::Token JsonTokens::Word(Token token) {
@@ -121,7 +123,7 @@ JsonTokens::Token JsonTokens::Word(Token token) {
   }
   scratch_.assign(buffer_, begin, at_ - begin);
   while (More() && IsWord(buffer_[at_])) {
-    if (scratch_.size() == kMostText) return Fail("a number without end");
+    if (scratch_.size() == kMostText) return Fail(i18n::Text("a number does not end"));
     scratch_ += buffer_[at_++];
   }
   text_ = scratch_;
@@ -156,9 +158,9 @@ JsonTokens::Token JsonTokens::String() {
     copied = true;
     if (at_ < size_) {
       ++at_;  // a backslash
-      if (!Escape()) return Fail("a string does not end");
+      if (!Escape()) return Fail(i18n::Text("a string does not end"));
     } else if (!More()) {
-      return Fail("a string does not end");
+      return Fail(i18n::Text("a string does not end"));
     }
   }
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
+#include "profiler/importers/importer.h"
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/kineto_events.h"
 #include "profiler/importers/kineto_stacks.h"
@@ -47,12 +49,12 @@ class Assembler {
   absl::StatusOr<Recording> Run() {
     ChooseMemory();
     if (tables_.memory.empty() && part_)
-      return absl::OutOfRangeError("the requested part has no [memory] event");
+      return absl::OutOfRangeError(i18n::Text("the requested part has no [memory] event"));
     if (tables_.memory.empty())
-      return absl::InvalidArgumentError(fmt::format(
-          "a Chrome trace of {} events without any [memory] event{}: record with "
+      return absl::InvalidArgumentError(i18n::Format(
+          "a Chrome trace of {} events without a [memory] event{}; record with "
           "torch.profiler.profile(profile_memory=True)",
-          tables_.events, options_.device ? fmt::format(" of device {}", *options_.device) : ""));
+          tables_.events, options_.device ? i18n::Format(" of device {}", *options_.device) : ""));
     recording_.source =
         tables_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
     recording_.bytes_are_blocks = true;
@@ -420,8 +422,8 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   });
   const absl::Status status = KinetoEventReader(json, tables, budget).Read();
   const auto exceeded = [&, events = tables.events] {
-    return budget.Exceeded(fmt::format("the first {} events of the file", events),
-                           "record fewer steps, or without stacks and shapes");
+    return budget.Exceeded(i18n::Format("the first {} events of the file", events),
+                           i18n::Text("record fewer steps, or without stacks and shapes"));
   };
   if (budget.exhausted()) return exceeded();
   if (!status.ok() &&
@@ -433,6 +435,42 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
     recording->lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
                                   std::string(status.message()));
   return recording;
+}
+
+namespace {
+
+KinetoOptions KinetoOptionsFor(std::string_view head, const OpenOptions& options) {
+  return {.head = head,
+          .progress = ReadingProgress(options),
+          .cancel = options.cancel,
+          .memory_limit = options.memory_limit,
+          .device = options.device,
+          .first_entry = options.first_entry,
+          .last_entry = options.last_entry,
+          .from_ns = options.from_ns,
+          .to_ns = options.to_ns};
+}
+
+bool IsKinetoKey(const JsonKey& key) {
+  static constexpr std::string_view kOuter[] = {"traceEvents",      "schemaVersion",
+                                                "deviceProperties", "displayTimeUnit",
+                                                "traceName",        "baseTimeNanoseconds"};
+  return key.in_list ? key.name == "ph" || key.name == "traceEvents"
+                     : std::ranges::find(kOuter, key.name) != std::end(kOuter);
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenKineto(ImportRequest& request) {
+  absl::StatusOr<Recording> recording =
+      ReadKineto(*request.input, KinetoOptionsFor(request.head, request.options));
+  request.input.reset();
+  if (!recording.ok()) return recording.status();
+  return FromRecording(*std::move(recording), request.title, request.options);
+}
+
+}  // namespace
+
+ImporterEntry DeclareImporter_kineto() {
+  return {.place = 30, .name = "kineto", .has_key = IsKinetoKey, .read = OpenKineto};
 }
 
 }  // namespace vramscope::importers

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/row_memory.h"
 
 namespace vramscope::importers {
@@ -97,17 +98,20 @@ void KinetoEventReader::Raw::Clear() {
 
 absl::Status KinetoEventReader::Broken() const {
   if (!json_.status().ok()) return json_.status();
-  return absl::DataLossError(fmt::format("byte {}: the file ends too early", json_.offset()));
+  return absl::DataLossError(i18n::Format("byte {}: the file ends too early", json_.offset()));
 }
 
 absl::Status KinetoEventReader::Read() {
   const Token first = json_.Next();
   if (first == JsonTokens::kError) return json_.status();
   if (first != JsonTokens::kBeginObject && first != JsonTokens::kBeginArray)
-    return absl::InvalidArgumentError("JSON, but neither an object nor a list of events");
+    return absl::InvalidArgumentError(
+        i18n::Text("JSON, but neither an object nor a list of events"));
   const bool whole = first == JsonTokens::kBeginArray ? Events() : Top();
   if (whole && saw_events_) return absl::OkStatus();
-  if (whole) return absl::InvalidArgumentError("JSON without \"traceEvents\": no Chrome trace");
+  if (whole)
+    return absl::InvalidArgumentError(
+        i18n::Text("JSON without \"traceEvents\" is not a Chrome trace"));
   return Broken();
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/i18n.h"
+#include "profiler/importers/importer.h"
 #include "profiler/importers/json_tokens.h"
 
 namespace vramscope::importers {
@@ -34,10 +36,11 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   r.source = "CUDA memory statistics (torch.cuda.memory_stats(), JSON)";
   JsonTokens json(input, head, {});
   if (json.Next() != JsonTokens::kBeginObject)
-    return absl::InvalidArgumentError("memory statistics are one JSON object");
+    return absl::InvalidArgumentError(
+        i18n::Text("not memory statistics, which are one JSON object"));
   std::vector<std::string> path = {""};  // of the open objects, each with its dot
   const auto damaged = [&](std::string_view what) {
-    return absl::DataLossError(fmt::format("byte {}: {}", json.offset(), what));
+    return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
   };
   while (!path.empty()) {
     Token token = json.Next();
@@ -46,30 +49,52 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       continue;
     }
     if (token != JsonTokens::kString) {
-      const absl::Status status = json.status().ok() ? damaged("a key is missing") : json.status();
+      const absl::Status status =
+          json.status().ok() ? damaged(i18n::Text("a key is missing")) : json.status();
       if (r.statistics.empty() || (token != JsonTokens::kEnd && !json.ended())) return status;
       r.lost = fmt::format("byte {}: the file ends here, what came before is shown", json.offset());
       break;
     }
-    if (json.text().size() > kLongestKey) return damaged("a key longer than any of PyTorch's");
+    if (json.text().size() > kLongestKey)
+      return damaged(i18n::Text("a key is longer than any of PyTorch's"));
     const std::string key = path.back() + std::string(json.text());
     token = json.Next();
     if (token == JsonTokens::kBeginObject) {
-      if (path.size() == kDeepest) return damaged("nested deeper than memory statistics are");
+      if (path.size() == kDeepest)
+        return damaged(i18n::Text("nested deeper than memory statistics can be"));
       path.push_back(key + ".");
     } else if (token == JsonTokens::kNumber) {
       if (r.statistics.size() == kMostFigures)
-        return absl::ResourceExhaustedError(fmt::format(
-            "more than {} figures, which is more than memory statistics have", kMostFigures));
+        return absl::ResourceExhaustedError(
+            i18n::Format("more than {} figures, the limit for memory statistics", kMostFigures));
       if (const auto value = ParseInteger(json.text())) r.statistics.push_back({key, *value});
     } else if (!json.Skip(token)) {
-      if (r.statistics.empty()) return damaged("the file ends here");
+      if (r.statistics.empty()) return damaged(i18n::Text("the file ends too early"));
       r.lost = fmt::format("byte {}: the file ends here, what came before is shown", json.offset());
       break;
     }
   }
-  if (r.statistics.empty()) return absl::InvalidArgumentError("JSON without any memory statistics");
+  if (r.statistics.empty())
+    return absl::InvalidArgumentError(i18n::Text("the JSON has no memory statistics"));
   return r;
+}
+
+namespace {
+
+bool IsStatsKey(const JsonKey& key) { return !key.in_list && IsMemoryStatsKey(key.name); }
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryStats(ImportRequest& request) {
+  if (IsPart(request.options))
+    return absl::OutOfRangeError(i18n::Text("memory statistics have no entries; open all of them"));
+  absl::StatusOr<recording::Recording> recording = ReadMemoryStats(*request.input, request.head);
+  if (!recording.ok()) return recording.status();
+  return FromRecording(*std::move(recording), request.title, request.options);
+}
+
+}  // namespace
+
+ImporterEntry DeclareImporter_memory_stats() {
+  return {.place = 40, .name = "memory-stats", .has_key = IsStatsKey, .read = OpenMemoryStats};
 }
 
 }  // namespace vramscope::importers

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
+#include "profiler/importers/importer.h"
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/row_memory.h"
 #include "profiler/trace/memory_budget.h"
@@ -37,11 +39,12 @@ class Reader {
 
   absl::Status Read(Recording& r) {
     if (json_.Next() != JsonTokens::kBeginArray)
-      return absl::InvalidArgumentError("a memory timeline is a list");
+      return absl::InvalidArgumentError(i18n::Text("not a memory timeline, which is a list"));
     while (true) {
       const Token token = json_.Next();
       if (token == JsonTokens::kEndArray) return absl::OkStatus();
-      if (token != JsonTokens::kBeginArray) return Broken("a list of four numbers is missing");
+      if (token != JsonTokens::kBeginArray)
+        return Broken(i18n::Text("a list of four numbers is missing"));
       if (absl::Status s = Row(r); !s.ok()) return s;
       if (budget_.exhausted()) return absl::OkStatus();  // the caller looks
     }
@@ -57,7 +60,7 @@ class Reader {
 
   absl::Status Broken(std::string_view what) const {
     if (!json_.status().ok()) return json_.status();
-    return absl::DataLossError(fmt::format("byte {}: {}", json_.offset(), what));
+    return absl::DataLossError(i18n::Format("byte {}: {}", json_.offset(), what));
   }
 
   absl::Status Row(Recording& r) {
@@ -66,7 +69,7 @@ class Reader {
       const Token token = json_.Next();
       const std::optional<int64_t> number =
           token == JsonTokens::kNumber ? ParseInteger(json_.text()) : std::nullopt;
-      if (!number) return i == 0 ? Broken("a number is missing") : NotRaw();
+      if (!number) return i == 0 ? Broken(i18n::Text("a number is missing")) : NotRaw();
       numbers[i] = *number;
     }
     if (json_.Next() != JsonTokens::kEndArray) return NotRaw();
@@ -78,10 +81,10 @@ class Reader {
   // export_memory_timeline("x.json") has [times, sums by category].
   absl::Status NotRaw() const {
     if (!json_.status().ok()) return json_.status();
-    if (rows_ > 0) return Broken("a list of four numbers is missing");
-    return absl::InvalidArgumentError(
-        "a memory timeline of sums by category, without the allocations: export it as "
-        "export_memory_timeline(\"timeline.raw.json.gz\"), or record a memory snapshot");
+    if (rows_ > 0) return Broken(i18n::Text("a list of four numbers is missing"));
+    return absl::InvalidArgumentError(i18n::Text(
+        "a memory timeline with sums by category and without allocations; export it with "
+        "export_memory_timeline(\"timeline.raw.json.gz\"), or record a memory snapshot"));
   }
 
   void Take(Recording& r, const Point& p) {
@@ -193,13 +196,13 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   Reader reader(json, budget);
   const absl::Status status = reader.Read(r);
   if (budget.exhausted())
-    return budget.Exceeded(fmt::format("the first {} rows of the memory timeline", reader.rows()),
-                           "record fewer steps");
+    return budget.Exceeded(i18n::Format("the first {} rows of the memory timeline", reader.rows()),
+                           i18n::Text("record fewer steps"));
   if (!status.ok() && (absl::IsCancelled(status) || absl::IsInvalidArgument(status) ||
                        absl::IsResourceExhausted(status) || r.entries.size() == 0))
     return status;
   if (r.entries.size() == 0)
-    return absl::InvalidArgumentError("a memory timeline without any allocation");
+    return absl::InvalidArgumentError(i18n::Text("the memory timeline has no allocation"));
   if (!status.ok())
     r.lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
                          std::string(status.message()));
@@ -210,6 +213,50 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (reader.unusable() > 0)
     r.warnings.push_back(fmt::format("{} rows fit no block and are left out", reader.unusable()));
   return r;
+}
+
+namespace {
+
+// "[[-1, ...": lists of numbers in a list.
+bool IsListOfNumbers(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  for (int depth = 0; depth < 2; ++depth) {
+    const size_t at = text.find_first_not_of(kSpace);
+    if (at == std::string_view::npos || text[at] != '[') return false;
+    text.remove_prefix(at + 1);
+  }
+  const size_t at = text.find_first_not_of(kSpace);
+  return at != std::string_view::npos && (text[at] == '-' || (text[at] >= '0' && text[at] <= '9'));
+}
+
+bool BeginsAsTimeline(std::string_view head) {
+  const size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return at != std::string_view::npos && IsListOfNumbers(head.substr(at));
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportRequest& request) {
+  if (IsPart(request.options))
+    return absl::OutOfRangeError(i18n::Text("a memory timeline has no parts; open all of it"));
+  absl::StatusOr<Recording> recording =
+      ReadMemoryTimeline(*request.input, {.head = request.head,
+                                          .progress = ReadingProgress(request.options),
+                                          .cancel = request.options.cancel,
+                                          .memory_limit = request.options.memory_limit});
+  request.input.reset();
+  if (!recording.ok()) return recording.status();
+  // The categories are the file's own; nothing else in it could tell more.
+  OpenOptions labelled = request.options;
+  labelled.infer = false;
+  return FromRecording(*std::move(recording), request.title, labelled);
+}
+
+}  // namespace
+
+ImporterEntry DeclareImporter_memory_timeline() {
+  return {.place = 60,
+          .name = "memory-timeline",
+          .begins = BeginsAsTimeline,
+          .read = OpenMemoryTimeline};
 }
 
 }  // namespace vramscope::importers

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/pickle_opcodes.h"
 #include "profiler/importers/printable.h"
 
@@ -128,7 +129,7 @@ class PickleReader {
   static constexpr uint32_t kShared = UINT32_MAX;
 
   absl::Status Error(std::string_view what) const {
-    return absl::DataLossError(fmt::format("byte {}: {}", in_.Offset(at_), what));
+    return absl::DataLossError(i18n::Format("byte {}: {}", in_.Offset(at_), what));
   }
   ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool Step(uint8_t opcode);  // false: failed_ says why
   ABSL_ATTRIBUTE_NOINLINE bool Fail(std::string_view what) {
@@ -147,7 +148,7 @@ class PickleReader {
   }
   absl::Status EndsHere() {
     end_.cut = true;
-    return Error("the file ends here, in the middle of the snapshot");
+    return Error(i18n::Text("the file ends in the middle of the snapshot"));
   }
   ABSL_ATTRIBUTE_ALWAYS_INLINE bool Push(const Value& value) {
     return out_.Push(value) || Fail(out_.error());
@@ -179,14 +180,14 @@ class PickleReader {
 bool PickleReader::Text(size_t header, size_t size) {
   if (size > kMaxString)
     return Fail(
-        fmt::format("a string of {} bytes; no snapshot has one of more than {}", size, kMaxString));
+        i18n::Format("a string has {} bytes; the limit for a snapshot is {}", size, kMaxString));
   in_.p = at_;
   failed_ = in_.Want(header + size);
   if (!failed_.ok()) return Ended();
   at_ = in_.p;
   if (static_cast<size_t>(in_.end - at_) < header + size) {
     end_.cut = true;
-    return Fail(fmt::format("the file ends within a string of {} bytes", size));
+    return Fail(i18n::Format("the file ends within a string of {} bytes", size));
   }
   in_.p += header + size;
   const Value text = out_.String({reinterpret_cast<const char*>(at_) + header, size});
@@ -204,17 +205,17 @@ bool PickleReader::GetRare(size_t index) {
   Value value;
   switch (memo_.Get(index, &value)) {
     case Memo::State::kUnset:
-      return Fail(fmt::format("refers to object {}, which was never memoised", index));
+      return Fail(i18n::Format("refers to object {}, which was not memoized", index));
     case Memo::State::kGone:
-      return Fail(fmt::format("refers a second time to {} (object {}), which a snapshot does not",
-                              Name(value.kind), index));
+      return Fail(i18n::Format("refers again to {} (object {}), which does not occur in a snapshot",
+                               Name(value.kind), index));
     case Memo::State::kThere:
       break;
   }
   if (value.kind == Kind::kOpenList || value.kind == Kind::kOpenDict) {
     if (Recursive(index))
       return Fail(
-          fmt::format("object {} contains itself, which nothing in a snapshot does", index));
+          i18n::Format("object {} contains itself, which does not occur in a snapshot", index));
     value.memo = kShared;
   }
   return Push(value);
@@ -222,16 +223,17 @@ bool PickleReader::GetRare(size_t index) {
 
 bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
-  if (top == nullptr) return Fail("memoises nothing");
+  if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
   // Writers count up; the table must not be larger than a file of this size can use.
   if (index > in_.Offset(at_) / 2 + 65536)
-    return Fail(fmt::format("memoises object {} of a file that cannot have as many yet", index));
+    return Fail(
+        i18n::Format("memoizes object {}, more than the file can have at this point", index));
   const bool number =
       top->kind == Kind::kInt || top->kind == Kind::kFloat || top->kind == Kind::kPair;
   const size_t growth = memo_.Growth(index) + (number ? 2 * sizeof(Value) : 0);
   if (growth > 0 && !out_.Charge(growth)) return Fail(out_.error());
   if (top->kind == Kind::kOpenList || top->kind == Kind::kOpenDict) {
-    if (top->memo != 0) return Fail("memoises an object twice");
+    if (top->memo != 0) return Fail(i18n::Text("memoizes an object twice"));
     top->memo = static_cast<uint32_t>(index) + 1;
   }
   memo_.Put(index, *top);
@@ -243,7 +245,7 @@ bool PickleReader::Changed(bool good) {
   if (!good) return Fail(out_.error());
   const SnapshotBuilder::Changed& c = out_.changed();
   if (c.memo == 0) return true;
-  if (c.memo == kShared) return Fail("changes an object that is used elsewhere too");
+  if (c.memo == kShared) return Fail(i18n::Text("changes an object that is also used elsewhere"));
   memo_.Put(c.memo - 1, c.value);
   return true;
 }
@@ -329,12 +331,12 @@ bool PickleReader::Step(uint8_t opcode) {
       return Push(Value::Int(static_cast<int32_t>(Little<uint32_t>(arg))));
     case kLong1: {
       const unsigned n = arg[0];
-      if (n > 9) return Fail(fmt::format("a number of {} bytes, more than 64 bits", n));
+      if (n > 9) return Fail(i18n::Format("a number of {} bytes, which are more than 64 bits", n));
       in_.p += 1 + n;
       if (n == 0) return Push(Value::Unsigned(0));
       if (n <= 8) return Push(Value::Int(Signed(arg + 1, n)));
       if (arg[9] == 0) return Push(Value::Unsigned(Little<uint64_t>(arg + 1)));
-      return Fail("a number that does not fit into 64 bits");
+      return Fail(i18n::Text("a number does not fit into 64 bits"));
     }
     case kMemoize:
       return Put(memo_.size());
@@ -387,7 +389,9 @@ bool PickleReader::Step(uint8_t opcode) {
       return out_.MarkedNew(Kind::kOpenList) || Fail(out_.error());
     case kFrame:
       in_.p += 8;
-      if (arg[7] >= 0x40) return Fail(fmt::format("a frame of {} bytes", Little<uint64_t>(arg)));
+      if (arg[7] >= 0x40)
+        return Fail(
+            i18n::Format("a frame has {} bytes, which is too large", Little<uint64_t>(arg)));
       return true;
     case kGlobal:
     case kInst:
@@ -404,11 +408,11 @@ absl::Status PickleReader::Read() {
   absl::Status more = in_.Want(2);
   if (!more.ok()) return more;
   if (in_.end - in_.p < 2 || in_.p[0] != kProto)
-    return absl::InvalidArgumentError("this is not a pickle of protocol 2 or later");
+    return absl::InvalidArgumentError(i18n::Text("not a pickle of protocol 2 or later"));
   const int protocol = in_.p[1];
   if (protocol < 2 || protocol > 5)
     return absl::InvalidArgumentError(
-        fmt::format("a pickle of protocol {}; protocols 2 to 5 are read", protocol));
+        i18n::Format("a pickle of protocol {}; only protocols 2 to 5 are supported", protocol));
   end_.protocol = protocol;
   in_.p += 2;
   while (true) {

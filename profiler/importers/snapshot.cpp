@@ -3,12 +3,17 @@
 #include <absl/status/status.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+#include "profiler/importers/importer.h"
 #include "profiler/importers/pickle.h"
+#include "profiler/importers/preview.h"
 #include "profiler/importers/snapshot_builder.h"
 #include "profiler/importers/snapshot_bytes.h"
 #include "profiler/importers/snapshot_json.h"
@@ -48,7 +53,7 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
   auto next_preview = steady_clock::now() + kPreviewEvery;
   const auto tick = [&]() -> absl::Status {
     if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
-      return absl::CancelledError("cancelled");
+      return absl::CancelledError(i18n::Text("cancelled"));
     if (options.progress && input.total() > 0)
       options.progress(static_cast<double>(input.consumed()) / static_cast<double>(input.total()));
     if (options.preview && steady_clock::now() >= next_preview) {
@@ -77,10 +82,10 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
     syntax = "JSON";
   }
   if (builder.exhausted())
-    return budget.Exceeded(fmt::format("{} entries and what they refer to", builder.entries()),
+    return budget.Exceeded(i18n::Format("{} entries and what they refer to", builder.entries()),
                            SnapshotRange::IsAsked(options)
-                               ? "a smaller part (--entries, --time) takes less"
-                               : "open a part of it (--entries A:B, --time A:B)");
+                               ? i18n::Text("open a smaller part (--entries, --time)")
+                               : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
   if (!status.ok() && !cut) return status;
   if (cut) builder.CloseAtCut();
   SnapshotParts parts;
@@ -115,6 +120,62 @@ absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
   trace::MemoryBudget again(**whole, options.memory_limit);
   builder = std::make_unique<SnapshotBuilder>(again);
   return Read(**whole, "", options, again, *builder);
+}
+
+namespace {
+
+bool BeginsAsPickle(std::string_view head) {
+  if (head.size() < 2 || head[0] != '\x80') return false;
+  const auto protocol = static_cast<unsigned char>(head[1]);
+  return protocol >= 2 && protocol <= 5;
+}
+
+bool IsSnapshotKey(const JsonKey& key) {
+  static constexpr std::string_view kOuter[] = {"segments",           "device_traces",
+                                                "allocator_settings", "external_annotations",
+                                                "host_segments",      "host_traces"};
+  static constexpr std::string_view kOfSegment[] = {"segment_type", "total_size", "allocated_size"};
+  return key.in_list ? std::ranges::find(kOfSegment, key.name) != std::end(kOfSegment)
+                     : std::ranges::find(kOuter, key.name) != std::end(kOuter);
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenSnapshot(ImportRequest& request) {
+  Preview preview(request.title, request.options);
+  absl::StatusOr<recording::Recording> recording = ReadSnapshot(
+      *request.input, SnapshotOptionsFor(request.head, request.path, request.options, preview));
+  request.input.reset();
+  if (!recording.ok()) return recording.status();
+  return FromRecording(*std::move(recording), request.title, request.options);
+}
+
+}  // namespace
+
+SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& path,
+                                   const OpenOptions& options, Preview& preview) {
+  SnapshotOptions to;
+  std::error_code none;
+  if (std::filesystem::is_regular_file(path, none))
+    to.again = [path] { return trace::InputStream::Open(path); };
+  to.head = head;
+  to.progress = ReadingProgress(options);
+  to.cancel = options.cancel;
+  to.memory_limit = options.memory_limit;
+  if (options.preview)
+    to.preview = [&preview](const recording::Recording& so_far) { preview.Show(so_far); };
+  to.device = options.device;
+  to.first_entry = options.first_entry;
+  to.last_entry = options.last_entry;
+  to.from_ns = options.from_ns;
+  to.to_ns = options.to_ns;
+  return to;
+}
+
+ImporterEntry DeclareImporter_snapshot() {
+  return {.place = 20,
+          .name = "snapshot",
+          .begins = BeginsAsPickle,
+          .has_key = IsSnapshotKey,
+          .read = OpenSnapshot};
 }
 
 }  // namespace vramscope::importers

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/row_memory.h"
 
 namespace vramscope::importers {
@@ -52,53 +53,53 @@ Kind ListOf(Kind kind) {
 std::string_view Name(Kind kind) {
   switch (kind) {
     case Kind::kOpaque:
-      return "a value that snapshots do not have";
+      return i18n::Text("a value that snapshots do not have");
     case Kind::kBool:
     case Kind::kInt:
     case Kind::kFloat:
-      return "a number";
+      return i18n::Text("a number");
     case Kind::kString:
-      return "a string";
+      return i18n::Text("a string");
     case Kind::kOpenDict:
-      return "an empty dict";
+      return i18n::Text("an empty dict");
     case Kind::kOpenList:
-      return "an empty list";
+      return i18n::Text("an empty list");
     case Kind::kDict:
-      return "a dict";
+      return i18n::Text("a dict");
     case Kind::kFrame:
-      return "a frame";
+      return i18n::Text("a frame");
     case Kind::kStack:
-      return "a list of frames";
+      return i18n::Text("a list of frames");
     case Kind::kPair:
-      return "a pair of numbers";
+      return i18n::Text("a pair of numbers");
     case Kind::kStrings:
-      return "a list of strings";
+      return i18n::Text("a list of strings");
     case Kind::kEntries:
-      return "a trace entry";
+      return i18n::Text("a trace entry");
     case Kind::kBlocks:
-      return "a block";
+      return i18n::Text("a block");
     case Kind::kSegments:
-      return "a segment";
+      return i18n::Text("a segment");
     case Kind::kAnnotations:
-      return "an annotation";
+      return i18n::Text("an annotation");
     case Kind::kTrace:
-      return "a list of trace entries";
+      return i18n::Text("a list of trace entries");
     case Kind::kBlockList:
-      return "a list of blocks";
+      return i18n::Text("a list of blocks");
     case Kind::kSegmentList:
-      return "a list of segments";
+      return i18n::Text("a list of segments");
     case Kind::kAnnotationList:
-      return "a list of annotations";
+      return i18n::Text("a list of annotations");
     case Kind::kTraces:
-      return "a list of traces";
+      return i18n::Text("a list of traces");
     case Kind::kHistory:
-      return "a block's history";
+      return i18n::Text("a block's history");
     case Kind::kSettings:
-      return "allocator settings";
+      return i18n::Text("allocator settings");
     case Kind::kMarks:
-      return "marks of vramscope";
+      return i18n::Text("marks of vramscope");
     case Kind::kSnapshot:
-      return "a snapshot";
+      return i18n::Text("a snapshot");
   }
   return "";
 }
@@ -108,7 +109,7 @@ SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
   parts_.recording.has_times = false;  // until an entry says one
 }
 
-bool SnapshotBuilder::Spent() { return Fail("more than may be held in memory"); }
+bool SnapshotBuilder::Spent() { return Fail(i18n::Text("more values than memory may hold")); }
 
 bool SnapshotBuilder::Fail(std::string text) {
   error_ = std::move(text);
@@ -116,22 +117,21 @@ bool SnapshotBuilder::Fail(std::string text) {
 }
 
 bool SnapshotBuilder::TooMany() {
-  return Fail(
-      fmt::format("more than {} values wait for their container; a snapshot has a few "
-                  "dozen",
-                  kMaxWaiting));
+  return Fail(i18n::Format(
+      "more than {} values wait for their container; in a snapshot there are a few dozen",
+      kMaxWaiting));
 }
 
 bool SnapshotBuilder::Mark() {
   if (marks_.size() >= kMaxMarks)
-    return Fail(fmt::format("containers nested deeper than {} levels; a snapshot has about six",
-                            kMaxMarks));
+    return Fail(i18n::Format(
+        "containers are nested deeper than {} levels; a snapshot has about six", kMaxMarks));
   marks_.push_back(static_cast<uint32_t>(stack_.size()));
   return true;
 }
 
 bool SnapshotBuilder::CloseMark(bool dict) {
-  if (marks_.empty()) return Fail("the items of a container end that never began");
+  if (marks_.empty()) return Fail(i18n::Text("the items of a container end without a beginning"));
   const size_t first = marks_.back();
   marks_.pop_back();
   return FillFrom(first, dict);
@@ -139,7 +139,7 @@ bool SnapshotBuilder::CloseMark(bool dict) {
 
 bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   const size_t floor = marks_.empty() ? 0 : marks_.back();
-  if (first <= floor || first > stack_.size()) return Fail("items without a container");
+  if (first <= floor || first > stack_.size()) return Fail(i18n::Text("items without a container"));
   Value& target = stack_[first - 1];
   const Items items = Items(stack_).subspan(first);
   changed_.memo = target.memo;
@@ -163,7 +163,7 @@ void SnapshotBuilder::MergeTop() {
 
 bool SnapshotBuilder::Tuple(size_t count) {
   const size_t floor = marks_.empty() ? 0 : marks_.back();
-  if (stack_.size() < floor + count) return Fail("a tuple with too few items");
+  if (stack_.size() < floor + count) return Fail(i18n::Text("a tuple has too few items"));
   const Items items = Items(stack_).last(count);
   Value tuple = Value::Of(count == 0 ? Kind::kOpaque : Kind::kOpenList);
   if (count > 0 && !Extend(tuple, items)) return false;
@@ -172,7 +172,7 @@ bool SnapshotBuilder::Tuple(size_t count) {
 }
 
 bool SnapshotBuilder::MarkedTuple() {
-  if (marks_.empty()) return Fail("a tuple ends that never began");
+  if (marks_.empty()) return Fail(i18n::Text("a tuple ends without a beginning"));
   const size_t count = stack_.size() - std::min<size_t>(stack_.size(), marks_.back());
   const bool good = Tuple(count);
   marks_.pop_back();
@@ -180,7 +180,7 @@ bool SnapshotBuilder::MarkedTuple() {
 }
 
 bool SnapshotBuilder::MarkedNew(Kind open) {
-  if (marks_.empty()) return Fail("the items of a container end that never began");
+  if (marks_.empty()) return Fail(i18n::Text("the items of a container end without a beginning"));
   const size_t first = marks_.back();
   marks_.pop_back();
   Value made = Value::Of(open);
@@ -208,7 +208,7 @@ bool SnapshotBuilder::AppendFrames(std::span<const uint32_t> frames) {
 
 bool SnapshotBuilder::Extend(Value& list, Items items) {
   if (items.empty())
-    return IsList(list.kind) || Fail(fmt::format("items appended to {}", Name(list.kind)));
+    return IsList(list.kind) || Fail(i18n::Format("items are appended to {}", Name(list.kind)));
   switch (list.kind) {
     case Kind::kOpenList:
       return ExtendNew(list, items);
@@ -227,7 +227,8 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
     case Kind::kStrings:
       return ExtendStrings(list, items);
     default:
-      if (!IsList(list.kind)) return Fail(fmt::format("items appended to {}", Name(list.kind)));
+      if (!IsList(list.kind))
+        return Fail(i18n::Format("items are appended to {}", Name(list.kind)));
       // Of an old block's history the first counts; of anything else nothing does.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
@@ -279,7 +280,7 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
 bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
   for (const Value& item : items) {
     if (item.kind != of || item.row() != list.row() + list.count())
-      return Fail(fmt::format("{} holds {} as well", Name(list.kind), Name(item.kind)));
+      return Fail(i18n::Format("{} also holds {}", Name(list.kind), Name(item.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;
@@ -296,7 +297,8 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     return true;
   }
   if (list.kind == Kind::kOpenList) {
-    if (traces_.size() >= 2 * kMaxLists) return Fail("more lists of traces than a snapshot has");
+    if (traces_.size() >= 2 * kMaxLists)
+      return Fail(i18n::Text("more lists of traces than a snapshot can have"));
     list.kind = Kind::kTraces;
     list.payload = traces_.size();
     traces_.emplace_back();
@@ -309,7 +311,7 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     else if (item.kind == Kind::kOpenList)
       rows.push_back({});
     else
-      return Fail(fmt::format("a list of traces holds {} as well", Name(item.kind)));
+      return Fail(i18n::Format("a list of traces also holds {}", Name(item.kind)));
   }
   return true;
 }
@@ -329,7 +331,7 @@ bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
   frames_.clear();
   for (const Value& item : items) {
     if (item.kind != Kind::kFrame)
-      return Fail(fmt::format("a list of frames holds {} as well", Name(item.kind)));
+      return Fail(i18n::Format("a list of frames also holds {}", Name(item.kind)));
     frames_.push_back(item.row());
   }
   uint32_t id = 0;
@@ -343,7 +345,7 @@ bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> fra
   const trace::StackTable& table = parts_.recording.stacks;
   const size_t stacks = table.size(), frames_before = table.frames.size();
   *id = list.kind == Kind::kStack ? stacks_.Extend(list.row(), frames) : stacks_.Stack(frames);
-  if (*id == StackInterner::kFull) return Fail("more stacks than can be held");
+  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be held"));
   if (table.frames.size() == frames_before) return true;
   return Charge((table.size() - stacks) * kMemoryOfStack +
                 (table.frames.size() - frames_before) * kMemoryOfStackFrame);
@@ -378,9 +380,9 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
     kept_segments_ = {stack_.back().row(), stack_.back().count()};
   } else if (kind != Kind::kSnapshot) {
     return Fail(
-        fmt::format("this is {}, not a CUDA memory snapshot (a dict with 'segments' and "
-                    "'device_traces', or a list of segments)",
-                    stack_.empty() ? "nothing" : Name(kind)));
+        i18n::Format("this is {}, not a CUDA memory snapshot (a dict with 'segments' and "
+                     "'device_traces', or a list of segments)",
+                     stack_.empty() ? i18n::Text("nothing") : Name(kind)));
   }
   if (parts_.range && !FinishRange()) return false;
   if (parts_.has_category)

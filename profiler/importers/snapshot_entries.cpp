@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/row_memory.h"
 #include "profiler/importers/snapshot_builder.h"
 
@@ -32,7 +33,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
     bool good = true;
     switch (items[i].key) {
       case Key::kAction:
-        if (v.kind != Kind::kString) return Fail("'action' is not a string");
+        if (v.kind != Kind::kString) return Fail(i18n::Text("'action' is not a string"));
         e.action = strings_.action(v.row());
         e.action_text = v.row();
         break;
@@ -70,9 +71,9 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
   }
   const bool asked = e.action == recording::Action::kOutOfMemory;
   if (e.bytes > (asked ? kMaxAsked : kMaxBytes))
-    return Fail(fmt::format("'size' is {} bytes, more than any device has", e.bytes));
+    return Fail(i18n::Format("'size' is {} bytes, more than any device has", e.bytes));
   if (!asked && e.address + e.bytes < e.address)
-    return Fail(fmt::format("{} bytes at {:#x} go beyond the address space", e.bytes, e.address));
+    return Fail(i18n::Format("{} bytes at {:#x} go beyond the address space", e.bytes, e.address));
   return true;
 }
 
@@ -84,7 +85,7 @@ bool SnapshotBuilder::Origin(const Value& value, trace::StringId* out) {
 
 bool SnapshotBuilder::NeedsAll() {
   needs_all_ = true;
-  return Fail("the range is known at the file's end only");
+  return Fail(i18n::Text("the range is only known at the end of the file"));
 }
 
 // With a range: to the row before nothing is added any more; the new one may be of another list,
@@ -119,7 +120,7 @@ bool SnapshotBuilder::Settle() {
 
 bool SnapshotBuilder::AddEntry(Items items) {
   recording::EntryTable& t = parts_.recording.entries;
-  if (rows_ == recording::kNoEntry - 1) return Fail("more than 4,294,967,294 entries");
+  if (rows_ == recording::kNoEntry - 1) return Fail(i18n::Text("more than 4,294,967,294 entries"));
   Entry e;
   if (!FillEntry(e, items) || (parts_.range && !BeginRow())) return false;
   const bool is_alloc = e.action == recording::Action::kAlloc;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/printable.h"
 #include "profiler/importers/row_memory.h"
 #include "profiler/importers/snapshot_builder.h"
@@ -39,11 +40,11 @@ bool True(const Value& v) {
 // --- Which kind of dict.
 
 bool SnapshotBuilder::Fill(Value& dict, Items items) {
-  if (items.size() % 2 != 0) return Fail("a dict with a key without a value");
+  if (items.size() % 2 != 0) return Fail(i18n::Text("a dict has a key without a value"));
   uint64_t keys = 0;
   for (size_t i = 0; i < items.size(); i += 2) {
     if (items[i].kind != Kind::kString)
-      return Fail(fmt::format("a dict with {} for a key", Name(items[i].kind)));
+      return Fail(i18n::Format("a dict has {} as a key", Name(items[i].kind)));
     keys |= Bit(items[i].key);
   }
   switch (dict.kind) {
@@ -81,7 +82,7 @@ bool SnapshotBuilder::Fill(Value& dict, Items items) {
     case Kind::kMarks:
       return true;
     default:
-      return Fail(fmt::format("keys set in {}", Name(dict.kind)));
+      return Fail(i18n::Format("keys are set in {}", Name(dict.kind)));
   }
 }
 
@@ -96,7 +97,8 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
     return AddEntry(items);
   }
   if (keys & kSegmentKeys) {
-    if (segments_.size() == kMaxSegments) return Fail("more segments than any device has");
+    if (segments_.size() == kMaxSegments)
+      return Fail(i18n::Text("more segments than any device can have"));
     if (!Charge(kMemoryOfSegment)) return false;
     rows(Kind::kSegments, segments_.size());
     segments_.emplace_back();
@@ -174,15 +176,15 @@ bool SnapshotBuilder::Number(const Value& key, const Value& value, uint64_t* out
     case Kind::kFloat: {
       const double number = std::bit_cast<double>(value.payload);
       if (!(number >= 0 && number < 0x1p63))
-        return Fail(fmt::format("'{}' is {}, which is no size, address or time",
-                                Printable(Text(key)), number));
+        return Fail(i18n::Format("'{}' is {}, which is not a size, address or time",
+                                 Printable(Text(key)), number));
       *out = static_cast<uint64_t>(number);
       return true;
     }
     case Kind::kOpaque:  // None
       return true;
     default:
-      return Fail(fmt::format("'{}' is {}, not a number", Printable(Text(key)), Name(value.kind)));
+      return Fail(i18n::Format("'{}' is {}, not a number", Printable(Text(key)), Name(value.kind)));
   }
 }
 
@@ -190,7 +192,7 @@ bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out)
   if (!Number(key, value, out)) return false;
   if (*out <= kMaxBytes) return true;
   return Fail(
-      fmt::format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
+      i18n::Format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
 // Below 0 too, as two's complement: what writers of old files and our own have made of entries
@@ -202,10 +204,10 @@ bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
              std::abs(std::bit_cast<double>(value.payload)) < 0x1p63) {
     *us = static_cast<int64_t>(std::bit_cast<double>(value.payload));
   } else {
-    return Fail(fmt::format("'time_us' is {}, not a time", Name(value.kind)));
+    return Fail(i18n::Format("'time_us' is {}, not a time", Name(value.kind)));
   }
   if (*us > kMaxTimeUs || *us < kMinTimeUs)
-    return Fail(fmt::format("'time_us' is {}, outside what a clock gives", *us));
+    return Fail(i18n::Format("'time_us' is {}, outside the range of a clock", *us));
   return true;
 }
 
@@ -213,7 +215,7 @@ bool SnapshotBuilder::Stack(const Value& value, trace::StackId* out) {
   if (value.kind == Kind::kStack)
     out->value = value.row();
   else if (value.kind != Kind::kOpenList && value.kind != Kind::kOpaque)
-    return Fail(fmt::format("'frames' is {}", Name(value.kind)));
+    return Fail(i18n::Format("'frames' is {}", Name(value.kind)));
   return true;
 }
 
@@ -269,7 +271,7 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     }
   }
   Drop(items);
-  if (table.frame_count() == UINT32_MAX) return Fail("more frames than can be held");
+  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be held"));
   const uint32_t frames = table.frame_count();
   frame.kind = Kind::kFrame;
   frame.payload = stacks_.Frame(function, file, line);
@@ -292,7 +294,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
         good = Bytes(items[i], v, &b.requested);
         break;
       case Key::kState:
-        if (v.kind != Kind::kString) return Fail("'state' is not a string");
+        if (v.kind != Kind::kString) return Fail(i18n::Text("'state' is not a string"));
         b.use = UseOf(Text(v));
         good = b.use == recording::BlockUse::kInactive || Charge(kMemoryOfUsedBlock);
         break;
@@ -357,7 +359,8 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
         break;
       case Key::kDevice:
         good = Number(items[i], v, &number);
-        if (number > 255) return Fail(fmt::format("a segment of device {}", number));
+        if (number > 255)
+          return Fail(i18n::Format("a segment is on device {}; the limit is 255", number));
         s.device = static_cast<uint8_t>(number);
         break;
       case Key::kSegmentType:
@@ -377,13 +380,14 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
         break;
       case Key::kBlocks:
         if (v.kind == Kind::kBlockList) {
-          if (size_t{v.row()} + v.count() > blocks_.size()) return Fail("blocks used twice");
+          if (size_t{v.row()} + v.count() > blocks_.size())
+            return Fail(i18n::Text("blocks are used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
           // Theirs were the last rows, so that the table stays as small as one segment.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
-          return Fail(fmt::format("'blocks' is {}", Name(v.kind)));
+          return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));
         }
         break;
       default:
@@ -510,7 +514,7 @@ bool SnapshotBuilder::FillSnapshot(Items items) {
       default:
         break;
     }
-    if (!fits) return Fail(fmt::format("'{}' is {}", Printable(Text(items[i])), Name(v.kind)));
+    if (!fits) return Fail(i18n::Format("'{}' is {}", Printable(Text(items[i])), Name(v.kind)));
   }
   Drop(items);
   return true;

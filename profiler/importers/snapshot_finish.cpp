@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/printable.h"
 #include "profiler/importers/snapshot_keys.h"
 #include "profiler/importers/snapshot_parts.h"
@@ -248,10 +249,9 @@ class Finisher {
     for (recording::SegmentState& s : recording_.segments) {
       uint64_t next = s.address, sum = 0;
       const auto beyond = [&](uint64_t address, uint64_t bytes) {
-        return absl::DataLossError(
-            fmt::format("a segment of device {} has {} bytes at {:#x}, which "
-                        "go beyond the address space",
-                        s.device, bytes, address));
+        return absl::DataLossError(i18n::Format(
+            "a segment of device {} has {} bytes at {:#x}, which go beyond the address space",
+            s.device, bytes, address));
       };
       for (recording::BlockState& b : s.blocks) {
         if (b.address == 0) b.address = next;  // old files
@@ -330,12 +330,11 @@ class Finisher {
   // The range and the device that were asked for.
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
-      return absl::OutOfRangeError(
-          "no entry is in this file, only what was there at one moment: it has no part, open it "
-          "whole");
+      return absl::OutOfRangeError(i18n::Text(
+          "the file has no history entries, only the state at one time; open all of it"));
     if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
-      return absl::InvalidArgumentError(
-          "the entries of this file have no times: choose a part by numbers (--entries A:B)");
+      return absl::InvalidArgumentError(i18n::Text(
+          "the entries of this file have no times; choose a part by numbers (--entries A:B)"));
     absl::Status status = parts_.range ? CutAlready() : CutNow();
     if (!status.ok() || !options_.device) return status;
     const auto other = [&](const auto& row) { return row.device != *options_.device; };
@@ -343,7 +342,7 @@ class Finisher {
     std::erase_if(recording_.segments, other);
     if (recording_.entries.size() > 0 || !recording_.segments.empty()) return status;
     return absl::OutOfRangeError(
-        fmt::format("the file has no data for device {}", *options_.device));
+        i18n::Format("the file has no data for device {}", *options_.device));
   }
 
   absl::Status CutNow() {
@@ -413,10 +412,10 @@ class Finisher {
   }
 
   absl::Status Nothing(uint64_t entries, int64_t last_ns) const {
-    return absl::OutOfRangeError(fmt::format(
+    return absl::OutOfRangeError(i18n::Format(
         "the requested part has no entries: the file has entries 0 to {}{}", entries - 1,
-        recording_.has_times ? fmt::format(", the last {:.3f} ms after the first",
-                                           static_cast<double>(last_ns) / 1e6)
+        recording_.has_times ? i18n::Format(", the last {:.3f} ms after the first",
+                                            static_cast<double>(last_ns) / 1e6)
                              : ""));
   }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/json_tokens.h"
 
 namespace vramscope::importers {
@@ -45,15 +46,15 @@ absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
     return ticked.ok();
   });
   const auto error = [&](std::string_view what) {
-    return absl::DataLossError(fmt::format("byte {}: {}", json.offset(), what));
+    return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
   };
   do {
     bool good = true;
     switch (json.Next()) {
       case JsonTokens::kEnd:
-        if (json.offset() == 0) return absl::InvalidArgumentError("an empty file");
+        if (json.offset() == 0) return absl::InvalidArgumentError(i18n::Text("the file is empty"));
         *cut = true;
-        return error("the file ends here, in the middle of the snapshot");
+        return error(i18n::Text("the file ends in the middle of the snapshot"));
       case JsonTokens::kError:
         *cut = ticked.ok() && json.ended();
         return ticked.ok() ? json.status() : ticked;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/activity_tail.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/processes.h"
@@ -99,17 +100,17 @@ absl::Status ActivityFile::Take(ActivityChunk chunk) {
   }
   for (const StreamName& stream : chunk.streams) {
     if (streams_.size() == kMaxStreamNames)
-      return absl::ResourceExhaustedError(fmt::format("more than {} streams", kMaxStreamNames));
+      return absl::ResourceExhaustedError(i18n::Format("more than {} streams", kMaxStreamNames));
     streams_.push_back(stream);
   }
   if (!chunk.streams.empty()) return absl::OkStatus();
   if (chunk.names.empty() ? chunk.first_name > names_.size() : chunk.first_name != names_.size())
-    return absl::DataLossError("names out of order");
+    return absl::DataLossError(i18n::Text("names out of order"));
   for (std::string& name : chunk.names) names_.push_back(std::move(name));
   if (names_.size() > kMaxActivityNames ||
       activities_.size() + chunk.activities.size() > kMaxActivities)
     return absl::ResourceExhaustedError(
-        fmt::format("more than {} activities or {} names", kMaxActivities, kMaxActivityNames));
+        i18n::Format("more than {} activities or {} names", kMaxActivities, kMaxActivityNames));
   rows_ += chunk.activities.size();
   for (const Activity& activity : chunk.activities) {
     if (trace::CheckActivity(activity, names_.size()).ok() && activity.begin_ns >= 0)
@@ -122,7 +123,7 @@ absl::Status ActivityFile::Take(ActivityChunk chunk) {
 
 absl::Status ActivityFile::ReadMore(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError("no activities");
+  if (!file) return absl::NotFoundError("");
   if (damaged_) return absl::OkStatus();
   file.seekg(static_cast<std::streamoff>(read_));
   std::string piece(kPiece, '\0');
@@ -131,7 +132,7 @@ absl::Status ActivityFile::ReadMore(const std::string& path) {
     const auto got = static_cast<size_t>(file.gcount());
     read_ += got;
     if (read_ > kMaxActivityFileBytes + kMaxChunkBytes)
-      return absl::ResourceExhaustedError("the file of activities is too large");
+      return absl::ResourceExhaustedError(i18n::Text("the activity file is too large"));
     rest_.append(piece, 0, got);
     size_t taken = 0;
     while (!damaged_) {
@@ -164,16 +165,18 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
   const auto [row_bytes, first_row, rows, first_name, names] = facts;
   if (row_bytes != sizeof(Activity) || rows > kTailRows || first_row > rows_ ||
       first_name > names_.size() || names > kTailNameBytes / sizeof(uint32_t))
-    return absl::DataLossError("what was not written as a chunk does not go on where that ends");
+    return absl::DataLossError(
+        i18n::Text("the last activities do not continue where the chunks end"));
   ActivityChunk chunk;
   chunk.first_name = static_cast<uint32_t>(names_.size());
   size_t at = kActivityTailBytes - kTailNameBytes;
   for (uint64_t i = 0; i < names; ++i) {
     uint32_t size = 0;
-    if (kActivityTailBytes - at < sizeof size) return absl::DataLossError("a name is cut");
+    if (kActivityTailBytes - at < sizeof size)
+      return absl::DataLossError(i18n::Text("a name is cut off"));
     std::memcpy(&size, bytes->data() + at, sizeof size);
     at += sizeof size;
-    if (kActivityTailBytes - at < size) return absl::DataLossError("a name is cut");
+    if (kActivityTailBytes - at < size) return absl::DataLossError(i18n::Text("a name is cut off"));
     if (first_name + i >= names_.size()) chunk.names.emplace_back(bytes->data() + at, size);
     at += size;
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/verdict.h"
 #include "profiler/trace/varint.h"
@@ -62,7 +63,8 @@ absl::Status WriteAll(int fd, std::string_view bytes) {
     const ssize_t wrote = write(fd, bytes.data(), bytes.size());
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0)
-      return absl::InternalError(fmt::format("what came cannot be written: {}", strerror(errno)));
+      return absl::InternalError(
+          i18n::Format("cannot write what was received: {}", strerror(errno)));
     bytes.remove_prefix(static_cast<size_t>(wrote));
   }
   return absl::OkStatus();
@@ -194,7 +196,8 @@ absl::Status FolderReceiver::Take(std::string_view bytes) {
     const size_t at = joined.find(trace::kFrameMagic);
     if (at == std::string::npos) {
       if (joined.size() > kMostBefore)
-        return broken_ = absl::FailedPreconditionError("what comes is not a recording");
+        return broken_ = absl::FailedPreconditionError(
+                   i18n::Text("the received data is not a recording"));
       before_ = std::move(joined);
       return absl::OkStatus();
     }
@@ -211,21 +214,24 @@ absl::Status FolderReceiver::Take(std::string_view bytes) {
 }
 
 absl::Status FolderReceiver::TakeFrame(const trace::Frame& frame) {
-  if (outcome_) return absl::DataLossError("there is data after the end");
+  if (outcome_)
+    return absl::DataLossError(i18n::Text("there is data after the end of the recording"));
   if (frame.type == FrameType::kFolder) {
     const auto* at = reinterpret_cast<const unsigned char*>(frame.payload.data());
     uint64_t version = 0;
     if (!trace::GetVarint(at, at + frame.payload.size(), version) || version != kVersion)
-      return absl::FailedPreconditionError(fmt::format(
-          "the vramscope there is of another version (its stream is version {}, ours {})", version,
-          kVersion));
+      return absl::FailedPreconditionError(
+          i18n::Format("the other computer's vramscope has another version (its stream has version "
+                       "{}, this one reads {}); install the same version there",
+                       version, kVersion));
     greeted_ = true;
     return absl::OkStatus();
   }
-  if (!greeted_) return absl::DataLossError("the begin of the recording is missing");
+  if (!greeted_)
+    return absl::DataLossError(i18n::Text("the beginning of the recording is missing"));
   if (frame.type == FrameType::kFilePiece) return TakePiece(frame.payload);
   if (frame.type != FrameType::kOutcome || frame.payload.size() > kMostBefore)
-    return absl::DataLossError("a frame that does not belong here");
+    return absl::DataLossError(i18n::Text("the recording has an unexpected frame"));
   absl::StatusOr<Outcome> outcome = ParseOutcome(frame.payload);
   if (!outcome.ok()) return outcome.status();
   outcome_ = *std::move(outcome);
@@ -238,22 +244,23 @@ absl::Status FolderReceiver::TakePiece(std::string_view payload) {
   uint64_t mode = 0, length = 0, offset = 0, total = 0;
   if (!trace::GetVarint(at, end, mode) || !trace::GetVarint(at, end, length) ||
       length > static_cast<uint64_t>(end - at))
-    return absl::DataLossError("a piece of a file is cut");
+    return absl::DataLossError(i18n::Text("a part of a file is cut off"));
   const std::string path(reinterpret_cast<const char*>(at), length);
   at += length;
   if (!trace::GetVarint(at, end, offset) || !trace::GetVarint(at, end, total))
-    return absl::DataLossError("a piece of a file is cut");
+    return absl::DataLossError(i18n::Text("a part of a file is cut off"));
   const std::string_view data(reinterpret_cast<const char*>(at), static_cast<size_t>(end - at));
   if (mode > kWhole || !IsPlainPath(path))
-    return absl::DataLossError("a file with a name that none has");
+    return absl::DataLossError(i18n::Text("the recording has a file with an unknown name"));
   const auto [file, added] = files_.try_emplace(path, 0);
   if (mode == kWhole && offset == 0) file->second = 0;
   if (file->second != offset ||
       (mode == kWhole && (total < offset || data.size() > total - offset)))
-    return absl::DataLossError(fmt::format("'{}': its pieces are not one file", path));
+    return absl::DataLossError(i18n::Format("'{}': its parts do not fit together", path));
   bytes_ += data.size();
   if (bytes_ > most_bytes_ || files_.size() > kMostFiles)
-    return absl::ResourceExhaustedError("more comes than a recording has");
+    return absl::ResourceExhaustedError(
+        i18n::Text("more data was received than a recording can have"));
   if (const size_t slash = path.find('/'); slash != std::string::npos)
     mkdir((folder_ + "/" + path.substr(0, slash)).c_str(), 0777);
   const std::string whole = folder_ + "/" + path;
@@ -261,12 +268,12 @@ absl::Status FolderReceiver::TakePiece(std::string_view payload) {
   {
     const File out(to, O_WRONLY | O_CREAT | O_NOFOLLOW | (offset == 0 ? O_TRUNC : O_APPEND));
     if (out.fd() < 0)
-      return absl::InternalError(fmt::format("'{}' cannot be written: {}", to, strerror(errno)));
+      return absl::InternalError(i18n::Format("'{}' cannot be written: {}", to, strerror(errno)));
     if (absl::Status s = WriteAll(out.fd(), data); !s.ok()) return s;
   }
   file->second += data.size();
   if (mode == kWhole && file->second == total && rename(to.c_str(), whole.c_str()) != 0)
-    return absl::InternalError(fmt::format("'{}' cannot be written: {}", whole, strerror(errno)));
+    return absl::InternalError(i18n::Format("'{}' cannot be written: {}", whole, strerror(errno)));
   return absl::OkStatus();
 }
 

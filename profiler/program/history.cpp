@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/importers/snapshot.h"
 #include "profiler/program/history_stacks.h"
 #include "profiler/program/history_tail.h"
@@ -178,7 +179,9 @@ absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRo
       std::memcmp(bytes->data(), HistoryTailHeader::kMagic.data(), 8) != 0)
     return true;  // killed before it had begun
   std::memcpy(facts.data(), bytes->data() + 8, sizeof facts);
-  if (facts[0] != sizeof(HistoryTailRow)) return absl::DataLossError("rows of another version");
+  if (facts[0] != sizeof(HistoryTailRow))
+    return absl::DataLossError(
+        i18n::Text("the history was written by another version of vramscope"));
   const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
   const size_t before = rows.size();
   rows.resize(before + std::min(facts[1], room));
@@ -280,7 +283,7 @@ absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
     const absl::StatusOr<bool> read = ReadTail(name + ".rows", rows, full);
     if (!read.ok()) return read.status();
     if (absl::Status s = stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
-    if (rows.empty()) return absl::DataLossError("it has no rows");
+    if (rows.empty()) return absl::DataLossError(i18n::Text("the history has no entries"));
     segments_known = false;
     joiner.Add(PartOf(rows, stacks));
     if (full) joiner.Warn("entries are missing: there was no more room for them");
@@ -316,7 +319,8 @@ absl::Status HistoryReader::ReadMore(const std::string& folder) {
       break;
     }
   }
-  if (impl.next == 0) return absl::NotFoundError("the program recorded no memory history");
+  if (impl.next == 0)
+    return absl::NotFoundError(i18n::Text("the program recorded no memory history"));
   return absl::OkStatus();
 }
 
@@ -331,7 +335,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder) con
     if (!*read) break;
   }
   if (impl_->next == 0 && rows.empty())
-    return absl::NotFoundError("the program recorded no memory history");
+    return absl::NotFoundError(i18n::Text("the program recorded no memory history"));
   if (rows.empty() && impl_->segments_known) return impl_->joiner.whole();
   if (absl::Status s = impl_->stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
   Joiner joiner = impl_->joiner;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/text_line.h"
 
 namespace vramscope::program {
@@ -72,8 +73,8 @@ absl::Status HistoryStacks::ReadMore(const std::string& path) {
     rest_.erase(0, taken);
     if (read_ > kMostBytes || stacks_.frames.size() > kMostFrames ||
         stacks_.frame_count() > kMostFrames)
-      return absl::ResourceExhaustedError(
-          fmt::format("the stacks have more than {} bytes or {} frames", kMostBytes, kMostFrames));
+      return absl::ResourceExhaustedError(i18n::Format(
+          "the call stacks have more than {} bytes or {} frames", kMostBytes, kMostFrames));
   }
   return absl::OkStatus();
 }

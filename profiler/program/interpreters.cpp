@@ -316,7 +316,7 @@ std::string WhyNot(const Interpreter& interpreter) {
           "(pip install torch); no GPU is needed");
     case TorchBuild::kProcessor:
       return i18n::Text(
-          "its torch is built for the processor alone: the build for CUDA is needed, and it "
+          "its torch is built for the CPU only: the build for CUDA is needed, and it "
           "needs no GPU (pip install torch)");
     case TorchBuild::kRocm:
       return i18n::Text(

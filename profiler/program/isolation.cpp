@@ -1,6 +1,5 @@
 #include "profiler/program/isolation.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_join.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -16,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/overlay_root.h"
 
 namespace vramscope::program {
@@ -150,13 +150,12 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
   isolation->network_ = options.network;
   std::error_code error;
   isolation->folder_ = fs::current_path(error).string();
-  if (error) return absl::UnavailableError("the current folder: " + error.message());
+  if (error) return absl::UnavailableError(i18n::Format("the current folder: {}", error.message()));
   IsolationOptions resolved = options;
   for (std::string& path : resolved.writable) {
     const fs::path real = fs::canonical(path, error);
     if (error)
-      return absl::InvalidArgumentError(
-          fmt::format("'{}' cannot stay writable: {}", path, error.message()));
+      return absl::InvalidArgumentError(i18n::Format("--writable '{}': {}", path, error.message()));
     path = real.string();
   }
   if (options.mode == IsolationMode::kNone) {
@@ -183,9 +182,9 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     if (made.ok()) return isolation;
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
-  return absl::FailedPreconditionError(fmt::format(
+  return absl::FailedPreconditionError(i18n::Format(
       "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
-      "are allowed, or with --no-isolation: then it really writes, renames and deletes files",
+      "are allowed, or use --no-isolation: then it really writes, renames and deletes files",
       why));
 }
 
@@ -197,10 +196,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
                          .changed = LikelyChanged(folder_, options.arguments),
                          .network = network_,
                          .below = options.below});
-    if (!root.ok())
-      return absl::StartsWith(root.status().message(), "unshare")
-                 ? absl::FailedPreconditionError(root.status().message())
-                 : root.status();
+    if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
     // A program whose own folder is read-only fails: then the other mode is better.
@@ -209,11 +205,12 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     };
     if (const auto own = std::ranges::find_if(frozen_, holds);
         own != frozen_.end() && options.mode == IsolationMode::kAuto)
-      return absl::FailedPreconditionError("overlayfs refuses " + *own);
+      return absl::FailedPreconditionError(i18n::Format("overlayfs cannot cover {}", *own));
     if (const std::string foreign =
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())
-      return absl::FailedPreconditionError("overlayfs cannot copy another group's " + foreign);
+      return absl::FailedPreconditionError(
+          i18n::Format("overlayfs cannot copy {}, which belongs to another group", foreign));
     // Folders of the lower layer are renamed by it.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
@@ -224,7 +221,8 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
 
 absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
   const std::string library = LibraryOf(options);
-  if (access(library.c_str(), R_OK) != 0) return absl::UnavailableError(library + " is missing");
+  if (access(library.c_str(), R_OK) != 0)
+    return absl::UnavailableError(i18n::Format("{} is missing", library));
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch->path();
     environment_["LD_PRELOAD"] = library;

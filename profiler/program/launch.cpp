@@ -23,6 +23,7 @@
 #include <random>
 #include <thread>
 
+#include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/keeper.h"
@@ -152,12 +153,12 @@ int FreePort() {
 }
 
 absl::Status CannotStart(const std::string& program, int error) {
-  const std::string what = fmt::format("'{}' cannot be started: {}", program, strerror(error));
-  if (error == ENOENT) return absl::NotFoundError(fmt::format("'{}': no such program", program));
+  const std::string what = i18n::Format("'{}' cannot be started: {}", program, strerror(error));
+  if (error == ENOENT) return absl::NotFoundError(i18n::Format("'{}': no such program", program));
   if (error == EACCES) return absl::PermissionDeniedError(what);
   if (error < 0)
     return absl::FailedPreconditionError(
-        fmt::format("'{}' cannot enter its isolated file system: {}", program, strerror(-error)));
+        i18n::Format("'{}' cannot enter its isolated file system: {}", program, strerror(-error)));
   return absl::InvalidArgumentError(what);
 }
 
@@ -429,9 +430,9 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   return absl::NotFoundError(
-      fmt::format("the emulated platform was not found (looked in {}): build it with ./vramscope, "
-                  "or name its folder in $VRAMSCOPE_EMULATED",
-                  looked));
+      i18n::Format("the emulated platform was not found in {}; build it with ./vramscope, or name "
+                   "its folder in $VRAMSCOPE_EMULATED",
+                   looked));
 }
 
 Progress ProgressOf(const std::string& folder) {
@@ -456,7 +457,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   const auto start = Clock::now();
   Outcome outcome;
   if (options.command.empty()) {
-    outcome.started = absl::InvalidArgumentError("no program to start");
+    outcome.started = absl::InvalidArgumentError(i18n::Text("no program to start"));
     return outcome;
   }
   MakeRoomForTrouble(options.output);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/text_line.h"
 
 namespace vramscope::program {
@@ -66,7 +67,7 @@ absl::Status Append(std::string_view text, Marks& marks) {
     if (!ParseLine(line, marks)) ++marks.unreadable;
     if (marks.rows.size() > kMaxMarks || marks.names.size() > kMaxNames)
       return absl::ResourceExhaustedError(
-          fmt::format("more than {} marks or {} names", kMaxMarks, kMaxNames));
+          i18n::Format("more than {} marks or {} names", kMaxMarks, kMaxNames));
   }
   return absl::OkStatus();
 }
@@ -81,7 +82,7 @@ absl::StatusOr<Marks> ParseMarks(std::string_view text) {
 
 absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError("the program left no marks");
+  if (!file) return absl::NotFoundError(i18n::Text("the program left no marks"));
   file.seekg(static_cast<std::streamoff>(read_));
   std::string piece(kPiece, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
@@ -91,7 +92,7 @@ absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
     read_ += got;
     if (read_ > kMaxMarksBytes)
       return absl::ResourceExhaustedError(
-          fmt::format("the marks have more than {} bytes", kMaxMarksBytes));
+          i18n::Format("the marks have more than {} bytes", kMaxMarksBytes));
     rest_.append(piece, 0, got);
     const size_t whole = rest_.rfind('\n') + 1;  // 0: none
     if (absl::Status s = Append(std::string_view(rest_).substr(0, whole), marks_); !s.ok())

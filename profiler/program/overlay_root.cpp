@@ -27,6 +27,8 @@
 #include <iterator>
 #include <set>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -50,8 +52,23 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
-absl::Status Failed(std::string_view step) {
-  return absl::UnavailableError(fmt::format("{}: {}", step, std::strerror(errno)));
+// A step that failed, "{}" in it standing for `subject`. The helper process must not take the
+// translator's lock, which another thread may have held when it was forked: InWords translates, in
+// this process.
+constexpr char kPartsOfFailure = '\x1f';
+absl::Status Failed(std::string_view step, std::string_view subject = "",
+                    const std::string& reason = std::strerror(errno)) {
+  return absl::UnavailableError(
+      fmt::format("{}{}{}{}{}", step, kPartsOfFailure, subject, kPartsOfFailure, reason));
+}
+
+absl::Status InWords(const absl::Status& status) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(std::string(status.message()), kPartsOfFailure);
+  if (parts.size() != 3) return status;
+  std::string step = i18n::Text(parts[0]);
+  if (const size_t at = step.find("{}"); at != std::string::npos) step.replace(at, 2, parts[1]);
+  return absl::Status(status.code(), fmt::format("{}: {}", step, i18n::Text(parts[2])));
 }
 
 // As overlayfs reads its options: ':' parts lower layers, ',' options.
@@ -98,16 +115,18 @@ class Builder {
 
   absl::Status Build() {
     for (const char* part : {"/root", "/upper", "/work"})
-      if (mkdir((options_.scratch + part).c_str(), 0755) != 0) return Failed("scratch folder");
+      if (mkdir((options_.scratch + part).c_str(), 0755) != 0)
+        return Failed(TEXT_MARK("scratch folder"));
     if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-      return Failed("mount namespace");
+      return Failed(TEXT_MARK("mount namespace"));
     if (const absl::Status probed = Probe(); !probed.ok()) return probed;
-    if (mount(root_.c_str(), root_.c_str(), nullptr, MS_BIND, nullptr) != 0) return Failed("root");
+    if (mount(root_.c_str(), root_.c_str(), nullptr, MS_BIND, nullptr) != 0)
+      return Failed(TEXT_MARK("root of the file system"));
     if (const absl::Status split = Split("/"); !split.ok()) return split;
     for (const std::string& path : options_.real)
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-        return Failed(path);
+        return Failed("{}", path);
     // See pivot_root(2): the old root ends up below the new one, from where it is taken away.
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
@@ -125,7 +144,7 @@ class Builder {
     std::error_code error;
     fs::create_directories(lower + "/folder/below", error);
     fs::create_directory(merged, error);
-    if (error) return absl::UnavailableError("scratch folder: " + error.message());
+    if (error) return Failed(TEXT_MARK("scratch folder"), "", error.message());
     if (const absl::Status mounted = Mount(lower, merged); !mounted.ok()) return mounted;
     const std::string folder = merged + "/folder";
     fs::remove_all(folder, error);
@@ -133,9 +152,9 @@ class Builder {
     const bool whole = !error && fs::is_empty(folder, error) && !error;
     // It stays mounted and goes with the old root: unmounting waits for other processors.
     if (!whole)
-      return absl::UnavailableError(fmt::format(
-          "overlayfs on {}: {}", options_.scratch,
-          error ? error.message() : std::string("its file system stores no extended attributes")));
+      return Failed(
+          TEXT_MARK("overlayfs on {}"), options_.scratch,
+          error ? error.message() : TEXT_MARK("its file system stores no extended attributes"));
     return absl::OkStatus();
   }
 
@@ -186,7 +205,7 @@ class Builder {
       way.resize(foreign);
       for (const auto& [part, facts] : way)
         if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
-          return Failed(upper + part);
+          return Failed("{}", upper + part);
       // From the last to the first: a mode may take the right to make entries away, and an entry
       // changes its folder's time.
       for (auto at = way.rbegin(); at != way.rend(); ++at) {
@@ -194,7 +213,7 @@ class Builder {
         const timespec times[] = {facts.st_atim, facts.st_mtim};
         if (utimensat(AT_FDCWD, (upper + part).c_str(), times, 0) != 0 ||
             chmod((upper + part).c_str(), MergedMode(lower + part, facts)) != 0)
-          return Failed(upper + part);
+          return Failed("{}", upper + part);
       }
     }
     return absl::OkStatus();
@@ -205,10 +224,12 @@ class Builder {
                       work = fmt::format("{}/work/{}", options_.scratch, layers_);
     ++layers_;
     struct stat facts {};
-    if (stat(lower.c_str(), &facts) != 0) return Failed(lower);
-    if (mkdir(upper.c_str(), 0700) != 0 || mkdir(work.c_str(), 0700) != 0) return Failed(upper);
-    if (privileged_ && chown(upper.c_str(), facts.st_uid, facts.st_gid) != 0) return Failed(upper);
-    if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed(upper);
+    if (stat(lower.c_str(), &facts) != 0) return Failed("{}", lower);
+    if (mkdir(upper.c_str(), 0700) != 0 || mkdir(work.c_str(), 0700) != 0)
+      return Failed("{}", upper);
+    if (privileged_ && chown(upper.c_str(), facts.st_uid, facts.st_gid) != 0)
+      return Failed("{}", upper);
+    if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed("{}", upper);
     if (!privileged_)
       if (const absl::Status made = MakeForeignFolders(lower, upper); !made.ok()) return made;
     // With trusted attributes folders of the lower layer can be renamed; without, rename answers
@@ -217,17 +238,17 @@ class Builder {
         fmt::format("lowerdir={},upperdir={},workdir={},{}", Escaped(lower), Escaped(upper),
                     Escaped(work), privileged_ ? "redirect_dir=on,metacopy=off" : "userxattr");
     if (mount("overlay", target.c_str(), "overlay", 0, data.c_str()) != 0)
-      return Failed("overlayfs over " + lower);
+      return Failed(TEXT_MARK("overlayfs over {}"), lower);
     return absl::OkStatus();
   }
 
   // A real path as it is, read-only or not; `target` exists.
   absl::Status Bind(const std::string& real, const std::string& target, bool read_only) {
     if (mount(real.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-      return Failed(real);
+      return Failed("{}", real);
     struct statvfs facts {};
     if (!read_only) return absl::OkStatus();
-    if (statvfs(target.c_str(), &facts) != 0) return Failed(real);
+    if (statvfs(target.c_str(), &facts) != 0) return Failed("{}", real);
     // Flags that a namespace must not take away are to be repeated.
     unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
     if ((facts.f_flag & ST_NOSUID) != 0) flags |= MS_NOSUID;
@@ -237,7 +258,7 @@ class Builder {
     if ((facts.f_flag & ST_NODIRATIME) != 0) flags |= MS_NODIRATIME;
     if ((facts.f_flag & ST_RELATIME) != 0) flags |= MS_RELATIME;
     if (mount(nullptr, target.c_str(), nullptr, flags, nullptr) != 0)
-      return Failed(real + " read-only");
+      return Failed(TEXT_MARK("{} read-only"), real);
     return absl::OkStatus();
   }
 
@@ -272,16 +293,14 @@ class Builder {
     const std::string target = real == "/" ? root_ : root_ + real;
     std::error_code error;
     fs::directory_iterator entries(real, error);
-    if (error) return absl::UnavailableError(fmt::format("{}: {}", real, error.message()));
+    if (error) return Failed("{}", real, error.message());
     for (; entries != fs::directory_iterator(); entries.increment(error)) {
       const std::string path = entries->path().string();
       if (path == options_.scratch) continue;
-      if (++entries_ > kMostEntries)
-        return absl::UnavailableError(
-            fmt::format("{}: too many entries (more than {})", real, kMostEntries));
+      if (++entries_ > kMostEntries) return Failed("{}", real, TEXT_MARK("too many entries"));
       if (const absl::Status made = Entry(path, root_ + path); !made.ok()) return made;
     }
-    if (error) return absl::UnavailableError(fmt::format("{}: {}", real, error.message()));
+    if (error) return Failed("{}", real, error.message());
     // Last, for it may take the right to make entries away.
     CopyOwnerAndMode(real, target);
     return absl::OkStatus();
@@ -290,15 +309,15 @@ class Builder {
   absl::Status Entry(const std::string& path, const std::string& target) {
     struct stat facts {};
     if (lstat(path.c_str(), &facts) != 0)
-      return errno == ENOENT || errno == EACCES ? absl::OkStatus() : Failed(path);
+      return errno == ENOENT || errno == EACCES ? absl::OkStatus() : Failed("{}", path);
     std::error_code error;
     if (S_ISLNK(facts.st_mode)) {
       const fs::path to = fs::read_symlink(path, error);
       if (!error) fs::create_symlink(to, target, error);
-      return error ? absl::UnavailableError(path + ": " + error.message()) : absl::OkStatus();
+      return error ? Failed("{}", path, error.message()) : absl::OkStatus();
     }
     if (S_ISDIR(facts.st_mode)) {
-      if (mkdir(target.c_str(), 0755) != 0) return Failed(path);
+      if (mkdir(target.c_str(), 0755) != 0) return Failed("{}", path);
       return Folder(path, target);
     }
     if (S_ISREG(facts.st_mode) && static_cast<uintmax_t>(facts.st_size) <= kLargestCopy &&
@@ -309,7 +328,7 @@ class Builder {
       return absl::OkStatus();
     }
     const int made = open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-    if (made < 0) return Failed(path);
+    if (made < 0) return Failed("{}", path);
     close(made);
     // What the user may not read is bound, too, and stays unreadable.
     return Bind(path, target, S_ISREG(facts.st_mode));
@@ -346,27 +365,30 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   const uid_t user = geteuid();
   const gid_t group = getegid();
   if (!privileged && below >= 0 && setns(below, CLONE_NEWUSER) != 0)
-    return Failed("user namespace of the process that has imported");
+    return Failed(TEXT_MARK("user namespace of the process with the imported modules"));
   if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
-    return Failed("unshare");
+    // Another scratch folder would not help.
+    return absl::FailedPreconditionError(Failed("unshare").message());
   if (!privileged && (!WriteAll("/proc/self/setgroups", "deny") ||
                       !WriteAll("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
                       !WriteAll("/proc/self/gid_map", fmt::format("{0} {0} 1", group))))
-    return Failed("user namespace");
-  if (!network && !RaiseLoopback()) return Failed("loopback of the network namespace");
+    return Failed(TEXT_MARK("user namespace"));
+  if (!network && !RaiseLoopback()) return Failed(TEXT_MARK("loopback of the network namespace"));
   prctl(PR_SET_DUMPABLE, 1);  // so that the parent may open this process's namespaces
   return absl::OkStatus();
 }
 
 // In the helper process: builds, reports, and waits until its namespaces are held by the parent.
-// The report is "" or the error, then a NUL and the frozen folders, each with a NUL behind it.
+// The report is the status code as one byte, the error's text or "", then a NUL and the frozen
+// folders, each with a NUL behind it.
 [[noreturn]] void Help(const OverlayRootOptions& options, bool privileged,
                        const std::set<std::string>& foreign, int report, int release) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   absl::Status status = EnterNewNamespaces(privileged, options.network, options.below);
   Builder builder(options, privileged, foreign);
   if (status.ok()) status = builder.Build();
-  std::string text = status.ok() ? "" : std::string(status.message());
+  std::string text(1, static_cast<char>(status.code()));
+  text += std::string(status.message());
   text += '\0';
   for (const std::string& folder : builder.frozen()) text += folder + '\0';
   (void)!write(report, text.data(), text.size());
@@ -424,17 +446,19 @@ absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool pri
   if (helper < 0) {
     status = Failed("fork");
   } else if (const std::string text = ReadAll(report[0]); text.empty()) {
-    status = absl::UnavailableError("the helper process ended early");
+    status = absl::UnavailableError(
+        i18n::Text("the helper process of the isolated file system ended early"));
   } else {
-    std::vector<std::string> parts = absl::StrSplit(text, '\0');
-    if (!parts[0].empty()) status = absl::UnavailableError(parts[0]);
+    const auto code = static_cast<absl::StatusCode>(text[0]);
+    std::vector<std::string> parts = absl::StrSplit(text.substr(1), '\0');
+    status = absl::Status(code, parts[0]);
     root.frozen.assign(parts.begin() + 1, parts.end() - 1);
   }
   for (const char* name : {"user", "net", "mnt"}) {
     if (!status.ok()) break;
     if ((privileged && name[0] == 'u') || (options.network && name[0] == 'n')) continue;
     const int fd = open(fmt::format("/proc/{}/ns/{}", helper, name).c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) status = Failed("namespace of the helper process");
+    if (fd < 0) status = Failed(TEXT_MARK("namespace of the helper process"));
     if (fd >= 0) root.namespaces.push_back(fd);
   }
   close(report[0]);
@@ -492,7 +516,8 @@ std::vector<MountPoint> ParseMountInfo(std::string_view text) {
 }
 
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options) {
-  return MakeWith(options, HasSysAdmin());
+  absl::StatusOr<OverlayRoot> made = MakeWith(options, HasSysAdmin());
+  return made.ok() ? std::move(made) : InWords(made.status());
 }
 
 }  // namespace vramscope::program

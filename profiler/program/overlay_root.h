@@ -40,6 +40,7 @@ struct OverlayRoot {
 };
 
 // kUnavailable: this computer (or this scratch folder) does not allow it, and which step failed.
+// kFailedPrecondition: this computer allows no namespaces; another scratch folder does not help.
 // Blocks for some milliseconds; forks a helper that has ended when it returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/driver_memory.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/history.h"
@@ -264,9 +265,9 @@ Marks WithinHistory(const Marks& marks, const Recording& recording) {
 }  // namespace
 
 absl::StatusOr<About> ParseAbout(std::string_view text) {
-  if (TooDeep(text)) return absl::DataLossError("nested too deeply");
+  if (TooDeep(text)) return absl::DataLossError(i18n::Text("JSON nested too deeply"));
   const json object = json::parse(text, nullptr, false);
-  if (!object.is_object()) return absl::DataLossError("no JSON object");
+  if (!object.is_object()) return absl::DataLossError(i18n::Text("not a JSON object"));
   About about;
   about.pid = static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "pid"), INT64_MAX));
   about.rank = static_cast<uint32_t>(std::min<uint64_t>(NumberOf(object, "rank"), UINT32_MAX));
@@ -370,7 +371,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
         !s.ok() && !absl::IsNotFound(s))
       return s;
   const std::vector<trace::Activity>& rows = process.activities.activities();
-  if (rows.empty()) return absl::NotFoundError("nothing yet");
+  if (rows.empty()) return absl::NotFoundError("");
   if (process.run && process.activity_rows == rows.size()) return *process.run;
   process.activity_rows = rows.size();
   About about;

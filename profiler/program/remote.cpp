@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/folder_stream.h"
 #include "profiler/program/request.h"
 
@@ -97,15 +98,15 @@ Connection Connect(const std::vector<std::string>& words) {
 absl::Status NoAnswer(const Remote& remote, const std::string& ssh, int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSuchProgram)
     return absl::NotFoundError(
-        fmt::format("'{}' has no '{}' on the PATH of a shell that ssh starts: install it there, or "
-                    "say where it is with --remote-vramscope",
-                    remote.host, remote.vramscope));
+        i18n::Format("'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, "
+                     "or give its path with --remote-vramscope",
+                     remote.host, remote.vramscope));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoConnection)
-    return absl::UnavailableError(fmt::format("{} reaches no '{}'", ssh, remote.host));
-  const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
-                                              : fmt::format("status {}", WEXITSTATUS(status));
-  return absl::UnavailableError(fmt::format(
-      "'{}' sent no recording: what was started there ended with {}", remote.host, how));
+    return absl::UnavailableError(i18n::Format("{} cannot reach '{}'", ssh, remote.host));
+  const std::string how = WIFSIGNALED(status) ? i18n::Format("signal {}", WTERMSIG(status))
+                                              : i18n::Format("status {}", WEXITSTATUS(status));
+  return absl::UnavailableError(
+      i18n::Format("'{}' sent no recording: the command there ended with {}", remote.host, how));
 }
 
 }  // namespace
@@ -116,8 +117,8 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
   const char* named = std::getenv("VRAMSCOPE_SSH");
   const std::string ssh = named != nullptr && *named != '\0' ? named : "ssh";
   if (remote.host.empty() || remote.host[0] == '-') {
-    outcome.started = absl::InvalidArgumentError(
-        fmt::format("--host: '{}' is not a host as ssh takes it", remote.host));
+    outcome.started = absl::InvalidArgumentError(i18n::Format(
+        "--host: '{}' is not a host name that ssh accepts, such as user@host", remote.host));
     return outcome;
   }
   const Connection c = Connect({ssh, "-T", remote.host, CommandThere(remote, options)});
@@ -125,7 +126,7 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
     if (c.pid > 0) waitpid(c.pid, nullptr, 0);
     if (c.to >= 0) CloseAll({c.to, c.from});
     outcome.started =
-        absl::NotFoundError(fmt::format("'{}' cannot be started: {}", ssh, strerror(c.error)));
+        absl::NotFoundError(i18n::Format("'{}' cannot be started: {}", ssh, strerror(c.error)));
     return outcome;
   }
   const auto pipe_before = std::signal(SIGPIPE, SIG_IGN);
@@ -172,8 +173,9 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
   } else if (!receiver.begun()) {
     outcome.started = NoAnswer(remote, ssh, status);
   } else {
-    outcome.started = absl::UnavailableError(fmt::format(
-        "the connection to '{}' ended before the program did: what had come is kept", remote.host));
+    outcome.started = absl::UnavailableError(i18n::Format(
+        "the connection to '{}' ended before the program did; what had arrived is kept",
+        remote.host));
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return outcome;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 
 namespace vramscope::program {
@@ -77,9 +78,10 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Adopt(const std::s
   const fs::path folder(path);
   // No way out of the parent, whatever is named.
   if (folder.parent_path().lexically_normal() != fs::path(ParentOr(parent)).lexically_normal())
-    return absl::NotFoundError(fmt::format("'{}' is no scratch folder", path));
+    return absl::NotFoundError(i18n::Format("'{}' is not a scratch folder of vramscope", path));
   const int lock = LockOfKilled(folder);
-  if (lock < 0) return absl::NotFoundError(fmt::format("'{}' is no folder that was left", path));
+  if (lock < 0)
+    return absl::NotFoundError(i18n::Format("'{}' is not an abandoned scratch folder", path));
   return std::unique_ptr<ScratchFolder>(new ScratchFolder(path, lock));
 }
 
@@ -103,7 +105,7 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string p
     if (error != EEXIST && error != ENOTEMPTY) break;
   }
   return absl::InternalError(
-      fmt::format("no folder can be made in {}: {}", parent, std::strerror(errno)));
+      i18n::Format("cannot create a folder in {}: {}", parent, std::strerror(errno)));
 }
 
 ScratchFolder::~ScratchFolder() {

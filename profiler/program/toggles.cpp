@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
 #include "profiler/run/units.h"
 
@@ -53,30 +54,31 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
     std::vector<std::string_view> names;
     for (const Toggle& one : all) names.push_back(one.name);
     const std::string_view near = run::Nearest(name, names.data(), names.data() + names.size());
-    return Refused(fmt::format("{}: there is none of that name{}; `vramscope toggles` lists them",
-                               name, near.empty() ? "" : fmt::format(" (\"{}\"?)", near)));
+    return Refused(i18n::Format("{}: no toggle has this name{}; `vramscope toggles` lists them",
+                                name, near.empty() ? "" : fmt::format(" (\"{}\"?)", near)));
   }
   ToggleChoice choice{.name = name, .value = {}};
   if (equals == std::string_view::npos) {
     if (!toggle->needs_value) return choice;
-    return Refused(fmt::format("{0}: it needs a value: {0}={1}", name,
-                               toggle->values.empty()
-                                   ? toggle->value_kind
-                                   : fmt::format("{}", fmt::join(toggle->values, "|"))));
+    return Refused(i18n::Format("{0}: a value is needed: {0}={1}", name,
+                                toggle->values.empty()
+                                    ? toggle->value_kind
+                                    : fmt::format("{}", fmt::join(toggle->values, "|"))));
   }
   const std::string value(text.substr(equals + 1));
-  if (!toggle->takes_value()) return Refused(fmt::format("{}: it takes no value", text));
+  if (!toggle->takes_value()) return Refused(i18n::Format("{}: this toggle takes no value", text));
   if (!toggle->values.empty() && std::ranges::find(toggle->values, value) == toggle->values.end())
-    return Refused(fmt::format("{}: {} is one of {}", text, name, fmt::join(toggle->values, ", ")));
+    return Refused(
+        i18n::Format("{}: {} is one of {}", text, name, fmt::join(toggle->values, ", ")));
   if (toggle->values.empty()) {
     if (toggle->value_kind == "FRACTION") {
       const absl::StatusOr<double> number = run::ParseNumber(value);
       if (!number.ok() || *number <= 0 || *number >= 1)
-        return Refused(fmt::format("{}: a number between 0 and 1 is meant", text));
+        return Refused(i18n::Format("{}: expected a number between 0 and 1", text));
     } else {
       const absl::StatusOr<int64_t> number = run::ParseInteger(value);
       if (!number.ok() || *number < 1 || *number > 1'000'000)
-        return Refused(fmt::format("{}: a whole number from 1 on is meant", text));
+        return Refused(i18n::Format("{}: expected a whole number from 1 to 1,000,000", text));
     }
   }
   choice.value = value;
@@ -98,7 +100,7 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
   const json object = json::parse(text, nullptr, false);
   const auto list = object.is_object() ? object.find("toggles") : object.end();
   if (!object.is_object() || list == object.end() || !list->is_array())
-    return absl::DataLossError("no list of toggles");
+    return absl::DataLossError(i18n::Text("not a list of toggles"));
   std::vector<Toggle> all;
   for (const json& one : *list) {
     if (!one.is_object() || all.size() == kMostToggles) break;
@@ -123,7 +125,7 @@ absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform) {
   const std::filesystem::path path =
       std::filesystem::path(platform.hooks).parent_path() / "vramscope/toggles/catalogue.json";
   std::ifstream file(path);
-  if (!file) return absl::NotFoundError(fmt::format("'{}' cannot be read", path.string()));
+  if (!file) return absl::NotFoundError(i18n::Format("'{}' cannot be read", path.string()));
   std::string text(static_cast<size_t>(kMostCatalogue), '\0');
   file.read(text.data(), kMostCatalogue);
   text.resize(static_cast<size_t>(file.gcount()));

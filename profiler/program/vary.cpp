@@ -4,6 +4,7 @@
 #include <absl/strings/str_split.h>
 #include <fmt/format.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::program {
@@ -21,14 +22,15 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
   // Of "--batch-size=1..64" the first, of "model.batch=1,2" as well.
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
-    return Refused(text, "NAME=FIRST..LAST or NAME=VALUE,VALUE is meant");
+    return Refused(text, i18n::Text("expected NAME=FIRST..LAST or NAME=VALUE,VALUE"));
   Variation variation{.name = std::string(text.substr(0, equals))};
   const std::string_view values = text.substr(equals + 1);
   if (const size_t dots = values.find(".."); dots != std::string_view::npos) {
     const absl::StatusOr<int64_t> first = run::ParseInteger(values.substr(0, dots)),
                                   last = run::ParseInteger(values.substr(dots + 2));
     if (!first.ok() || !last.ok() || *first < 1 || *last < *first || *last > INT64_MAX / 4)
-      return Refused(text, "a range is of whole numbers from 1 on, the smaller first");
+      return Refused(text,
+                     i18n::Text("expected a range of whole numbers from 1 on, the smaller first"));
     variation.is_range = true;
     for (int64_t value = *first; value < *last; value *= 2)
       variation.values.push_back(std::to_string(value));
@@ -37,11 +39,11 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
   }
   for (const absl::string_view value :
        absl::StrSplit(absl::string_view(values.data(), values.size()), ',')) {
-    if (value.empty()) return Refused(text, "a value is empty");
+    if (value.empty()) return Refused(text, i18n::Text("a value is empty"));
     variation.values.emplace_back(value);
   }
   if (variation.values.size() > kMostValues)
-    return Refused(text, fmt::format("more than {} values", kMostValues));
+    return Refused(text, i18n::Format("more than {} values", kMostValues));
   return variation;
 }
 
@@ -69,10 +71,10 @@ absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string
     }
   }
   if (!name.starts_with("-"))
-    return absl::InvalidArgumentError(fmt::format(
-        "--vary {0}: the command has neither {{{0}}} nor an argument {0} or --{0}; write "
-        "the placeholder where the value goes, or --vary=--{0}=... to add it",
-        name));
+    return absl::InvalidArgumentError(
+        i18n::Format("--vary {0}: the command has neither {{{0}}} nor an argument {0} or --{0}; "
+                     "write the placeholder where the value goes, or --vary=--{0}=... to add it",
+                     name));
   words.push_back(name);
   words.push_back(value);
   return words;

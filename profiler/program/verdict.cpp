@@ -7,7 +7,58 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::program {
+
+namespace {
+
+// Of a program that recorded no memory history. `end`: how it ended and a colon, or "".
+std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
+                       const std::string& end) {
+  if (seen.processes.empty())
+    return outcome.exit_status == 0
+               ? i18n::Format(
+                     "{}it never imported torch, or was started without this environment (env -i, "
+                     "sudo, python -I and -E remove the variables that vramscope needs). vramscope "
+                     "watches Python programs that train with PyTorch, run by the interpreter in "
+                     "which it is installed",
+                     end)
+               : i18n::Format(
+                     "{}it never imported torch, its import failed (its output says why), or it "
+                     "was started without this environment (env -i, sudo, python -I and -E remove "
+                     "the variables that vramscope needs). vramscope watches Python programs that "
+                     "train with PyTorch, run by the interpreter in which it is installed",
+                     end);
+  const About& about = seen.processes.front();
+  if (!about.hip.empty())
+    return i18n::Format(
+        "{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` "
+        "(it needs no GPU)",
+        end, about.torch);
+  if (about.cuda.empty())
+    return planned ? i18n::Format(
+                         "{}its PyTorch {} is a build for the CPU only; install the build for CUDA "
+                         "with `pip install torch` (it needs no GPU)",
+                         end, about.torch)
+                   : i18n::Format(
+                         "{}its PyTorch {} is a build for the CPU only; install the build for CUDA "
+                         "with `pip install torch` (it needs a GPU)",
+                         end, about.torch);
+  if (about.ended == "unsupported")
+    return i18n::Format(
+        "{}its PyTorch {} is older than 2.0, the first version that records a memory history", end,
+        about.torch);
+  const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
+                                     [](const About& process) { return process.begin_ns > 0; });
+  if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
+  if (const About* failed = FirstFailure(seen); failed != nullptr)
+    return i18n::Format("{}before it used CUDA: {}", end, WhyOf(*failed));
+  return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
+                      end);
+}
+
+}  // namespace
 
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
@@ -25,10 +76,12 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
 
 std::string EndText(const Outcome& outcome) {
   if (outcome.signal != 0)
-    return fmt::format(
-        "the program was ended by signal {} ({}{})", outcome.signal, strsignal(outcome.signal),
-        outcome.signal == SIGKILL ? ": by hand, or since this computer's own memory ran out" : "");
-  return fmt::format("the program ended with status {}", outcome.exit_status);
+    return i18n::Format("the program was ended by signal {} ({}{})", outcome.signal,
+                        strsignal(outcome.signal),
+                        outcome.signal == SIGKILL
+                            ? i18n::Text(": by hand, or because this computer's memory ran out")
+                            : std::string());
+  return i18n::Format("the program ended with status {}", outcome.exit_status);
 }
 
 bool EndedWell(const Program& seen, const Outcome& outcome) {
@@ -42,18 +95,18 @@ std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
   // The hooks' own end is the last thing but one that Python does, after `atexit` functions.
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
-  return EndText(outcome) +
-         " after its last line, while the interpreter shut down: what it did until then is here "
-         "whole";
+  return i18n::Format(
+      "{} after its last line, while the interpreter shut down; everything before that is complete",
+      EndText(outcome));
 }
 
 std::string WarningOf(const Program& seen, const Outcome& outcome) {
   if (std::string how = DiedShuttingDown(seen, outcome); !how.empty()) return how;
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
-  return fmt::format(
-      "process {} failed ({}), and the program ended with status 0 all the same: what that process "
-      "would have done is missing",
+  return i18n::Format(
+      "process {} failed ({}), but the program ended with status 0: what that process would have "
+      "done is missing",
       failed->pid, ShortException(WhyOf(*failed)));
 }
 
@@ -63,40 +116,8 @@ std::string WhyOf(const About& failed) {
 }
 
 absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned) {
-  std::string end;
-  if (outcome.exit_status != 0) end = EndText(outcome) + ": ";
-  if (seen.processes.empty())
-    return absl::InvalidArgumentError(
-        end + "it never imported torch" +
-        (outcome.exit_status == 0 ? "" : ", or its import failed (what it printed says why)") +
-        ", or was started without this environment (env -i, sudo, python -I and -E take away what "
-        "it is watched by). What is watched is a Python program that trains with PyTorch, by the "
-        "interpreter that "
-        "has it installed");
-  const About& about = seen.processes.front();
-  if (!about.hip.empty())
-    return absl::InvalidArgumentError(
-        fmt::format("{}its PyTorch {} is built for ROCm; a build for CUDA is needed (it needs no "
-                    "GPU: pip install torch)",
-                    end, about.torch));
-  if (about.cuda.empty())
-    return absl::InvalidArgumentError(fmt::format(
-        "{}its PyTorch {} is a build for the processor alone; the one for CUDA is needed, and it "
-        "{}: pip install torch",
-        end, about.torch, planned ? "needs no GPU" : "needs a GPU"));
-  if (about.ended == "unsupported")
-    return absl::InvalidArgumentError(
-        fmt::format("{}its PyTorch {} is older than 2.0, the first that tells its memory history",
-                    end, about.torch));
-  const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
-                                     [](const About& process) { return process.begin_ns > 0; });
-  if (used_cuda)
-    return absl::InvalidArgumentError(end + "that was before any of its history was written");
-  if (const About* failed = FirstFailure(seen); failed != nullptr)
-    return absl::InvalidArgumentError(
-        fmt::format("{}before it used CUDA: {}", end, WhyOf(*failed)));
-  return absl::InvalidArgumentError(
-      end + "it imported torch and never used CUDA: nothing was allocated on the GPU");
+  const std::string end = outcome.exit_status != 0 ? EndText(outcome) + ": " : "";
+  return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned, end));
 }
 
 std::string LastPythonLine(std::string_view output) {
@@ -163,7 +184,7 @@ std::string OutcomeJson(const Outcome& outcome) {
 
 absl::StatusOr<Outcome> ParseOutcome(std::string_view text) {
   const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) return absl::DataLossError("no JSON object");
+  if (!object.is_object()) return absl::DataLossError(i18n::Text("not a JSON object"));
   Outcome outcome;
   const auto number = [&](const char* key) {
     const auto it = object.find(key);

@@ -16,6 +16,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -41,7 +43,7 @@ std::optional<json> Receive(int fd, int within_ms) {
 
 absl::Status Send(int fd, std::string text, const std::vector<int>& descriptors) {
   if (text.size() > kMostMessage || descriptors.size() > kMostDescriptors)
-    return absl::UnavailableError("the request is too large");
+    return absl::UnavailableError(i18n::Text("the command line and the environment are too large"));
   iovec part = {.iov_base = text.data(), .iov_len = text.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control{};
   msghdr message{};
@@ -54,7 +56,7 @@ absl::Status Send(int fd, std::string text, const std::vector<int>& descriptors)
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
   std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
-  return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? Failed("the request is not taken")
+  return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? Failed(i18n::Text("cannot send the command"))
                                                  : absl::OkStatus();
 }
 
@@ -62,12 +64,13 @@ absl::StatusOr<int> Connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return absl::UnavailableError("the socket's name is too long");
+    return absl::UnavailableError(i18n::Text("the name of the socket is too long"));
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("socket");
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  const absl::Status failed = Failed("nobody answers");
+  const absl::Status failed =
+      Failed(i18n::Text("the process with the imported modules cannot be reached"));
   close(fd);
   return failed;
 }
@@ -90,7 +93,7 @@ absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
   close(*fd);
   // Of another user, or in another namespace of processes: then it cannot be followed.
   if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
-    return absl::UnavailableError("it is not known who answers");
+    return absl::UnavailableError(i18n::Text("the peer of the socket cannot be identified"));
   return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};
 }
 
@@ -128,13 +131,18 @@ absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::strin
   close(output);
   if (!sent.ok()) return sent;
   const std::optional<json> answer = Receive(fd, kAnswersWithinMs);
-  if (!answer) return absl::UnavailableError("no answer");
+  if (!answer)
+    return absl::UnavailableError(
+        i18n::Text("the process with the imported modules does not answer"));
   if (const auto refused = answer->find("refused"); refused != answer->end())
-    return absl::UnavailableError(refused->is_string() ? refused->get<std::string>().substr(0, 500)
-                                                       : "refused");
+    return absl::UnavailableError(
+        refused->is_string()
+            ? refused->get<std::string>().substr(0, 500)
+            : i18n::Text("the process with the imported modules refused the command"));
   const auto process = answer->find("process");
   if (process == answer->end() || !process->is_number_unsigned())
-    return absl::UnavailableError("the answer makes no sense");
+    return absl::UnavailableError(
+        i18n::Text("the process with the imported modules sent an invalid answer"));
   program->pid_ = process->get<pid_t>();
   return program;
 }

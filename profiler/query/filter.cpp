@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/times.h"
 #include "profiler/run/units.h"
 
@@ -113,14 +114,15 @@ class FilterParser {
 
   absl::StatusOr<Filter> Parse() {
     if (text_.size() > kLongestFilter)
-      return absl::InvalidArgumentError(
-          fmt::format("a filter has at most {} bytes, this one {}", kLongestFilter, text_.size()));
+      return absl::InvalidArgumentError(i18n::Format(
+          "the filter has {1} bytes; at most {0} are allowed", kLongestFilter, text_.size()));
     SkipSpace();
     if (at_ == text_.size()) return Filter();
     if (const auto whole = Any(); !whole.ok()) return whole.status();
     if (at_ < text_.size())
-      return Error(at_, text_[at_] == ')' ? "this bracket closes none"
-                                          : "\"and\" or \"or\" is missing in front of this");
+      return Error(at_, text_[at_] == ')'
+                            ? i18n::Text("this bracket closes nothing")
+                            : i18n::Text("\"and\" or \"or\" is missing in front of this"));
     return std::move(filter_);
   }
 
@@ -131,7 +133,7 @@ class FilterParser {
   absl::Status Error(size_t at, std::string_view what) const {
     size_t column = 1;
     for (size_t i = 0; i < at; ++i) column += (static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80;
-    return absl::InvalidArgumentError(fmt::format("column {}: {}", column, what));
+    return absl::InvalidArgumentError(i18n::Format("column {}: {}", column, what));
   }
 
   void SkipSpace() {
@@ -178,8 +180,8 @@ class FilterParser {
 
   Node One() {
     if (depth_ >= kDeepestFilter)
-      return Error(
-          at_, fmt::format("more than {} brackets and \"not\"s in one another", kDeepestFilter));
+      return Error(at_,
+                   i18n::Format("brackets and \"not\" are nested deeper than {}", kDeepestFilter));
     ++depth_;
     Node node = Inner();
     --depth_;
@@ -198,7 +200,7 @@ class FilterParser {
       const Node inside = Any();
       if (!inside.ok()) return inside;
       if (at_ == text_.size() || text_[at_] != ')')
-        return Error(open, "this bracket is not closed");
+        return Error(open, i18n::Text("this bracket is not closed"));
       ++at_;
       SkipSpace();
       return inside;
@@ -209,9 +211,10 @@ class FilterParser {
     SkipSpace();
     if (const auto relation = TakeRelation()) {
       const auto field = FieldOf(word);
-      if (word.empty()) return Error(begin, "a field is missing in front of this");
+      if (word.empty()) return Error(begin, i18n::Text("a field is missing in front of this"));
       if (!field)
-        return Error(begin, fmt::format("\"{}\" is no field; fields are {}", word, FieldList()));
+        return Error(begin,
+                     i18n::Format("\"{}\" is not a field; fields are {}", word, FieldList()));
       return Comparison(*field, *relation);
     }
     at_ = begin;
@@ -238,10 +241,10 @@ class FilterParser {
     const bool ordered =
         !contains && relation != Relation::kEqual && relation != Relation::kNotEqual;
     if (measure == Measure::kText && ordered)
-      return Error(begin, fmt::format("{} is a text: =, !=, ~ and !~ compare it", Name(field)));
+      return Error(begin, i18n::Format("{} is a text; compare it by =, !=, ~ or !~", Name(field)));
     if (measure != Measure::kText && contains)
-      return Error(begin,
-                   fmt::format("{} is a number: =, !=, <, <=, > and >= compare it", Name(field)));
+      return Error(
+          begin, i18n::Format("{} is a number; compare it by =, !=, <, <=, > or >=", Name(field)));
     const absl::StatusOr<std::string> value = Value("a value");
     if (!value.ok()) return value.status();
     if (measure == Measure::kText) {
@@ -290,11 +293,10 @@ class FilterParser {
       ++at_;
     }
     while (!value.empty() && value.back() == ' ') value.pop_back();
-    if (value.empty()) return Error(at_, fmt::format("{} is missing here", what));
+    if (value.empty()) return Error(at_, i18n::Format("{} is missing here", what));
     if (at_ < text_.size() && text_[at_] != ')' && (IsOfRelation(text_[at_]) || text_[at_] == '"'))
-      return Error(at_,
-                   "\"and\" or \"or\" is missing in front of this comparison; a text with such "
-                   "characters stands in quotes");
+      return Error(at_, i18n::Text("\"and\" or \"or\" is missing in front of this comparison; put "
+                                   "a text with such characters in quotes"));
     return value;
   }
 
@@ -305,7 +307,7 @@ class FilterParser {
       if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
       value += text_[at_];
     }
-    if (at_ == text_.size()) return Error(begin, "these quotes are not closed");
+    if (at_ == text_.size()) return Error(begin, i18n::Text("these quotes are not closed"));
     ++at_;
     SkipSpace();
     return value;
@@ -335,8 +337,8 @@ absl::StatusOr<Filter> ParseSearch(std::string_view text) {
     at = std::max(end, at + 1);
   }
   if (text.size() > kLongestFilter)
-    return absl::InvalidArgumentError(
-        fmt::format("a search has at most {} bytes, this one {}", kLongestFilter, text.size()));
+    return absl::InvalidArgumentError(i18n::Format(
+        "the search has {1} bytes; at most {0} are allowed", kLongestFilter, text.size()));
   return Filter::OfText(text);
 }
 

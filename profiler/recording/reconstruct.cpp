@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/i18n.h"
 #include "profiler/recording/expandable_ranges.h"
 #include "profiler/recording/recording.h"
 #include "profiler/recording/rollback.h"
@@ -393,10 +394,10 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
       (!bare && (e.time_ns.size() != n || e.stack.size() != n)) ||
       (!e.device.empty() && e.device.size() != n) || (!e.said.empty() && e.said.size() != n))
     return absl::InvalidArgumentError(
-        fmt::format("a recording whose columns are of different lengths ({} entries)", n));
+        i18n::Format("the recording's columns have different lengths ({} entries)", n));
   const auto place = [](const OlderAlloc& o) { return std::pair(o.device, o.address); };
   if (!std::ranges::is_sorted(recording.older, {}, place))
-    return absl::InvalidArgumentError("older allocations are not in order");
+    return absl::InvalidArgumentError(i18n::Text("the older allocations are not in order"));
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {

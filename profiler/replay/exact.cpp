@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/difference.h"
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
@@ -74,7 +75,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     for (EventIndex i = begin_; i < n && !stopped_; ++i) {
       if ((i - begin_) % kProgressStep == 0) {
         if (options_.cancel != nullptr && *options_.cancel) {
-          return absl::CancelledError("the replay was cancelled");
+          return absl::CancelledError(i18n::Text("the replay was cancelled"));
         }
         if (options_.progress) options_.progress(static_cast<double>(i) / n);
       }
@@ -151,9 +152,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const absl::Status status = model_->Restore(state.segments);
     if (status.ok()) return status;
     return absl::FailedPreconditionError(
-        fmt::format("the blocks that the recording began with do not fit their segments, so that "
-                    "there is nothing to replay from (other settings can be tried): {}",
-                    std::string(status.message())));
+        i18n::Format("the blocks at the beginning of the recording do not fit their segments, so "
+                     "it cannot be replayed exactly; other settings can be tried: {}",
+                     std::string(status.message())));
   }
 
   void CountTotals() {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/allocator/rules.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/releases.h"
 #include "profiler/trace/segment_record.h"
@@ -68,8 +69,8 @@ namespace {
 
 absl::Status NoHistory() {
   return absl::FailedPreconditionError(
-      "the file is a state and no run: it says what was in memory at one moment and has no history "
-      "of requests to replay. Record one with torch.cuda.memory._record_memory_history()");
+      i18n::Text("the file holds the state of memory at one time and no history to replay; record "
+                 "one with torch.cuda.memory._record_memory_history()"));
 }
 
 // Nothing but what the recording itself had.
@@ -119,15 +120,15 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
   }
   if (!conf.ok()) {
     return absl::FailedPreconditionError(
-        fmt::format("the settings that the trace was recorded under are not understood: {}",
-                    std::string(conf.status().message())));
+        i18n::Format("the allocator settings of the recording are not supported: {}",
+                     std::string(conf.status().message())));
   }
   const auto& segment = trace.allocations.segment;
   if (!segment.empty() && std::none_of(segment.begin(), segment.end(),
                                        [](trace::SegmentId id) { return id.valid(); })) {
     return absl::FailedPreconditionError(
-        "the trace does not say which segments its blocks lie in, so there is nothing to compare "
-        "with; other settings can be tried");
+        i18n::Text("the trace does not record the segments of its blocks, so there is nothing to "
+                   "compare with; other settings can be tried"));
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;

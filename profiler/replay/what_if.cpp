@@ -7,6 +7,7 @@
 
 #include "profiler/allocator/rules.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
@@ -147,7 +148,7 @@ class WhatIf final : public allocator::SegmentObserver {
     for (; i < end; ++i) {
       if (i % kProgressStep == 0 && count) {
         if (options_.cancel != nullptr && *options_.cancel) {
-          return absl::CancelledError("the replay was cancelled");
+          return absl::CancelledError(i18n::Text("the replay was cancelled"));
         }
         if (options_.progress) options_.progress(0.6 * i / trace_.events.size());
       }

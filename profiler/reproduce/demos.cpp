@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/trace/trace.h"
@@ -133,7 +134,7 @@ absl::StatusOr<Quantities> LeakDemo() {
 absl::StatusOr<Quantities> Demonstrate(std::string_view name) {
   if (name == "fragmentation") return FragmentationDemo();
   if (name == "leak") return LeakDemo();
-  return absl::NotFoundError(fmt::format("no demonstration is called \"{}\"", name.substr(0, 40)));
+  return absl::NotFoundError(i18n::Format("no demonstration is called \"{}\"", name.substr(0, 40)));
 }
 
 }  // namespace vramscope::reproduce

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/memory_svg.h"
 #include "profiler/reproduce/demos.h"
 
@@ -101,7 +102,7 @@ void Session::Require(const Experiment& experiment) {
 void Session::StartSearch(Search& search) {
   if (search.figure == nullptr || !search.figure->published.has_value()) {
     Settle(search, std::nullopt,
-           absl::InternalError("the list does not say what it is solved for"));
+           absl::InternalError(i18n::Text("the experiment does not name what it is solved for")));
     return;
   }
   Continue(search);
@@ -173,7 +174,7 @@ void Session::Finished(size_t id, const absl::Status& status, const trace::Trace
     if (run.quantities.Of("out_of_memory").value_or(0) > 0) run.status = absl::OkStatus();
     if (options_.pictures) run.picture = exporters::MemorySvg(*trace);
   } else if (status.ok()) {
-    run.status = absl::InternalError("the run left no trace");
+    run.status = absl::InternalError(i18n::Text("the run left no trace"));
   }
   for (Search& search : searches_) {
     if (search.run != id) continue;
@@ -213,8 +214,8 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
   for (const ExperimentRun& run : experiment.runs) {
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {
-      outcome.status =
-          absl::FailedPreconditionError("what its publication leaves open has no value");
+      outcome.status = absl::FailedPreconditionError(
+          i18n::Text("a value that its publication does not give was not found"));
       for (const Solved& solved : solved_) {
         if (!solved.status.ok()) outcome.status = solved.status;
       }
@@ -228,10 +229,10 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
       const PlannedRun& planned = runs_[row->second];
       outcome.status = planned.state == RunState::kEnded
                            ? planned.status
-                           : absl::CancelledError("not planned any more");
+                           : absl::CancelledError(i18n::Text("not planned any more"));
       outcome.quantities = planned.quantities;
     } else {
-      outcome.status = absl::CancelledError("not planned");
+      outcome.status = absl::CancelledError(i18n::Text("not planned"));
     }
     outcomes.push_back(std::move(outcome));
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -26,21 +27,21 @@ struct Setting {
 
 absl::Status Bad(std::string_view key, std::string_view value, std::string_view expected) {
   return absl::InvalidArgumentError(
-      fmt::format("{}: \"{}\" is not allowed; {}", key, value, expected));
+      i18n::Format("{}: \"{}\" is not allowed; {}", key, value, expected));
 }
 
 // Whitespace means nothing anywhere, as in PyTorch.
 absl::StatusOr<std::string> Squeeze(std::string_view text) {
   if (text.size() > kMaxText) {
-    return absl::InvalidArgumentError(fmt::format(
-        "allocator settings of {} characters; at most {} are read", text.size(), kMaxText));
+    return absl::InvalidArgumentError(i18n::Format(
+        "allocator settings have {} characters; at most {} are allowed", text.size(), kMaxText));
   }
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == ' ' || (c >= '\t' && c <= '\r')) continue;
     if (c < ' ' || c > '~') {
-      return absl::InvalidArgumentError(fmt::format(
+      return absl::InvalidArgumentError(i18n::Format(
           "allocator settings: character {} is not plain text; write key:value,key:value", i + 1));
     }
     out += text[i];
@@ -55,8 +56,8 @@ absl::StatusOr<std::vector<Setting>> Split(std::string_view text) {
     if (stop == 0 || stop == std::string_view::npos || text[stop] != ':') {
       const size_t length = std::min(text.find(','), text.size());
       return absl::InvalidArgumentError(
-          fmt::format("allocator settings: \"{}\" has no value; write key:value,key:value",
-                      text.substr(0, length)));
+          i18n::Format("allocator settings: \"{}\" has no value; write key:value,key:value",
+                       text.substr(0, length)));
     }
     Setting s;
     s.key = std::string(text.substr(0, stop));
@@ -66,7 +67,7 @@ absl::StatusOr<std::vector<Setting>> Split(std::string_view text) {
     if (s.list) {
       const size_t close = text.find(']');
       if (close == std::string_view::npos) {
-        return Bad(s.key, text, "the list has no closing bracket");
+        return Bad(s.key, text, i18n::Text("the list has no closing bracket"));
       }
       s.value = std::string(text.substr(1, close - 1));
       end = close + 1;
@@ -76,7 +77,7 @@ absl::StatusOr<std::vector<Setting>> Split(std::string_view text) {
     text.remove_prefix(end);
     if (!text.empty() && text.front() != ',') {
       return Bad(s.key, s.value + std::string(text.substr(0, text.find(','))),
-                 "expected a comma after the value");
+                 i18n::Text("expected a comma after the value"));
     }
     if (!text.empty()) text.remove_prefix(1);
     out.push_back(std::move(s));
@@ -95,7 +96,7 @@ std::optional<uint64_t> Whole(std::string_view text) {
 absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   const std::optional<uint64_t> value = s.list ? std::nullopt : Whole(s.value);
   if (!value.has_value() || *value < least) {
-    return Bad(s.key, s.value, fmt::format("expected a whole number of MiB, at least {}", least));
+    return Bad(s.key, s.value, i18n::Format("expected a whole number of MiB, at least {}", least));
   }
   bytes = std::min(*value, kMaxMiB) * kMiB;
   return absl::OkStatus();
@@ -106,7 +107,8 @@ absl::Status TakeFraction(const Setting& s, bool with_one, double& out) {
   const absl::StatusOr<double> value = ParseNumber(s.value);
   if (!value.ok() || s.list || !(*value > 0) || !(with_one ? *value <= 1 : *value < 1)) {
     return Bad(s.key, s.value,
-               fmt::format("expected a number above 0 and {} 1", with_one ? "up to" : "below"));
+               with_one ? i18n::Text("expected a number above 0 and up to 1")
+                        : i18n::Text("expected a number above 0 and below 1"));
   }
   out = *value;
   return absl::OkStatus();
@@ -114,7 +116,7 @@ absl::Status TakeFraction(const Setting& s, bool with_one, double& out) {
 
 absl::Status TakeBool(const Setting& s, bool& out) {
   if (s.list || (s.value != "True" && s.value != "False")) {
-    return Bad(s.key, s.value, "expected True or False, so written");
+    return Bad(s.key, s.value, i18n::Text("expected True or False, with this capitalization"));
   }
   out = s.value == "True";
   return absl::OkStatus();
@@ -128,7 +130,9 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   if (!s.list) {
     const std::optional<uint64_t> value = Whole(s.value);
     if (!value.has_value() || !std::has_single_bit(*value) || *value > kMost) {
-      return Bad(s.key, s.value, "expected a power of two, or a table as [256:1,512:2,1024:4,>:8]");
+      return Bad(
+          s.key, s.value,
+          i18n::Text("expected a power of two, or a table such as [256:1,512:2,1024:4,>:8]"));
     }
     table.fill(static_cast<uint32_t>(*value));
     return absl::OkStatus();
@@ -147,9 +151,10 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     const uint64_t megabytes = Whole(from).value_or(0);
     const bool good_value = value == 0 || (std::has_single_bit(value) && value <= kMost);
     if ((from != ">" && !std::has_single_bit(megabytes)) || !good_value) {
-      return Bad(s.key, row,
-                 "expected rows of MEGABYTES:DIVISIONS, both powers of two (divisions may be 0: "
-                 "off), and \">\" in place of the megabytes for everything above");
+      return Bad(
+          s.key, row,
+          i18n::Text("expected rows of MEGABYTES:DIVISIONS, both powers of two (divisions may be "
+                     "0: off), and \">\" in place of the megabytes for everything above"));
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
@@ -172,13 +177,15 @@ absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   if (s.key == "backend") {
     if (s.value == "cudaMallocAsync") {
       return Bad(s.key, s.value,
-                 "the driver's own pools serve it, not the caching allocator that is modelled");
+                 i18n::Text("its allocations come from the driver's memory pools, which are not "
+                            "modelled; use native"));
     }
-    if (s.value != "native") status = Bad(s.key, s.value, "choose from: native, cudaMallocAsync");
+    if (s.value != "native")
+      status = Bad(s.key, s.value, i18n::Text("choose from: native, cudaMallocAsync"));
   } else if (s.key == "pinned_num_register_threads") {
     const std::optional<uint64_t> value = Whole(s.value);
     if (!value.has_value() || !std::has_single_bit(*value) || *value > 128) {
-      status = Bad(s.key, s.value, "expected a power of two up to 128");
+      status = Bad(s.key, s.value, i18n::Text("expected a power of two up to 128"));
     }
   } else if (s.key == "pinned_reserve_segment_size_mb") {
     uint64_t bytes = 0;
@@ -203,8 +210,8 @@ constexpr std::string_view kKeys[] = {
 absl::Status UnknownKey(std::string_view key) {
   const std::string_view near = Nearest(key, std::begin(kKeys), std::end(kKeys));
   return absl::InvalidArgumentError(
-      fmt::format("unknown allocator setting \"{}\"{}", key.substr(0, 200),
-                  near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
+      i18n::Format("unknown allocator setting \"{}\"{}", key.substr(0, 200),
+                   near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
 absl::Status Take(const Setting& s, AllocConf& conf) {

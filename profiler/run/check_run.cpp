@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/context_growth.h"
@@ -36,13 +37,13 @@ absl::Status CheckSizes(const RunConfig& config) {
                          Bound{"micro_batches", config.micro_batches, kMaxBatch},
                          Bound{"steps", config.steps, kMaxSteps}}) {
     if (b.value >= 1 && b.value <= b.high) continue;
-    return Bad(fmt::format("{} = {} is not between 1 and {}", b.key, b.value, b.high));
+    return Bad(i18n::Format("{} = {} is not between 1 and {}", b.key, b.value, b.high));
   }
   if (config.batch % config.micro_batches != 0) {
     return Bad(
-        fmt::format("batch = {} can't be divided into micro_batches = {}: batch is what one "
-                    "optimizer step sees, choose a divisor of it",
-                    config.batch, config.micro_batches));
+        i18n::Format("batch = {} cannot be divided into micro_batches = {}: batch is the number of "
+                     "samples of one optimizer step; choose a divisor of it",
+                     config.batch, config.micro_batches));
   }
   return absl::OkStatus();
 }
@@ -51,9 +52,9 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
   if (config.Get("attention").starts_with("flash") && model.sliding_window > 0 &&
       config.seq >= model.sliding_window) {
     return Bad(
-        fmt::format("attention=flash can't apply a sliding window of {} to sequences of {}: use "
-                    "attention=math or eager, or seq < {}",
-                    model.sliding_window, config.seq, model.sliding_window));
+        i18n::Format("attention=flash cannot apply a sliding window of {} to sequences of {}; use "
+                     "attention=math or eager, or seq < {}",
+                     model.sliding_window, config.seq, model.sliding_window));
   }
   return absl::OkStatus();
 }
@@ -61,8 +62,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   // Rotary positions go on for ever, only quality ends.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
-    return Bad(fmt::format("seq = {} is longer than the model's {} positions", config.seq,
-                           model.max_positions));
+    return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
+                            model.max_positions));
   }
   return absl::OkStatus();
 }
@@ -76,12 +77,12 @@ absl::Status CheckKernels(const RunConfig& config) {
   std::vector<std::string> has;
   for (const uint32_t number : LibTorchArchitectures())
     has.push_back(ComputeCapabilityText(number));
-  return Bad(fmt::format(
-      "device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) holds no kernels: "
-      "it has those of {}; choose another device, or plan a program whose PyTorch has them: "
-      "vramscope plan --device {} -- python train.py",
-      device->name, ComputeCapabilityText(device->compute_capability), fmt::join(has, ", "),
-      device->key));
+  return Bad(
+      i18n::Format("device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) has "
+                   "no kernels (it has those of {}); choose another device, or plan a program "
+                   "whose PyTorch has them: vramscope plan --device {} -- python train.py",
+                   device->name, ComputeCapabilityText(device->compute_capability),
+                   fmt::join(has, ", "), device->key));
 }
 
 // A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
@@ -93,9 +94,9 @@ absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
   for (const std::string& target : config.Names("lora.targets")) {
     const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
     if (std::ranges::find(names, last) != names.end()) continue;
-    return Bad(fmt::format("lora.targets: no linear module is named \"{}\"; this model has {}",
-                           target,
-                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    return Bad(i18n::Format(
+        "lora.targets: no linear module is named \"{}\"; this model has {}", target,
+        names.empty() ? i18n::Text("none") : fmt::format("{}", fmt::join(names, ", "))));
   }
   return absl::OkStatus();
 }
@@ -111,8 +112,9 @@ absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
     std::vector<std::string> titles;
     for (const FamilyDeclaration& family : TheCatalogue().families) titles.push_back(family.title);
     const std::string& name = model->architecture.empty() ? model->type : model->architecture;
-    return Bad(fmt::format("config.json: no model family here reads \"{}\"; there are: {}",
-                           name.substr(0, 100), fmt::join(titles, ", ")));
+    return Bad(
+        i18n::Format("config.json: no supported model family is called \"{}\"; supported: {}",
+                     name.substr(0, 100), fmt::join(titles, ", ")));
   }
   if (absl::Status status = CheckRules(config); !status.ok()) return status;
   if (absl::Status status = CheckKernels(config); !status.ok()) return status;

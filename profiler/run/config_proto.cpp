@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/arena_message.h"
 #include "profiler/run/parse_message.h"
 #include "profiler/run/units.h"
@@ -106,7 +107,8 @@ void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<st
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
   const ArenaMessage<proto::RunConfig> message;
   if (bytes.size() > kMaxBytes || !ParseMessage(bytes, *message)) {
-    return absl::DataLossError("run configuration: the bytes are not a RunConfig message");
+    return absl::DataLossError(
+        i18n::Text("run configuration: the bytes are not a RunConfig message"));
   }
   Settings settings;
   Collect(*message, "", settings);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/messages.h"
 
 namespace vramscope::run {
@@ -19,22 +20,22 @@ std::string Short(const json& value) {
 }  // namespace
 
 absl::Status InvalidModelConfig(std::string text) {
-  return absl::InvalidArgumentError("config.json: " + std::move(text));
+  return absl::InvalidArgumentError(i18n::Format("config.json: {}", text));
 }
 
 absl::StatusOr<json> ParseConfigObject(std::string_view text) {
   if (text.size() > kMaxConfigBytes) {
     return InvalidModelConfig(
-        fmt::format("{} bytes is too large (at most {})", text.size(), kMaxConfigBytes));
+        i18n::Format("{} bytes are too many (at most {})", text.size(), kMaxConfigBytes));
   }
   json object;
   try {
     object = json::parse(text.begin(), text.end());
   } catch (const json::exception& error) {
     return InvalidModelConfig(
-        fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
+        i18n::Format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
   }
-  if (!object.is_object()) return InvalidModelConfig("not a JSON object");
+  if (!object.is_object()) return InvalidModelConfig(i18n::Text("not a JSON object"));
   return object;
 }
 
@@ -48,16 +49,16 @@ absl::StatusOr<ConfigNames> NamesOf(const json& object) {
     names.architecture = it->front().get<std::string>();
   }
   if (names.architecture.empty() && names.model_type.empty()) {
-    return InvalidModelConfig("missing key architectures (or model_type)");
+    return InvalidModelConfig(i18n::Text("missing key architectures (or model_type)"));
   }
   return names;
 }
 
 absl::Status UnsupportedModel(const ConfigNames& names, const std::vector<std::string>& supported) {
   return InvalidModelConfig(
-      fmt::format("architecture {} is not supported; supported: {}",
-                  Quoted(names.architecture.empty() ? names.model_type : names.architecture),
-                  fmt::join(supported, ", ")));
+      i18n::Format("architecture {} is not supported; supported: {}",
+                   Quoted(names.architecture.empty() ? names.model_type : names.architecture),
+                   fmt::join(supported, ", ")));
 }
 
 int64_t ConfigReader::Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
@@ -66,16 +67,16 @@ int64_t ConfigReader::Integer(std::initializer_list<const char*> keys, int64_t l
   if (value == nullptr) return fallback.value_or(low);
   // A float or a huge number is refused before it is converted.
   if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(high)) {
-    Fail(fmt::format("{} = {} is above {}", Key(keys), value->dump(), high));
+    Fail(i18n::Format("{} = {} is above {}", Key(keys), value->dump(), high));
     return low;
   }
   if (!value->is_number_integer()) {
-    Fail(fmt::format("{} = {} is not an integer", Key(keys), Short(*value)));
+    Fail(i18n::Format("{} = {} is not an integer", Key(keys), Short(*value)));
     return low;
   }
   const auto number = value->get<int64_t>();
   if (number < low || number > high) {
-    Fail(fmt::format("{} = {} is not between {} and {}", Key(keys), number, low, high));
+    Fail(i18n::Format("{} = {} is not between {} and {}", Key(keys), number, low, high));
     return low;
   }
   return number;
@@ -85,12 +86,12 @@ double ConfigReader::Number(const char* key, double low, double high, double fal
   const json* value = Find({key}, true);
   if (value == nullptr) return fallback;
   if (!value->is_number()) {
-    Fail(fmt::format("{}{} = {} is not a number", prefix_, key, Short(*value)));
+    Fail(i18n::Format("{}{} = {} is not a number", prefix_, key, Short(*value)));
     return fallback;
   }
   const auto number = value->get<double>();
   if (!(number >= low && number <= high)) {
-    Fail(fmt::format("{}{} = {} is not between {} and {}", prefix_, key, number, low, high));
+    Fail(i18n::Format("{}{} = {} is not between {} and {}", prefix_, key, number, low, high));
     return fallback;
   }
   return number;
@@ -100,7 +101,7 @@ bool ConfigReader::Bool(const char* key, bool fallback) {
   const json* value = Find({key}, true);
   if (value == nullptr) return fallback;
   if (!value->is_boolean()) {
-    Fail(fmt::format("{}{} = {} is not true or false", prefix_, key, Short(*value)));
+    Fail(i18n::Format("{}{} = {} is not true or false", prefix_, key, Short(*value)));
     return fallback;
   }
   return value->get<bool>();
@@ -110,7 +111,7 @@ std::string ConfigReader::String(const char* key, std::string fallback) {
   const json* value = Find({key}, true);
   if (value == nullptr) return fallback;
   if (!value->is_string()) {
-    Fail(fmt::format("{}{} = {} is not a string", prefix_, key, Short(*value)));
+    Fail(i18n::Format("{}{} = {} is not a string", prefix_, key, Short(*value)));
     return fallback;
   }
   return value->get<std::string>();
@@ -119,8 +120,8 @@ std::string ConfigReader::String(const char* key, std::string fallback) {
 void ConfigReader::Only(const char* key, std::string_view supported) {
   const std::string value = String(key, std::string(supported));
   if (status_.ok() && value != supported) {
-    Fail(fmt::format("{}{} {} is not supported; supported: {}", prefix_, key, Quoted(value),
-                     supported));
+    Fail(i18n::Format("{}{} {} is not supported; supported: {}", prefix_, key, Quoted(value),
+                      supported));
   }
 }
 
@@ -129,7 +130,8 @@ int64_t ConfigReader::Classes() {
   const bool listed = names != object_.end() && names->is_object() && !names->empty();
   constexpr int64_t kMost = 10'000'000;
   const int64_t count = listed ? static_cast<int64_t>(names->size()) : 2;
-  if (listed && count < 2) Fail("id2label has one entry, which makes it a regression: not planned");
+  if (listed && count < 2)
+    Fail(i18n::Text("id2label has one entry: a regression, which is not supported"));
   return Integer({"num_labels"}, 2, kMost, count);
 }
 
@@ -145,7 +147,7 @@ const json* ConfigReader::Find(std::initializer_list<const char*> keys, bool opt
     auto it = object_.find(key);
     if (it != object_.end() && !it->is_null()) return &*it;
   }
-  if (!optional) Fail(fmt::format("missing key {}{}", prefix_, *keys.begin()));
+  if (!optional) Fail(i18n::Format("missing key {}{}", prefix_, *keys.begin()));
   return nullptr;
 }
 

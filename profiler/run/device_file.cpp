@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/device_text.h"
 #include "profiler/run/messages.h"
@@ -17,20 +18,20 @@ namespace {
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::NotFoundError(fmt::format("device: {} is no file of this computer", Quoted(path)));
+    return absl::NotFoundError(
+        i18n::Format("device: {} is not a file of this computer", Quoted(path)));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxDeviceFile + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(fmt::format("device: {} can't be read", Quoted(path)));
+    return absl::NotFoundError(i18n::Format("device: {} cannot be read", Quoted(path)));
   }
   if (text.size() > kMaxDeviceFile) {
     return absl::InvalidArgumentError(
-        fmt::format("device: {} is larger than {}, which no device "
-                    "file is",
-                    Quoted(path), FormatBytes(kMaxDeviceFile)));
+        i18n::Format("device: {} is larger than {}, the limit for a device file", Quoted(path),
+                     FormatBytes(kMaxDeviceFile)));
   }
   return text;
 }
@@ -46,7 +47,7 @@ bool IsDeviceFile(std::string_view text) {
 absl::StatusOr<Device> DeviceFromJson(std::string_view json) {
   if (json.size() > kMaxDeviceFile) {
     return absl::InvalidArgumentError(
-        fmt::format("device: {} are more than a device file has", FormatBytes(json.size())));
+        i18n::Format("device: {} are more than a device file can have", FormatBytes(json.size())));
   }
   const absl::StatusOr<Figures> figures = FiguresFromJson(json);
   if (!figures.ok()) return figures.status();
@@ -89,7 +90,8 @@ absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view
   if (!whole.ok()) return whole.status();
   const absl::StatusOr<uint64_t> bytes = ParseBytes(memory);
   if (!bytes.ok()) {
-    return absl::InvalidArgumentError("device: memory: " + std::string(bytes.status().message()));
+    return absl::InvalidArgumentError(
+        i18n::Format("device: memory: {}", std::string(bytes.status().message())));
   }
   // In place of the one that it was given.
   std::string text;

@@ -13,6 +13,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/units.h"
@@ -25,7 +26,9 @@ constexpr size_t kMaxName = 120;
 constexpr uint64_t kLeastMemory = uint64_t{256} << 20, kMostMemory = uint64_t{1} << 42;
 constexpr std::string_view kLike = "like";
 
-absl::Status Bad(std::string text) { return absl::InvalidArgumentError("device: " + text); }
+absl::Status Bad(std::string text) {
+  return absl::InvalidArgumentError(i18n::Format("device: {}", text));
+}
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -120,26 +123,27 @@ bool IsName(std::string_view text) {
 }
 
 const std::array kFigures = {
-    Figure{"name", "expected up to 120 characters without comma and semicolon",
+    Figure{"name", TEXT_MARK("expected up to 120 characters without comma and semicolon"),
            [](std::string_view t, Device& d) {
              t = Trimmed(t);
              if (IsName(t)) d.name = t;
              return IsName(t);
            },
            [](const Device& d) { return d.name; }},
-    Figure{"memory", "expected a size from 256 MiB to 4 TiB, as 24GiB",
+    Figure{"memory", TEXT_MARK("expected a size from 256 MiB to 4 TiB, such as 24GiB"),
            [](std::string_view t, Device& d) {
              return Store(d.memory_bytes, BytesBetween(t, kLeastMemory, kMostMemory));
            },
            [](const Device& d) { return Size(d.memory_bytes); }},
-    Figure{"context", "expected a size up to 64 GiB, as 300MiB, which is less than the memory",
+    Figure{"context",
+           TEXT_MARK("expected a size up to 64 GiB and below the memory, such as 300MiB"),
            [](std::string_view t, Device& d) {
              return Store(d.context_bytes, BytesBetween(t, 0, uint64_t{64} << 30));
            },
            [](const Device& d) { return Size(d.context_bytes); }},
     Figure{"compute_capability",
-           "expected one of CUDA's: 5.0, 5.2, 5.3, 6.0, 6.1, 6.2, 7.0, 7.2, 7.5, 8.0, 8.6, 8.7, "
-           "8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1",
+           TEXT_MARK("expected a CUDA compute capability: 5.0, 5.2, 5.3, 6.0, 6.1, 6.2, 7.0, 7.2, "
+                     "7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1"),
            [](std::string_view t, Device& d) {
              const uint32_t number = ParseComputeCapability(t);
              if (number != 0) d.compute_capability = number;
@@ -147,41 +151,44 @@ const std::array kFigures = {
            },
            [](const Device& d) { return ComputeCapabilityText(d.compute_capability); }},
     Figure{
-        "multiprocessors", "expected a whole number from 1 to 1024",
+        "multiprocessors", TEXT_MARK("expected a whole number from 1 to 1024"),
         [](std::string_view t, Device& d) { return Store(d.sm_count, WholeBetween(t, 1, 1024)); },
         [](const Device& d) { return fmt::format("{}", d.sm_count); }},
-    Figure{"l2", "expected a size from 16 KiB to 1 GiB, as 6MiB",
+    Figure{"l2", TEXT_MARK("expected a size from 16 KiB to 1 GiB, such as 6MiB"),
            [](std::string_view t, Device& d) {
              return Store(d.l2_bytes, BytesBetween(t, 16 << 10, 1 << 30));
            },
            [](const Device& d) { return Size(d.l2_bytes); }},
-    Figure{"clock", "expected the boost clock from 100 MHz to 10 GHz, as 1590MHz",
+    Figure{"clock", TEXT_MARK("expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz"),
            [](std::string_view t, Device& d) {
              static constexpr std::array kUnits = {Unit{"", 1}, Unit{"mhz", 1}, Unit{"ghz", 1000}};
              return Store(d.boost_mhz, Between(NumberWithUnit(t, kUnits), 100, 10000));
            },
            [](const Device& d) { return fmt::format("{}", d.boost_mhz); }},
     Figure{
-        "memory_bus", "expected the width in bits, a whole number from 16 to 65536",
+        "memory_bus", TEXT_MARK("expected the width in bits, a whole number from 16 to 65536"),
         [](std::string_view t, Device& d) { return Store(d.bus_bits, WholeBetween(t, 16, 65536)); },
         [](const Device& d) { return fmt::format("{}", d.bus_bits); }},
     Figure{
-        "bandwidth", "expected bytes a second from 1 GB/s to 100 TB/s, as 448GB/s",
+        "bandwidth", TEXT_MARK("expected bytes a second from 1 GB/s to 100 TB/s, such as 448GB/s"),
         [](std::string_view t, Device& d) {
           static constexpr std::array kUnits = {Unit{"", 1}, Unit{"gb/s", 1e9}, Unit{"tb/s", 1e12}};
           return Store(d.bandwidth_bytes_per_s, Between(NumberWithUnit(t, kUnits), 1e9, 1e14));
         },
         [](const Device& d) { return Whole(d.bandwidth_bytes_per_s, 1e9, "GB/s"); }},
-    Figure{"fp32", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 9.1TFLOPS",
+    Figure{"fp32",
+           TEXT_MARK("expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 9.1TFLOPS"),
            [](std::string_view t, Device& d) { return Store(d.fp32_flops, Rate(t)); },
            [](const Device& d) { return Whole(d.fp32_flops, 1e12, "TFLOPS"); }},
-    Figure{"tf32", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 35TFLOPS",
+    Figure{"tf32",
+           TEXT_MARK("expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 35TFLOPS"),
            [](std::string_view t, Device& d) { return Store(d.tf32_flops, Rate(t)); },
            [](const Device& d) { return Whole(d.tf32_flops, 1e12, "TFLOPS"); }},
-    Figure{"bf16", "expected a dense rate from 1 GFLOPS to 1000 PFLOPS, as 70TFLOPS",
+    Figure{"bf16",
+           TEXT_MARK("expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 70TFLOPS"),
            [](std::string_view t, Device& d) { return Store(d.bf16_flops, Rate(t)); },
            [](const Device& d) { return Whole(d.bf16_flops, 1e12, "TFLOPS"); }},
-    Figure{"peers", "expected none, pcie or nvlink",
+    Figure{"peers", TEXT_MARK("expected none, pcie or nvlink"),
            [](std::string_view t, Device& d) {
              for (const auto& [name, peers] : kPeers) {
                if (name == t) d.peers = peers;
@@ -194,10 +201,10 @@ const std::array kFigures = {
              }
              return std::string();
            }},
-    Figure{"integrated", "expected true or false: whether its memory is the system's",
+    Figure{"integrated", TEXT_MARK("expected true or false: whether its memory is the system's"),
            [](std::string_view t, Device& d) { return Store(d.integrated, Truth(t)); },
            [](const Device& d) { return std::string(d.integrated ? "true" : "false"); }},
-    Figure{"ecc", "expected true or false",
+    Figure{"ecc", TEXT_MARK("expected true or false"),
            [](std::string_view t, Device& d) { return Store(d.ecc, Truth(t)); },
            [](const Device& d) { return std::string(d.ecc ? "true" : "false"); }},
 };
@@ -216,9 +223,9 @@ const Figure* FindFigure(std::string_view name) {
 absl::Status UnknownFigure(std::string_view name) {
   const std::vector<std::string_view> names = FigureNames();
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
-  return Bad(fmt::format("no figure is called {}{}; figures are: like, {}", Quoted(name),
-                         near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near),
-                         fmt::join(names, ", ")));
+  return Bad(i18n::Format("no figure is called {}{}; figures are: like, {}", Quoted(name),
+                          near.empty() ? "" : i18n::Format(" (did you mean \"{}\"?)", near),
+                          fmt::join(names, ", ")));
 }
 
 // "NVIDIA GeForce RTX 4090" as "rtx-4090".
@@ -236,19 +243,18 @@ std::string Slug(std::string_view name) {
 
 absl::Status UnknownName(std::string_view name) {
   if (name.ends_with(".json") || name.find('/') != std::string_view::npos) {
-    return Bad(
-        fmt::format("{} is a file, which is read where --device, --set device=... or a "
-                    "run.json names it",
-                    Quoted(name)));
+    return Bad(i18n::Format(
+        "{} is a file; a file is only read when --device, --set device=... or a run.json names it",
+        Quoted(name)));
   }
   std::vector<std::string_view> keys;
   for (const Device& device : DeviceTable()) keys.push_back(device.key);
   const std::string slug = Slug(name);
   const std::string_view near = Nearest(slug, keys.data(), keys.data() + keys.size());
-  return Bad(fmt::format(
-      "no {} in the device table{}; `vramscope devices` lists what there is, and figures do as "
-      "well: memory=24GiB,compute_capability=8.6,multiprocessors=28",
-      Quoted(name), near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
+  return Bad(i18n::Format(
+      "no {} in the device table{}; choose from `vramscope devices`, or give figures: "
+      "memory=24GiB,compute_capability=8.6,multiprocessors=28",
+      Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
 // `whole` is of the table. What a slice has less of is told by NVIDIA's MIG user guide: memory, L2
@@ -302,11 +308,11 @@ absl::StatusOr<Device> Named(std::string_view text) {
     for (const Device& d : DeviceTable()) {
       if (!MigSlicesOf(d.key).empty()) others.push_back(d.key);
     }
-    return Bad(fmt::format("{} has no MIG in the device table; these have: {}", whole->key,
-                           fmt::join(others, ", ")));
+    return Bad(i18n::Format("{} has no MIG in the device table; these have: {}", whole->key,
+                            fmt::join(others, ", ")));
   }
-  return Bad(fmt::format("{} has no MIG profile {}; its profiles are: {}", whole->key,
-                         Quoted(profile), fmt::join(names, ", ")));
+  return Bad(i18n::Format("{} has no MIG profile {}; its profiles are: {}", whole->key,
+                          Quoted(profile), fmt::join(names, ", ")));
 }
 
 // The table's GPU that is most like it: of the same compute capability, else the same major number,
@@ -426,7 +432,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
   bool like_given = false;
   for (const auto& [name, text] : figures) {
     if (name == kLike ? like_given : given.contains(name))
-      return Bad(fmt::format("{} is set twice; keep one of them", name));
+      return Bad(i18n::Format("{} is set twice; keep one of them", name));
     if (name == kLike) {
       like_given = true;
       continue;
@@ -434,17 +440,18 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
     const Figure* figure = FindFigure(name);
     if (figure == nullptr) return UnknownFigure(name);
     if (!figure->read(text, d))
-      return Bad(fmt::format("{}: {} is not allowed; {}", name, Quoted(text), figure->expected));
+      return Bad(i18n::Format("{}: {} is not allowed; {}", name, Quoted(text),
+                              i18n::Text(figure->expected)));
     given.insert(figure->name);
   }
   if (given.empty() && based) return base;
   for (const std::string_view needed : {"memory", "compute_capability", "multiprocessors"}) {
     if (!based && !given.contains(needed))
-      return Bad(fmt::format(
-          "{} is missing: figures need memory, compute_capability and multiprocessors, as in "
-          "memory=24GiB,compute_capability=8.6,multiprocessors=28; or a GPU that they change, as "
-          "in rtx-4090,memory=12GiB",
-          needed));
+      return Bad(
+          i18n::Format("{} is missing; give memory, compute_capability and multiprocessors, such "
+                       "as memory=24GiB,compute_capability=8.6,multiprocessors=28, or a GPU to "
+                       "start from, such as rtx-4090,memory=12GiB",
+                       needed));
   }
   const ComputeCapability& chip = *FindComputeCapability(d.compute_capability);
   d.max_threads_per_sm = chip.max_threads_per_sm;
@@ -456,8 +463,8 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
     Fill(d, given);
   }
   if (d.context_bytes >= d.memory_bytes) {
-    return Bad(fmt::format(
-        "memory: {} do not hold the CUDA context of {}; give more memory, or context=SIZE",
+    return Bad(i18n::Format(
+        "memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE",
         FormatBytes(d.memory_bytes), FormatBytes(d.context_bytes)));
   }
   // The one form: what was given, in the table's order.
@@ -471,20 +478,21 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(fmt::format("{} bytes are too many for a name or figures", text.size()));
+    return Bad(i18n::Format("{} bytes are too many for a name or figures", text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {
     const std::string_view part = Trimmed(text.substr(0, text.find(',')));
     const size_t equals = part.find('=');
     if (part.empty()) {
-      return Bad("nothing stands before or after a comma; figures are NAME=VALUE");
+      return Bad(
+          i18n::Text("there is nothing before or after a comma; write NAME=VALUE,NAME=VALUE"));
     } else if (equals != std::string_view::npos) {
       figures.emplace_back(Trimmed(part.substr(0, equals)), Trimmed(part.substr(equals + 1)));
     } else if (figures.empty()) {
       figures.emplace_back(kLike, part);
     } else {
-      return Bad(fmt::format("{} is no figure: write NAME=VALUE", Quoted(part)));
+      return Bad(i18n::Format("{} is not a figure; write NAME=VALUE", Quoted(part)));
     }
     const size_t comma = text.find(',');
     if (comma == std::string_view::npos) break;
@@ -500,21 +508,21 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   // Stops at what is deeper than an object of values, or set twice (a map would keep the last).
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > 1 || event == json::parse_event_t::array_start)
-      problem = "expected one JSON object without lists and objects in it";
+      problem = i18n::Text("expected one JSON object without lists and objects in it");
     if (event == json::parse_event_t::key && !seen.insert(value.get<std::string>()).second)
-      problem = fmt::format("{} is set twice; keep one of them", Quoted(value.get<std::string>()));
+      problem = i18n::Format("{} is set twice; keep one of them", Quoted(value.get<std::string>()));
     return problem.empty();
   };
   json parsed;
   try {
     parsed = json::parse(text, watch);
   } catch (const json::exception& error) {
-    return Bad(fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
+    return Bad(i18n::Format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
   }
   if (problem.empty() && !parsed.is_object())
-    problem =
-        "expected one JSON object, as {\"memory\": \"24GiB\", \"compute_capability\": 8.6, "
-        "\"multiprocessors\": 28}";
+    problem = i18n::Text(
+        "expected one JSON object, such as {\"memory\": \"24GiB\", \"compute_capability\": 8.6, "
+        "\"multiprocessors\": 28}");
   if (!problem.empty()) return Bad(problem);
   Figures figures;
   for (const auto& [name, value] : parsed.items()) {
@@ -524,7 +532,7 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
     } else if (value.is_number() || value.is_boolean()) {
       figures.emplace_back(name, value.dump());
     } else {
-      return Bad(fmt::format("{}: expected a number, a text, true or false", Quoted(name)));
+      return Bad(i18n::Format("{}: expected a number, a text, true or false", Quoted(name)));
     }
   }
   return figures;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/device_profile.h"
@@ -119,7 +120,8 @@ std::vector<KeySpec> DeviceSpecs() {
        .help = "GPU that is planned for: a name of the device table, a MIG slice "
                "(\"a100-80gb:1g.10gb\"), a file or figures",
        .kind = ValueKind::kText,
-       .expected = "expected a name of the device table (`vramscope devices`), or figures",
+       .expected =
+           TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
        .apply = [](RunConfig& c, std::string_view v) { c.device = FindDevice(v).value().key; },
        .text = [](const RunConfig& c) { return c.device; },
        .check = [](std::string_view v) { return FindDevice(v).status(); },
@@ -181,7 +183,7 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back({.key = "alloc_conf",
                .help = "settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF",
                .kind = ValueKind::kText,
-               .expected = "expected text, as \"max_split_size_mb:128\"",
+               .expected = TEXT_MARK("expected text, such as \"max_split_size_mb:128\""),
                .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },
                .text = [](const RunConfig& c) { return c.alloc_conf; },
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
@@ -210,14 +212,14 @@ std::vector<KeySpec> MakeSpecs() {
 
 absl::Status Bad(const KeySpec& spec, std::string_view value, const std::string& expected) {
   return absl::InvalidArgumentError(
-      fmt::format("{}: {} is not allowed; {}", spec.key, Quoted(value), expected));
+      i18n::Format("{}: {} is not allowed; {}", spec.key, Quoted(value), expected));
 }
 
 absl::Status NotAvailable(const KeySpec& spec, std::string_view value) {
-  return absl::UnimplementedError(fmt::format(
+  return absl::UnimplementedError(i18n::Format(
       "{}: {} is not available in this version{}", spec.key, Quoted(value),
       spec.choices.empty() ? std::string()
-                           : fmt::format("; choose from: {}", fmt::join(spec.choices, ", "))));
+                           : i18n::Format("; choose from: {}", fmt::join(spec.choices, ", "))));
 }
 
 bool Contains(const std::vector<std::string_view>& list, std::string_view value) {
@@ -239,19 +241,19 @@ const KeySpec* FindSpec(std::string_view key) {
 }
 
 std::string Expected(const KeySpec& spec) {
-  if (!spec.expected.empty()) return std::string(spec.expected);
+  if (!spec.expected.empty()) return i18n::Text(spec.expected);
   switch (spec.kind) {
     case ValueKind::kChoice:
-      return fmt::format("choose from: {}", fmt::join(spec.choices, ", "));
+      return i18n::Format("choose from: {}", fmt::join(spec.choices, ", "));
     case ValueKind::kInteger:
       return spec.high > 9e15  // a seed: any
-                 ? "expected a whole number of 64 bits"
-                 : fmt::format("expected a whole number from {:.0f} to {:.0f}", spec.low,
-                               spec.high);
+                 ? i18n::Text("expected a whole number of 64 bits")
+                 : i18n::Format("expected a whole number from {:.0f} to {:.0f}", spec.low,
+                                spec.high);
     case ValueKind::kNumber:
-      return fmt::format("expected a number from {} to {}", spec.low, spec.high);
+      return i18n::Format("expected a number from {} to {}", spec.low, spec.high);
     case ValueKind::kBytes:
-      return fmt::format(
+      return i18n::Format(
           "expected {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB "
           "(\"24GiB\")",
           FormatBytes(static_cast<uint64_t>(spec.low)));
@@ -308,9 +310,9 @@ absl::Status UnknownKey(std::string_view key) {
   for (const KeyInfo& info : Keys()) keys.push_back(info.key);
   const std::string_view near = Nearest(key, keys.data(), keys.data() + keys.size());
   return absl::InvalidArgumentError(
-      fmt::format("unknown key {}{}; the keys are: {}", Quoted(key),
-                  near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near),
-                  fmt::join(keys, ", ")));
+      i18n::Format("unknown key {}{}; the keys are: {}", Quoted(key),
+                   near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near),
+                   fmt::join(keys, ", ")));
 }
 
 const std::vector<KeyInfo>& Keys() {

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -43,7 +44,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
     const std::string_view line = Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (number > kMaxLines) {
-      return absl::InvalidArgumentError(fmt::format("more than {} lines", kMaxLines));
+      return absl::InvalidArgumentError(i18n::Format("more than {} lines", kMaxLines));
     }
     if (line.empty() || line.front() == '#' ||
         std::isalpha(static_cast<unsigned char>(line.front())) != 0) {
@@ -56,8 +57,8 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
                                               : ParseInteger(Trimmed(line.substr(comma + 1)));
     if (!length.ok() || !count.ok() || *length < 1 || *length > kMaxLength || *count < 0 ||
         *count > kMaxCount) {
-      return absl::InvalidArgumentError(fmt::format(
-          "line {} is no \"length,count\" with a length from 1 to {}", number, kMaxLength));
+      return absl::InvalidArgumentError(i18n::Format(
+          "line {} is not \"length,count\" with a length from 1 to {}", number, kMaxLength));
     }
     if (*count > 0) counts[static_cast<int>(*length)] += static_cast<uint64_t>(*count);
   }
@@ -67,24 +68,24 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
     out.lengths.push_back(length);
     out.samples.push_back(sum += count);
   }
-  if (out.lengths.empty()) return absl::InvalidArgumentError("no sample in it");
+  if (out.lengths.empty()) return absl::InvalidArgumentError(i18n::Text("the file has no samples"));
   return out;
 }
 
 absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError("no file of this computer");
+    return absl::InvalidArgumentError(i18n::Text("not a file of this computer"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   if (file.bad() || (text.empty() && !file.eof())) {
-    return absl::InvalidArgumentError("it can't be read");
+    return absl::InvalidArgumentError(i18n::Text("the file cannot be read"));
   }
   if (text.size() > kMaxBytes) {
-    return absl::InvalidArgumentError(fmt::format("more than {} MiB", kMaxBytes >> 20));
+    return absl::InvalidArgumentError(i18n::Format("more than {} MiB", kMaxBytes >> 20));
   }
   return ParseHistogram(text);
 }

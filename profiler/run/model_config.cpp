@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/config_reader.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/model_keys.h"
@@ -47,7 +48,7 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     const auto stated = object.find("sliding_window");
     if (stated != object.end() && stated->is_null()) config.sliding_window = 0;
     if (config.sliding_window == 0 && switched_on) {
-      reader.Fail("use_sliding_window is true, and sliding_window does not say how wide it is");
+      reader.Fail(i18n::Text("use_sliding_window is true, but sliding_window gives no width"));
     }
   }
   if (!reader.status().ok()) return reader.status();
@@ -67,7 +68,7 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
   config.head_dim = config.hidden_size / config.heads;
   if (config.hidden_size % config.heads != 0) {
     reader.Fail(
-        fmt::format("n_embd {} is not a multiple of n_head {}", config.hidden_size, config.heads));
+        i18n::Format("n_embd {} is not a multiple of n_head {}", config.hidden_size, config.heads));
   }
   config.intermediate_size =
       reader.Integer({"n_inner"}, 1, kMaxIntermediate, 4 * config.hidden_size);
@@ -81,10 +82,11 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
   config.scale_attention = reader.Bool("scale_attn_weights", true);
   config.scale_by_layer = reader.Bool("scale_attn_by_inverse_layer_idx", false);
   if (reader.Bool("reorder_and_upcast_attn", false)) {
-    reader.Fail("reorder_and_upcast_attn = true is not supported");
+    reader.Fail(i18n::Text("reorder_and_upcast_attn = true is not supported"));
   }
   if (reader.Bool("add_cross_attention", false)) {
-    reader.Fail("add_cross_attention = true is not supported: decoder-only models");
+    reader.Fail(
+        i18n::Text("add_cross_attention = true is not supported; only decoder-only models are"));
   }
   auto activation =
       ActivationOf(reader.String("activation_function", "gelu_new"), "activation_function");
@@ -107,8 +109,8 @@ absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) 
   config.kv_heads = config.heads;
   config.head_dim = config.hidden_size / config.heads;
   if (config.hidden_size % (2 * config.heads) != 0) {
-    reader.Fail(fmt::format("hidden_size {} is not a multiple of twice num_attention_heads {}",
-                            config.hidden_size, config.heads));
+    reader.Fail(i18n::Format("hidden_size {} is not a multiple of twice num_attention_heads {}",
+                             config.hidden_size, config.heads));
   }
   if (!reader.status().ok()) return reader.status();
   return config;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/messages.h"
 
 namespace vramscope::run {
@@ -101,18 +102,18 @@ struct Refused {
   std::string_view what;
 };
 constexpr std::string_view kExperts =
-    "a mixture of experts has weights and activations of its own, which are not planned";
-constexpr std::string_view kLatent = "latent attention is another model, which is not planned";
+    TEXT_MARK("a mixture of experts has weights and activations of its own, which are not planned");
+constexpr std::string_view kLatent =
+    TEXT_MARK("latent attention is another model, which is not planned");
 constexpr std::string_view kParts =
-    "a model of several parts is not planned; give its text model's";
+    TEXT_MARK("a model of several parts is not planned; give its text model's");
 constexpr Refused kRefused[] = {
     {"quantization_config", IsUsed,
-     "quantized weights (4 or 8 bits) and their operators are not planned; without this key the "
-     "model is planned unquantized"},
+     TEXT_MARK("quantized weights (4 or 8 bits) and their operators are not planned; without this "
+               "key the model is planned unquantized")},
     {"compression_config", IsUsed,
-     "compressed weights and their operators are not planned; without this key the model is "
-     "planned "
-     "uncompressed"},
+     TEXT_MARK("compressed weights and their operators are not planned; without this key the model "
+               "is planned uncompressed")},
     {"num_experts", IsMoreThanOne, kExperts},
     {"num_local_experts", IsMoreThanOne, kExperts},
     {"n_routed_experts", IsMoreThanOne, kExperts},
@@ -122,12 +123,15 @@ constexpr Refused kRefused[] = {
     {"text_config", IsUsed, kParts},
     {"vision_config", IsUsed, kParts},
     {"audio_config", IsUsed, kParts},
-    {"is_encoder_decoder", IsUsed, "decoder-only models are planned"},
-    {"pretraining_tp", IsMoreThanOne, "projections in slices are not planned; set it to 1"},
-    {"partial_rotary_factor", IsNotOne, "rotary positions on a part of a head are not planned"},
-    {"num_nextn_predict_layers", IsUsed, "layers for multi-token prediction are not planned"},
-    {"attn_logit_softcapping", IsUsed, "capped attention scores are not planned"},
-    {"final_logit_softcapping", IsUsed, "capped logits are not planned"},
+    {"is_encoder_decoder", IsUsed, TEXT_MARK("decoder-only models are planned")},
+    {"pretraining_tp", IsMoreThanOne,
+     TEXT_MARK("projections in slices are not planned; set it to 1")},
+    {"partial_rotary_factor", IsNotOne,
+     TEXT_MARK("rotary positions on a part of a head are not planned")},
+    {"num_nextn_predict_layers", IsUsed,
+     TEXT_MARK("layers for multi-token prediction are not planned")},
+    {"attn_logit_softcapping", IsUsed, TEXT_MARK("capped attention scores are not planned")},
+    {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not planned")},
 };
 
 // They keep more memory than is planned, but the model is the same one.
@@ -148,7 +152,7 @@ absl::Status RefuseOtherModels(const json& object, std::span<const std::string_v
     if (found == object.end() || !refused.says(*found)) continue;
     if (std::ranges::find(own, refused.key) != own.end()) continue;
     return absl::InvalidArgumentError(
-        fmt::format("config.json: {} is set: {}", refused.key, refused.what));
+        i18n::Format("config.json: {} is set: {}", refused.key, i18n::Text(refused.what)));
   }
   return absl::OkStatus();
 }
@@ -161,10 +165,10 @@ absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
           entry.is_string() ? entry.get<std::string>() : entry.dump().substr(0, 100);
       if (kind == "full_attention") continue;
       if (kind == "sliding_attention" && config.sliding_window > 0) continue;
-      return absl::InvalidArgumentError(fmt::format(
-          "config.json: layer_types has {}; planned are layers of full_attention, and of "
-          "sliding_attention with a sliding_window",
-          Quoted(kind)));
+      return absl::InvalidArgumentError(
+          i18n::Format("config.json: layer_types has {}; supported are full_attention, and "
+                       "sliding_attention with a sliding_window",
+                       Quoted(kind)));
     }
   }
   for (const auto& [key, value] : object.items()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/model_keys.h"
 
 namespace vramscope::run {
@@ -17,7 +18,7 @@ absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(tex
 absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
   auto it = object.find("rope_scaling");
   if (it == object.end() || it->is_null()) return absl::OkStatus();
-  if (!it->is_object()) return Invalid("rope_scaling is not an object");
+  if (!it->is_object()) return Invalid(i18n::Text("rope_scaling is not an object"));
   ConfigReader reader(*it, "rope_scaling.");
   const std::string type = reader.String("rope_type", reader.String("type", "default"));
   if (type == "default") return reader.status();
@@ -34,11 +35,12 @@ absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
     config.rope_original_positions =
         reader.Number("original_max_position_embeddings", 1, 1e9, 8192);
     if (config.rope_high_freq_factor <= config.rope_low_freq_factor) {
-      reader.Fail("rope_scaling.high_freq_factor must be above rope_scaling.low_freq_factor");
+      reader.Fail(
+          i18n::Text("rope_scaling.high_freq_factor must be above rope_scaling.low_freq_factor"));
     }
     return reader.status();
   }
-  return Invalid(fmt::format(
+  return Invalid(i18n::Format(
       "rope_scaling.rope_type \"{}\" is not supported; supported: default, linear, llama3", type));
 }
 
@@ -49,7 +51,7 @@ absl::StatusOr<Activation> ActivationOf(const std::string& name, const char* key
   if (name == "gelu") return Activation::kGelu;
   if (name == "gelu_new") return Activation::kGeluNew;
   if (name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
-  return Invalid(fmt::format(
+  return Invalid(i18n::Format(
       "{} \"{}\" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh", key, name));
 }
 
@@ -58,9 +60,9 @@ int64_t RotaryWidth(ConfigReader& reader, int64_t head_dim, double fallback) {
   const auto width = static_cast<int64_t>(static_cast<double>(head_dim) * share);
   if (width < 2 || width % 2 != 0) {
     reader.Fail(
-        fmt::format("partial_rotary_factor {} of a head of {} is {}: rotary positions need "
-                    "pairs",
-                    share, head_dim, width));
+        i18n::Format("partial_rotary_factor {} of a head size of {} gives {}; rotary positions "
+                     "need an even number",
+                     share, head_dim, width));
   }
   return width;
 }
@@ -82,15 +84,16 @@ absl::Status ReadRotaryDecoder(const json& object, const RotaryDecoderKeys& keys
   const int64_t stated = reader.Integer({"head_dim"}, 2, kMaxHidden, config.head_dim);
   config.head_dim = stated > 0 ? stated : share;
   if (!divides && stated == 0) {
-    reader.Fail(fmt::format("hidden_size {} is not a multiple of num_attention_heads {}",
-                            config.hidden_size, config.heads));
+    reader.Fail(i18n::Format("hidden_size {} is not a multiple of num_attention_heads {}",
+                             config.hidden_size, config.heads));
   }
   if (config.heads % config.kv_heads != 0) {
-    reader.Fail(fmt::format("num_attention_heads {} is not a multiple of num_key_value_heads {}",
-                            config.heads, config.kv_heads));
+    reader.Fail(i18n::Format("num_attention_heads {} is not a multiple of num_key_value_heads {}",
+                             config.heads, config.kv_heads));
   }
   if (config.head_dim % 2 != 0) {
-    reader.Fail(fmt::format("head size {} is odd: rotary positions need pairs", config.head_dim));
+    reader.Fail(
+        i18n::Format("head size {} is odd; rotary positions need an even number", config.head_dim));
   }
   config.max_positions =
       reader.Integer({"max_position_embeddings"}, 1, kMaxPositions, config.max_positions);

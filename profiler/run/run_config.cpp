@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/config_proto.h"
 #include "profiler/run/device_file.h"
@@ -47,12 +48,12 @@ absl::Status UnknownPreset(std::string_view name) {
   for (std::string_view each : names) list += fmt::format("{}{}", list.empty() ? "" : ", ", each);
   if (name.find('/') != std::string_view::npos || name.ends_with(".json"))
     return absl::InvalidArgumentError(
-        fmt::format("model: {} is the name of a file: give a model's config.json as --model FILE, "
-                    "or open it in the window; by name there are: {}",
-                    Quoted(name), list));
-  return absl::InvalidArgumentError(fmt::format(
+        i18n::Format("model: {} is the name of a file; give a model's config.json as --model FILE, "
+                     "or open it in the window; presets are: {}",
+                     Quoted(name), list));
+  return absl::InvalidArgumentError(i18n::Format(
       "model: no preset {}{}; choose from: {}", Quoted(name),
-      near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near), list));
+      near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near), list));
 }
 
 // What a run.json or a message holds. A model's name goes with its text, when that is there.
@@ -151,8 +152,8 @@ struct RunConfigBuilder::Impl {
 absl::Status RunConfigBuilder::Impl::SetSeq(std::string_view value) {
   absl::StatusOr<Seq> seq = ParseSeq(value);
   if (!seq.ok()) {
-    return absl::InvalidArgumentError(fmt::format("seq: {} is not allowed; {}", Quoted(value),
-                                                  std::string(seq.status().message())));
+    return absl::InvalidArgumentError(i18n::Format("seq: {} is not allowed; {}", Quoted(value),
+                                                   std::string(seq.status().message())));
   }
   settings["seq"] = fmt::format("{}", seq->tokens);
   const bool stream = !seq->lengths.empty() || !seq->file.empty();
@@ -188,8 +189,8 @@ absl::Status RunConfigBuilder::SetPreset(std::string_view name) {
 
 absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string_view json) {
   if (json.size() > kMaxModelConfig) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {} is more than a config.json can be", name, FormatBytes(json.size())));
+    return absl::InvalidArgumentError(i18n::Format("{}: {} are more than a config.json can have",
+                                                   name, FormatBytes(json.size())));
   }
   try {
     // Whoever reads it later may do so by recursion.
@@ -201,15 +202,15 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
     const nlohmann::json parsed = nlohmann::json::parse(json, watch);
     if (too_deep) {
       return absl::InvalidArgumentError(
-          fmt::format("{}: nested more than {} deep", name, kMaxModelConfigDepth));
+          i18n::Format("{}: nested more than {} deep", name, kMaxModelConfigDepth));
     }
     if (!parsed.is_object()) {
       return absl::InvalidArgumentError(
-          fmt::format("{}: expected a Hugging Face config.json, one JSON object in braces", name));
+          i18n::Format("{}: expected a Hugging Face config.json, one JSON object in braces", name));
     }
   } catch (const nlohmann::json::exception& error) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: not JSON: {}", name, Printable(WithoutTag(error.what()), 300)));
+        i18n::Format("{}: not JSON: {}", name, Printable(WithoutTag(error.what()), 300)));
   }
   impl_->model = Model{ValidUtf8(name), std::string(json)};
   impl_->preset_defaults.clear();
@@ -284,8 +285,8 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
   const int64_t tokens = int64_t{config.batch} * config.seq;
   if (tokens > kMaxTokens) {
     return absl::InvalidArgumentError(
-        fmt::format("batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed",
-                    config.batch, config.seq, tokens, kMaxTokens));
+        i18n::Format("batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed",
+                     config.batch, config.seq, tokens, kMaxTokens));
   }
   return config;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/device_text.h"
 #include "profiler/run/keys.h"
 #include "profiler/run/messages.h"
@@ -57,9 +58,9 @@ std::string SnakeCase(std::string_view text) {
 }
 
 std::string WhatIsExpected(std::string_view path) {
-  if (path == "model") return "expected the name of a preset in quotes";
+  if (path == "model") return i18n::Text("expected the name of a preset in quotes");
   if (path == "model_config_json") {
-    return "expected the text of a config.json as one string; --model reads a file";
+    return i18n::Text("expected the text of a config.json as one string; --model reads a file");
   }
   return Expected(*FindSpec(path));
 }
@@ -143,7 +144,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool parse_error(size_t, const std::string& token, const json::exception& error) override {
     if (error.id == kNumberOverflow && !path_.empty()) return Wrong(Printable(token, 60));
     status_ = absl::InvalidArgumentError(
-        fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
+        i18n::Format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
     return false;
   }
 
@@ -173,18 +174,18 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   bool Once() {
     if (seen_.insert(path_).second) return true;
-    status_ = absl::InvalidArgumentError(fmt::format("{}: set twice; keep one of them", path_));
+    status_ = absl::InvalidArgumentError(i18n::Format("{}: set twice; keep one of them", path_));
     return false;
   }
 
   // `text`: of a value that one of a group's keys may have been meant to have.
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
-      status_ = absl::InvalidArgumentError(
-          "expected one JSON object in braces, as {\"model\": \"gpt2\", \"batch\": 4}");
+      status_ = absl::InvalidArgumentError(i18n::Text(
+          "expected one JSON object in braces, such as {\"model\": \"gpt2\", \"batch\": 4}"));
     } else if (IsLeaf(path_)) {
       status_ = absl::InvalidArgumentError(
-          fmt::format("{}: {} is not allowed; {}", path_, value, WhatIsExpected(path_)));
+          i18n::Format("{}: {} is not allowed; {}", path_, value, WhatIsExpected(path_)));
     } else {
       const std::vector<std::string_view> names = KeysOfGroup(path_);
       const auto fits = [&](std::string_view name) {
@@ -193,10 +194,10 @@ class SettingsReader : public nlohmann::json_sax<json> {
       const auto meant = std::find_if(names.begin(), names.end(), fits);
       const bool found = meant != names.end();
       status_ = absl::InvalidArgumentError(
-          fmt::format("{0}: {1} is not allowed; it is a group of keys, write \"{0}.{2}\": {3} or "
-                      "\"{0}\": {{\"{2}\": {3}}}; its keys are: {4}",
-                      path_, value, found ? *meant : names.front(), found ? value : "...",
-                      fmt::join(names, ", ")));
+          i18n::Format("{0}: {1} is not allowed; {0} is a group of keys: write \"{0}.{2}\": {3} or "
+                       "\"{0}\": {{\"{2}\": {3}}}; its keys are: {4}",
+                       path_, value, found ? *meant : names.front(), found ? value : "...",
+                       fmt::join(names, ", ")));
     }
     return false;
   }
@@ -243,12 +244,12 @@ std::string JsonFromSettings(const Settings& settings) {
 absl::StatusOr<Settings> SettingsFromJson(std::string_view text) {
   if (text.size() > kMaxJson) {
     return absl::InvalidArgumentError(
-        fmt::format("{} is more than a run.json can be", FormatBytes(text.size())));
+        i18n::Format("{} are more than a run.json can have", FormatBytes(text.size())));
   }
   SettingsReader reader;
   const bool read = json::sax_parse(text, &reader);
   if (!reader.status().ok()) return reader.status();
-  if (!read) return absl::InvalidArgumentError("not JSON");
+  if (!read) return absl::InvalidArgumentError(i18n::Text("not JSON"));
   return std::move(reader.settings());
 }
 

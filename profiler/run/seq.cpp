@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/length_histogram.h"
 #include "profiler/run/lengths.h"
 #include "profiler/run/text_formats.h"
@@ -12,10 +13,10 @@
 namespace vramscope::run {
 namespace {
 
-constexpr std::string_view kExpected =
+constexpr std::string_view kExpected = TEXT_MARK(
     "expected tokens in a sample, from 1 to 1048576; or, of the micro-batches in turn, a list "
     "(\"400,1536,400\") or ranges (\"256-1024\"), at most 4096 of them; or the path of a file with "
-    "lines \"length,count\", from which each micro-batch draws its samples";
+    "lines \"length,count\", from which each micro-batch draws its samples");
 constexpr size_t kFewCharacters = 24;
 
 absl::StatusOr<Seq> OfFile(std::string_view text) {
@@ -25,7 +26,7 @@ absl::StatusOr<Seq> OfFile(std::string_view text) {
       good.ok() ? ReadHistogram(path) : absl::StatusOr<LengthHistogram>(good.status());
   if (histogram.ok()) return Seq{.tokens = histogram->lengths.back(), .lengths = {}, .file = path};
   return absl::InvalidArgumentError(
-      fmt::format("{}; {}", std::string(histogram.status().message()), kExpected));
+      fmt::format("{}; {}", std::string(histogram.status().message()), i18n::Text(kExpected)));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string_view ExpectedSeq() { return kExpected; }
 absl::StatusOr<Seq> ParseSeq(std::string_view text) {
   if (text.find_first_not_of("0123456789,.- ") != std::string_view::npos) return OfFile(text);
   const absl::StatusOr<std::vector<LengthRange>> ranges = ParseLengths(text);
-  if (!ranges.ok() || ranges->empty()) return absl::InvalidArgumentError(std::string(kExpected));
+  if (!ranges.ok() || ranges->empty()) return absl::InvalidArgumentError(i18n::Text(kExpected));
   Seq out;
   for (const LengthRange& range : *ranges) out.tokens = std::max(out.tokens, range.high);
   const bool one = ranges->size() == 1 && ranges->front().low == ranges->front().high;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/lengths.h"
 #include "profiler/run/units.h"
@@ -12,15 +13,15 @@
 namespace vramscope::run {
 namespace {
 
-constexpr std::string_view kNames =
-    "expected module names with commas between them, as \"q_proj,v_proj\"; a run.json may write "
-    "[\"q_proj\", \"v_proj\"]";
-constexpr std::string_view kPattern =
-    "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"";
-constexpr std::string_view kLengths =
-    "expected lengths of the micro-batches in turn, as \"400,1536,400\", or ranges, as "
-    "\"256-1024\", each from 1 to 1048576, at most 4096; empty: all as seq says";
-constexpr std::string_view kPath = "expected the path of a folder that is there";
+constexpr std::string_view kNames = TEXT_MARK(
+    "expected module names with commas between them, such as \"q_proj,v_proj\"; a run.json may "
+    "write [\"q_proj\", \"v_proj\"]");
+constexpr std::string_view kPattern = TEXT_MARK(
+    "expected all, first-layer, last-layer or a pattern over parameter names, such as \"*.mlp.*\"");
+constexpr std::string_view kLengths = TEXT_MARK(
+    "expected lengths of the micro-batches in turn, such as \"400,1536,400\", or ranges, such as "
+    "\"256-1024\", each from 1 to 1048576, at most 4096; empty: all have the length of seq");
+constexpr std::string_view kPath = TEXT_MARK("expected the path of an existing folder");
 constexpr int64_t kMaxLength = 1 << 20;
 constexpr size_t kMaxLengths = 4096;
 
@@ -52,14 +53,14 @@ absl::StatusOr<std::string> Names(std::string_view text) {
   for (const std::string& name : names) {
     for (char c : name) good = good && IsNameChar(c, "_.-");
   }
-  if (!good) return absl::InvalidArgumentError(std::string(kNames));
+  if (!good) return absl::InvalidArgumentError(i18n::Text(kNames));
   return fmt::format("{}", fmt::join(names, ","));
 }
 
 absl::StatusOr<std::string> Pattern(std::string_view text) {
   bool good = !text.empty() && text.size() <= 256;
   for (char c : text) good = good && IsNameChar(c, "_.-*?[],!");
-  if (!good) return absl::InvalidArgumentError(std::string(kPattern));
+  if (!good) return absl::InvalidArgumentError(i18n::Text(kPattern));
   return std::string(text);
 }
 
@@ -76,14 +77,14 @@ absl::StatusOr<std::string> Lengths(std::string_view text) {
 
 absl::StatusOr<std::string> Path(std::string_view text) {
   if (text.size() > 4096 || text.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(std::string(kPath));
+    return absl::InvalidArgumentError(i18n::Text(kPath));
   }
   return std::string(text);
 }
 
 // A setting of the caching allocator, by its name; empty: PyTorch's default.
 constexpr std::string_view kAllocator =
-    "expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch's default";
+    TEXT_MARK("expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch's default");
 
 template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {
@@ -93,7 +94,7 @@ absl::StatusOr<std::string> Allocator(std::string_view text) {
   const bool one = value.find(',') == value.npos || (value.front() == '[' && value.back() == ']');
   const absl::Status status = ParseAllocConf(fmt::format("{}:{}", kSetting, value)).status();
   if (!status.ok() || !one) {
-    return status.ok() ? absl::InvalidArgumentError(std::string(kAllocator)) : status;
+    return status.ok() ? absl::InvalidArgumentError(i18n::Text(kAllocator)) : status;
   }
   return value;
 }
@@ -129,7 +130,7 @@ std::vector<std::string> SplitNames(std::string_view text) {
 }
 
 absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text) {
-  const absl::Status bad = absl::InvalidArgumentError(std::string(kLengths));
+  const absl::Status bad = absl::InvalidArgumentError(i18n::Text(kLengths));
   std::vector<LengthRange> out;
   for (std::string_view part : Split(text)) {
     // "256-1024", or "256..1024".

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::run {
 
 std::string FormatMilliseconds(double ms) {
@@ -25,7 +27,7 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
                         : unit == "s"                ? 1e9
                                                      : 0;
   if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
-    return absl::InvalidArgumentError(fmt::format(
+    return absl::InvalidArgumentError(i18n::Format(
         "\"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
   }
   return std::llround(value * factor);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/messages.h"
 
 namespace vramscope::run {
@@ -79,15 +80,15 @@ absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
   const double factor = UnitFactor(unit);
   if (error != std::errc() || factor == 0 || !std::isfinite(value) || value < 0) {
     return absl::InvalidArgumentError(
-        fmt::format("{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, "
-                    "MiB, GiB or TiB (\"24GiB\")",
-                    Quoted(text)));
+        i18n::Format("{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, "
+                     "GiB or TiB (\"24GiB\")",
+                     Quoted(text)));
   }
   const double bytes = value * factor;
   constexpr double kMost = 1152921504606846976.0;  // 2^60
   if (bytes > kMost) {
     return absl::InvalidArgumentError(
-        fmt::format("{} is too large a size (at most 1 EiB)", Quoted(text)));
+        i18n::Format("{} is too large a size (at most 1 EiB)", Quoted(text)));
   }
   return static_cast<uint64_t>(std::llround(bytes));
 }
@@ -97,7 +98,7 @@ absl::StatusOr<int64_t> ParseInteger(std::string_view text) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (text.empty() || error != std::errc() || end != last) {
-    return absl::InvalidArgumentError(fmt::format("{} is not a whole number", Quoted(text)));
+    return absl::InvalidArgumentError(i18n::Format("{} is not a whole number", Quoted(text)));
   }
   return value;
 }
@@ -107,7 +108,7 @@ absl::StatusOr<double> ParseNumber(std::string_view text) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (text.empty() || error != std::errc() || end != last || !std::isfinite(value)) {
-    return absl::InvalidArgumentError(fmt::format("{} is not a number", Quoted(text)));
+    return absl::InvalidArgumentError(i18n::Format("{} is not a number", Quoted(text)));
   }
   return value;
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 #include "profiler/setup/wheels.h"
 
@@ -107,19 +108,19 @@ absl::Status CheckTorch(const std::string& packages) {
   only.python_path = packages;
   const program::Interpreter found = program::InspectInterpreter("", "", only);
   if (found.build == program::TorchBuild::kNone)
-    return absl::NotFoundError(fmt::format("no torch/ in {}", packages));
+    return absl::NotFoundError(i18n::Format("no torch/ in {}", packages));
   const std::string version = found.torch.substr(0, found.torch.find('+'));
   if (version != TorchVersion() || found.build != program::TorchBuild::kCuda ||
       !found.cuda.starts_with(kCudaMajor)) {
     return absl::FailedPreconditionError(
-        fmt::format("{}{} in {}: the embedded loop needs torch {} in the build for CUDA 13",
-                    program::TorchText(found),
-                    found.cuda.empty() ? "" : fmt::format(" for CUDA {}", found.cuda), packages,
-                    TorchVersion()));
+        i18n::Format("{}{} in {}: the embedded loop needs torch {} in the build for CUDA 13",
+                     program::TorchText(found),
+                     found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
+                     TorchVersion()));
   }
   for (const char* library : kLibraries) {
     if (IsLibrary(fs::path(LibraryFolder(packages)) / library)) continue;
-    return absl::FailedPreconditionError(fmt::format(
+    return absl::FailedPreconditionError(i18n::Format(
         "torch {} in {} has no {} that can be used here", found.torch, packages, library));
   }
   return absl::OkStatus();
@@ -168,8 +169,8 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
 std::string HowToGetLibTorch(const LibTorch& not_found) {
   uint64_t bytes = 0;
   for (const Wheel& wheel : WheelsFor("run")) bytes += wheel.bytes;
-  std::string text = fmt::format(
-      "the built-in models are planned by LibTorch {}, which is not installed: `vramscope setup` "
+  std::string text = i18n::Format(
+      "the built-in models are planned by LibTorch {}, which is not installed; `vramscope setup` "
       "downloads it ({})",
       TorchVersion(), run::FormatBytes(bytes));
   for (const std::string& other : not_found.others) text += "; " + other;
@@ -194,18 +195,18 @@ std::string DownloadedTorch() {
 
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library) {
   if (machine != "x86_64")
-    return fmt::format(
-        "LibTorch {} with CUDA 13 exists here for x86-64 alone, and this computer is {}",
+    return i18n::Format(
+        "LibTorch {} with CUDA 13 is only available for x86-64, and this computer is {}",
         TorchVersion(), machine);
   // Of a later glibc than that of the wheel's name (manylinux_2_28).
   constexpr int kLeast = 28;
   int major = 0, minor = 0;
   if (std::sscanf(c_library.c_str(), "glibc %d.%d", &major, &minor) != 2)
-    return fmt::format("PyTorch's wheels need the GNU C library, and this computer has {}",
-                       c_library.empty() ? "another (musl?)" : c_library);
+    return i18n::Format("PyTorch's wheels need the GNU C library, and this computer has {}",
+                        c_library.empty() ? i18n::Text("another one (musl?)") : c_library);
   if (major < 2 || (major == 2 && minor < kLeast))
-    return fmt::format("PyTorch's wheels need glibc 2.{}, and this computer has {}", kLeast,
-                       c_library);
+    return i18n::Format("PyTorch's wheels need glibc 2.{}, and this computer has {}", kLeast,
+                        c_library);
   return "";
 }
 

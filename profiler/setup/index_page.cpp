@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::setup {
 namespace {
 
@@ -64,7 +66,7 @@ absl::StatusOr<std::string> FindWheel(std::string_view page, const Wheel& wheel)
   const bool json = first != page.npos && page[first] == '{';
   const std::string link = json ? OfJson(page, wheel) : OfHtml(page, wheel);
   if (link.empty() || link.size() > kLongestLink)
-    return absl::NotFoundError(fmt::format("the index has no {}", wheel.file));
+    return absl::NotFoundError(i18n::Format("the package index has no {}", wheel.file));
   return link;
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/run/units.h"
 #include "profiler/setup/find_libtorch.h"
@@ -30,7 +31,7 @@ constexpr int kLockTurns = 10;
 
 absl::Status SystemError(int error, const std::string& path) {
   if (error == ENOSPC || error == EDQUOT) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return absl::ResourceExhaustedError(i18n::Format(
         "{}: the disk is full; make room, or set XDG_DATA_HOME to a folder on another disk", path));
   }
   return absl::ErrnoToStatus(error, path);
@@ -132,7 +133,7 @@ uint64_t BytesBelow(const std::string& folder) {
 absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder) {
   if (data_folder.empty())
     return absl::FailedPreconditionError(
-        "neither $XDG_DATA_HOME nor $HOME names a folder to download LibTorch into");
+        i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
   // Again where another process removed the folder (Remove()) between two of these calls.
   for (int turn = 1;; ++turn) {
     std::error_code error;
@@ -147,13 +148,13 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
       close(fd);
       if (why != EWOULDBLOCK) return SystemError(why, path);
       return absl::UnavailableError(
-          fmt::format("another vramscope is setting up LibTorch in {}", data_folder));
+          i18n::Format("another vramscope is setting up LibTorch in {}", data_folder));
     }
     if (IsFileAt(fd, path)) return InstallFolder(data_folder, fd);
     close(fd);  // a removed file locks nobody out
     if (turn == kLockTurns)
       return absl::UnavailableError(
-          fmt::format("another vramscope is removing LibTorch from {}", data_folder));
+          i18n::Format("another vramscope is removing LibTorch from {}", data_folder));
   }
 }
 
@@ -183,10 +184,10 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
   const fs::space_info space = fs::space(path_, error);
   if (error) return SystemError(error.value(), path_);
   if (space.available >= needed) return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format(
-      "{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder on another "
-      "disk",
-      path_, run::FormatBytes(space.available), run::FormatBytes(needed)));
+  return absl::ResourceExhaustedError(
+      i18n::Format("{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder "
+                   "on another disk",
+                   path_, run::FormatBytes(space.available), run::FormatBytes(needed)));
 }
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
@@ -211,8 +212,8 @@ absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Prog
   const fs::space_info space = fs::space(path_, error);
   if (!error && space.available < total) {
     return absl::ResourceExhaustedError(
-        fmt::format("{} has {} left, and {} are needed to unpack LibTorch", path_,
-                    run::FormatBytes(space.available), run::FormatBytes(total)));
+        i18n::Format("{} has {} left, and {} are needed to unpack LibTorch", path_,
+                     run::FormatBytes(space.available), run::FormatBytes(total)));
   }
   std::string folder = (fs::path(path_) / kPartial).string() + "XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return SystemError(errno, path_);
@@ -222,14 +223,14 @@ absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Prog
       done += bytes;
       if (progress) progress(done, total);
       return cancel != nullptr && cancel->load(std::memory_order_relaxed)
-                 ? absl::CancelledError("cancelled")
+                 ? absl::CancelledError(i18n::Text("cancelled"))
                  : absl::OkStatus();
     });
     if (!status.ok()) return status;
   }
   if (absl::Status status = CheckTorch(folder); !status.ok()) {
     return absl::DataLossError(
-        fmt::format("what was downloaded cannot be used: {}", std::string(status.message())));
+        i18n::Format("the download cannot be used: {}", std::string(status.message())));
   }
   const fs::path target = TorchPath();
   fs::remove_all(target, error);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "resources/embedded_file.h"
 
 namespace vramscope::setup {
@@ -37,7 +38,7 @@ absl::StatusOr<std::vector<Wheel>> ParseWheels(std::string_view text) {
                       absl::SimpleAtoi(words[4], &wheel.bytes);
     if (!good) {
       return absl::InvalidArgumentError(
-          fmt::format("no pinned wheel: \"{}\"", std::string_view(line.data(), line.size())));
+          i18n::Format("not a pinned wheel: \"{}\"", std::string_view(line.data(), line.size())));
     }
     wheel.name = words[0].substr(0, equals);
     wheel.version = words[0].substr(equals + 2);
@@ -48,7 +49,7 @@ absl::StatusOr<std::vector<Wheel>> ParseWheels(std::string_view text) {
                       wheel.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!hash || wheel.file.find('/') != std::string::npos) {
       return absl::InvalidArgumentError(
-          fmt::format("{}: no SHA-256, or no name of a file", wheel.name));
+          i18n::Format("{}: the SHA-256 or the name of the file is missing", wheel.name));
     }
     wheels.push_back(std::move(wheel));
   }

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::setup {
 namespace {
 
@@ -95,11 +97,11 @@ bool IsSafeName(std::string_view name) {
 }
 
 absl::Status ZipReader::Damaged(std::string_view what) const {
-  return absl::DataLossError(fmt::format("{}: a damaged zip archive: {}", path_, what));
+  return absl::DataLossError(i18n::Format("{}: the zip archive is damaged: {}", path_, what));
 }
 absl::Status ZipReader::Refused(std::string_view what) const {
   return absl::InvalidArgumentError(
-      fmt::format("{}: this zip archive is not unpacked: {}", path_, what));
+      i18n::Format("{}: the zip archive was not unpacked: {}", path_, what));
 }
 
 absl::StatusOr<std::unique_ptr<ZipReader>> ZipReader::Open(const std::string& path,
@@ -110,7 +112,7 @@ absl::StatusOr<std::unique_ptr<ZipReader>> ZipReader::Open(const std::string& pa
     const int error = errno;
     if (fd < 0) return absl::ErrnoToStatus(error, path);
     close(fd);
-    return absl::InvalidArgumentError(fmt::format("{}: not a file", path));
+    return absl::InvalidArgumentError(i18n::Format("{}: not a file", path));
   }
   std::unique_ptr<ZipReader> zip(new ZipReader(fd, path, static_cast<uint64_t>(about.st_size)));
   if (const absl::Status status = zip->ReadDirectory(limits); !status.ok()) return status;
@@ -120,12 +122,12 @@ absl::StatusOr<std::unique_ptr<ZipReader>> ZipReader::Open(const std::string& pa
 ZipReader::~ZipReader() { close(fd_); }
 
 absl::Status ZipReader::Read(uint64_t offset, char* out, size_t bytes) const {
-  if (offset > size_ || bytes > size_ - offset) return Damaged("it ends too early");
+  if (offset > size_ || bytes > size_ - offset) return Damaged(i18n::Text("it ends too early"));
   while (bytes > 0) {
     const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return absl::ErrnoToStatus(errno, path_);
-    if (got == 0) return Damaged("it became shorter while it was read");
+    if (got == 0) return Damaged(i18n::Text("it became shorter while it was read"));
     out += got;
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<size_t>(got);
@@ -134,18 +136,19 @@ absl::Status ZipReader::Read(uint64_t offset, char* out, size_t bytes) const {
 }
 
 absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
-  if (size_ < kEndBytes) return Refused("it is none");
+  if (size_ < kEndBytes) return Refused(i18n::Text("it is not a zip archive"));
   const uint64_t tail = std::min<uint64_t>(size_, kEndBytes + kMostComment);
   std::string bytes(tail, '\0');
   if (absl::Status status = Read(size_ - tail, bytes.data(), tail); !status.ok()) return status;
   // From the end: the record whose comment ends with the file.
   size_t at = tail - kEndBytes;
   while (U32(&bytes[at]) != kEndSignature || at + kEndBytes + U16(&bytes[at + 20]) != tail) {
-    if (at == 0) return Refused("it is none, or it was cut");
+    if (at == 0) return Refused(i18n::Text("it is not a zip archive, or it is cut off"));
     --at;
   }
   const char* end = &bytes[at];
-  if (U16(end + 4) != 0 || U16(end + 6) != 0) return Refused("it is a part of one");
+  if (U16(end + 4) != 0 || U16(end + 6) != 0)
+    return Refused(i18n::Text("it is a part of a split archive"));
   Directory out{.offset = U32(end + 16), .bytes = U32(end + 12), .entries = U16(end + 10)};
   const bool large = out.offset == kMask32 || out.bytes == kMask32 || out.entries == 0xffff;
   const uint64_t end_offset = size_ - tail + at;
@@ -155,12 +158,13 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
       return s;
     if (U32(locator) == kLocator64Signature) {
       if (absl::Status s = Read(U64(locator + 8), record, sizeof record); !s.ok()) return s;
-      if (U32(record) != kEnd64Signature) return Damaged("its directory is not where it should be");
+      if (U32(record) != kEnd64Signature)
+        return Damaged(i18n::Text("its directory is not where it should be"));
       out = {.offset = U64(record + 48), .bytes = U64(record + 40), .entries = U64(record + 32)};
     }
   }
   if (out.offset > end_offset || out.bytes > end_offset - out.offset)
-    return Damaged("its directory does not lie within it");
+    return Damaged(i18n::Text("its directory does not lie within it"));
   return out;
 }
 
@@ -168,7 +172,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
   const absl::StatusOr<Directory> directory = FindDirectory();
   if (!directory.ok()) return directory.status();
   if (directory->bytes > kMostDirectory || directory->entries > limits.entries)
-    return absl::ResourceExhaustedError(fmt::format("{}: too many files in it", path_));
+    return absl::ResourceExhaustedError(i18n::Format("{}: it has too many files", path_));
   std::string bytes(directory->bytes, '\0');
   if (absl::Status s = Read(directory->offset, bytes.data(), bytes.size()); !s.ok()) return s;
   std::string_view rest = bytes;
@@ -176,45 +180,46 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < directory->entries; ++i) {
     if (rest.size() < kEntryBytes || U32(rest.data()) != kEntrySignature)
-      return Damaged("its directory has fewer entries than it says");
+      return Damaged(i18n::Text("its directory has fewer entries than stated"));
     const char* e = rest.data();
     const size_t name = U16(e + 28), extra = U16(e + 30), comment = U16(e + 32);
-    if (rest.size() - kEntryBytes < name + extra + comment) return Damaged("an entry is cut");
+    if (rest.size() - kEntryBytes < name + extra + comment)
+      return Damaged(i18n::Text("an entry is cut off"));
     Entry entry{.name = std::string(rest.substr(kEntryBytes, name)),
                 .bytes = U32(e + 24),
                 .stored = U32(e + 20),
                 .header = U32(e + 42),
                 .crc = U32(e + 16)};
     if (!TakeZip64(rest.substr(kEntryBytes + name, extra), entry.bytes, entry.stored, entry.header))
-      return Damaged("an entry's sizes are not there");
+      return Damaged(i18n::Text("an entry has no sizes"));
     const uint16_t flags = U16(e + 8), method = U16(e + 10);
     const uint32_t mode = e[5] == kUnix ? U32(e + 38) >> 16 : 0;
     const std::string_view in_place = rest.substr(kEntryBytes, name);
     rest.remove_prefix(kEntryBytes + name + extra + comment);
     const bool folder = entry.name.ends_with('/');
     if (!IsSafeName(folder ? in_place.substr(0, in_place.size() - 1) : in_place))
-      return Refused("a name in it leads elsewhere or is none");
-    if ((flags & kEncrypted) != 0) return Refused(fmt::format("{} is encrypted", entry.name));
+      return Refused(i18n::Text("an entry has no name, or a name outside of the folder"));
+    if ((flags & kEncrypted) != 0) return Refused(i18n::Format("{} is encrypted", entry.name));
     if (method != kStored && method != kDeflated)
       return Refused(
-          fmt::format("{} is compressed in another way (method {})", entry.name, method));
+          i18n::Format("{} is compressed by an unsupported method ({})", entry.name, method));
     const bool ordinary = (mode & S_IFMT) == 0 || (folder ? S_ISDIR(mode) : S_ISREG(mode));
-    if (!ordinary) return Refused(fmt::format("{} is a link or no ordinary file", entry.name));
+    if (!ordinary) return Refused(i18n::Format("{} is a link or not an ordinary file", entry.name));
     entry.deflated = method == kDeflated;
     if (folder && entry.bytes == 0) continue;
-    if (folder) return Refused(fmt::format("{} is a folder with content", entry.name));
+    if (folder) return Refused(i18n::Format("{} is a folder with content", entry.name));
     if (!names.insert(in_place).second)
-      return Refused(fmt::format("{} is in it twice", entry.name));
+      return Refused(i18n::Format("{} is there twice", entry.name));
     if (entry.deflated ? entry.bytes / kMostRatio > entry.stored : entry.bytes != entry.stored)
-      return Damaged(fmt::format("{} cannot have the size that it says", entry.name));
+      return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
       return absl::ResourceExhaustedError(
-          fmt::format("{}: it would unpack to more than {} bytes", path_, limits.total_bytes));
+          i18n::Format("{}: unpacked it would have more than {} bytes", path_, limits.total_bytes));
     }
     total += entry.bytes;
     if (entry.stored > size_ || entry.header > directory->offset ||
         entry.stored + kLocalBytes > directory->offset - entry.header)
-      return Damaged(fmt::format("{} does not lie within it", entry.name));
+      return Damaged(i18n::Format("{} lies outside of the archive", entry.name));
     entries_.push_back(std::move(entry));
   }
   // Entries that share their data would unpack to far more than is stored.
@@ -222,7 +227,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
   for (size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].header - entries_[i - 1].header < kLocalBytes + entries_[i - 1].stored)
       return Refused(
-          fmt::format("{} and {} share their data", entries_[i - 1].name, entries_[i].name));
+          i18n::Format("{} and {} share their data", entries_[i - 1].name, entries_[i].name));
   }
   return absl::OkStatus();
 }
@@ -231,9 +236,10 @@ absl::StatusOr<uint64_t> ZipReader::DataOffset(const Entry& entry) const {
   char local[kLocalBytes];
   if (absl::Status s = Read(entry.header, local, sizeof local); !s.ok()) return s;
   if (U32(local) != kLocalSignature || U16(local + 26) != entry.name.size())
-    return Damaged(fmt::format("{} is not where it should be", entry.name));
+    return Damaged(i18n::Format("{} is not where it should be", entry.name));
   const uint64_t at = entry.header + kLocalBytes + U16(local + 26) + U16(local + 28);
-  if (at > size_ || entry.stored > size_ - at) return Damaged(fmt::format("{} is cut", entry.name));
+  if (at > size_ || entry.stored > size_ - at)
+    return Damaged(i18n::Format("{} is cut off", entry.name));
   return at;
 }
 
@@ -246,7 +252,8 @@ absl::Status ZipReader::Extract(const Entry& entry,
   };
   std::string in(kPiece, '\0'), out(entry.deflated ? 4 * kPiece : 0, '\0');
   Inflater inflater;
-  if (!inflater.ready()) return absl::ResourceExhaustedError("no memory is left to unpack with");
+  if (!inflater.ready())
+    return absl::ResourceExhaustedError(i18n::Text("not enough host memory to unpack"));
   uint64_t read = 0, written = 0;
   uLong crc = crc32(0, nullptr, 0);
   const auto hand_on = [&](std::string_view bytes) -> absl::Status {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/columns.h"
 
 namespace vramscope::trace {
@@ -97,17 +98,18 @@ void ActivityTable::Append(const Activity& activity) {
 
 absl::Status CheckActivity(const Activity& a, size_t strings) {
   if (static_cast<int>(a.kind) >= kActivityKindCount)
-    return absl::DataLossError(fmt::format("an activity of kind {}", static_cast<int>(a.kind)));
-  if (static_cast<int>(a.from) >= kMemorySpaceCount || static_cast<int>(a.to) >= kMemorySpaceCount)
-    return absl::DataLossError(fmt::format("a {} from memory {} to memory {}", Name(a.kind),
-                                           static_cast<int>(a.from), static_cast<int>(a.to)));
-  if (a.end_ns < a.begin_ns)
     return absl::DataLossError(
-        fmt::format("a {} from {} ns to {} ns", Name(a.kind), a.begin_ns, a.end_ns));
+        i18n::Format("unknown kind of activity {}", static_cast<int>(a.kind)));
+  if (static_cast<int>(a.from) >= kMemorySpaceCount || static_cast<int>(a.to) >= kMemorySpaceCount)
+    return absl::DataLossError(i18n::Format("a {} from unknown memory {} to {}", Name(a.kind),
+                                            static_cast<int>(a.from), static_cast<int>(a.to)));
+  if (a.end_ns < a.begin_ns)
+    return absl::DataLossError(i18n::Format("a {} from {} ns to {} ns, which is out of range",
+                                            Name(a.kind), a.begin_ns, a.end_ns));
   const uint32_t highest = std::max({a.name.value, a.op.value, a.module.value});
   if (highest >= strings)
     return absl::DataLossError(
-        fmt::format("a {} with string {} of {}", Name(a.kind), highest, strings));
+        i18n::Format("a {} names string {} of {}", Name(a.kind), highest, strings));
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/column_message.h"
 
 namespace vramscope::trace {
@@ -32,7 +33,7 @@ enum Column : int {
   kColumns,
 };
 
-constexpr ColumnShape kShape = {.what = "activity batch",
+constexpr ColumnShape kShape = {.what = TEXT_MARK("activity batch"),
                                 .columns = kColumns,
                                 .byte_columns = 1u << kDevice | 1u << kFrom | 1u << kTo,
                                 .most_rows = kMaxBatchActivities,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/activity_codec.h"
 
 namespace vramscope::trace {
@@ -46,7 +47,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
 absl::Status TraceAssembler::Impl::CheckStart(const BatchStart& start) const {
   if (start.event != events)
     return absl::DataLossError(
-        fmt::format("a batch begins at event {} where {} comes next", start.event, events));
+        i18n::Format("a batch begins at event {} instead of {}", start.event, events));
   return absl::OkStatus();
 }
 
@@ -94,12 +95,12 @@ std::string TraceAssembler::Impl::Missing(std::string_view where) const {
 
 absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
   if (!has_header && frame.type != FrameType::kTraceHeader)
-    return absl::DataLossError("a trace must begin with its header frame");
+    return absl::DataLossError(i18n::Text("a trace must begin with its header frame"));
   if (footer.has_value() && frame.type != FrameType::kEnd)
-    return absl::DataLossError("a frame after the footer");
+    return absl::DataLossError(i18n::Text("there is a frame after the footer"));
   switch (frame.type) {
     case FrameType::kTraceHeader: {
-      if (has_header) return absl::DataLossError("a second header frame");
+      if (has_header) return absl::DataLossError(i18n::Text("there is a second header frame"));
       absl::StatusOr<Header> header = DecodeHeader(frame.payload);
       if (!header.ok()) return header.status();
       has_header = true;
@@ -134,7 +135,7 @@ absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
       return absl::OkStatus();
     default:
       return absl::DataLossError(
-          fmt::format("a frame of type {} has no place in a trace", static_cast<int>(frame.type)));
+          i18n::Format("a trace has no frames of type {}", static_cast<int>(frame.type)));
   }
 }
 

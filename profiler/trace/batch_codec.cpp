@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 namespace {
 
@@ -23,7 +25,7 @@ constexpr int kColumnTime = 0, kColumnId = 1, kColumnAddress = 2, kColumnBytes =
               kColumnUserMetadata = 16, kColumnCompileContext = 17;
 
 constexpr ColumnShape kShape = {
-    .what = "event batch",
+    .what = TEXT_MARK("event batch"),
     .columns = kFieldCount,
     .byte_columns = kFieldCategory | kFieldDetail | kFieldDevice | kFieldPool,
     .most_rows = kMaxBatchEvents,
@@ -139,7 +141,7 @@ size_t BatchDecoder::Read(std::span<Event> out) {
     uint64_t v = 0;
     const auto number = [&](int f) { return in_.Number(f, v); };
     const auto byte = [&](int f) { return in_.Byte(f); };
-    if (!number(kColumnTime)) return Fail("time");
+    if (!number(kColumnTime)) return Fail(i18n::Text("time"));
     time_ns_ = static_cast<int64_t>(static_cast<uint64_t>(time_ns_) + v);
     e.time_ns = time_ns_;
     const uint32_t carries = in_.CarriedBy(kind);
@@ -149,17 +151,18 @@ size_t BatchDecoder::Read(std::span<Event> out) {
       return static_cast<uint32_t>(v);
     };
     v = 0;
-    if ((carries & kFieldId) && !number(kColumnId)) return Fail("id");
+    if ((carries & kFieldId) && !number(kColumnId)) return Fail(i18n::Text("id"));
     e.id = predictor_.Id(e.kind) + static_cast<uint64_t>(UnZigZag(v));
     v = 0;
-    if ((carries & kFieldAddress) && !number(kColumnAddress)) return Fail("address");
+    if ((carries & kFieldAddress) && !number(kColumnAddress)) return Fail(i18n::Text("address"));
     e.address = (predictor_.Address(e.kind) + static_cast<uint64_t>(UnZigZag(v))) << shift_;
     if (carries & kFieldBytes) {
-      if (!number(kColumnBytes)) return Fail("bytes");
+      if (!number(kColumnBytes)) return Fail(i18n::Text("bytes"));
       e.bytes = v;
     }
     v = 0;
-    if ((carries & kFieldRounded) && !number(kColumnRounded)) return Fail("bytes_rounded");
+    if ((carries & kFieldRounded) && !number(kColumnRounded))
+      return Fail(i18n::Text("bytes_rounded"));
     e.bytes_rounded = predictor_.Rounded(e.kind, e.bytes) + static_cast<uint64_t>(UnZigZag(v));
     if (carries & kFieldName) e.name.value = small(kColumnName);
     if (carries & kFieldModule) e.module.value = small(kColumnModule);
@@ -170,18 +173,19 @@ size_t BatchDecoder::Read(std::span<Event> out) {
     if (carries & kFieldDevice) e.device = byte(kColumnDevice);
     if (carries & kFieldPool) e.pool = static_cast<Pool>(byte(kColumnPool));
     if (carries & kFieldDuration) {
-      if (!number(kColumnDuration)) return Fail("duration");
+      if (!number(kColumnDuration)) return Fail(i18n::Text("duration"));
       e.duration_ns = v;
     }
     if (carries & kFieldStack) e.stack.value = small(kColumnStack);
     if (carries & kFieldMempool) e.mempool = small(kColumnMempool);
     if (carries & kFieldUserMetadata) e.user_metadata.value = small(kColumnUserMetadata);
     if (carries & kFieldCompileContext) e.compile_context.value = small(kColumnCompileContext);
-    if (!fits) return Fail("a value cut or out of range");
+    if (!fits) return Fail(i18n::Text("a value is cut off or out of range"));
     predictor_.See(e);
     ++next_;
   }
-  if (next_ == in_.count() && !in_.AllRead()) return Fail("bytes left over in a column");
+  if (next_ == in_.count() && !in_.AllRead())
+    return Fail(i18n::Text("bytes are left over in a column"));
   return n;
 }
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 namespace {
 
@@ -43,7 +45,7 @@ absl::Status StatusOfException() noexcept {
     return kept.prepared.out_of_memory;
   } catch (const std::exception& e) {
     try {
-      return absl::InternalError(std::string("unexpected error: ") + e.what());
+      return absl::InternalError(i18n::Format("unexpected error: {}", e.what()));
     } catch (const std::bad_alloc&) {
       return kept.prepared.unexpected;
     }

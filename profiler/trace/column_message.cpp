@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 namespace {
 
@@ -90,7 +92,7 @@ std::string ColumnWriter::Message(std::span<const std::pair<uint32_t, uint64_t>>
 }
 
 absl::Status ColumnReader::Bad(std::string_view what) const {
-  return absl::DataLossError(fmt::format("not an {}: {}", shape_->what, what));
+  return absl::DataLossError(i18n::Format("malformed {}: {}", i18n::Text(shape_->what), what));
 }
 
 absl::Status ColumnReader::Layout(std::string_view message) {
@@ -102,9 +104,9 @@ absl::Status ColumnReader::Layout(std::string_view message) {
     if (fields.field == 3) columns = fields.number;
   }
   if (!fields.ok() || kind > 255 || counts_[kind] != 0 || count == 0 || count > shape_->most_rows)
-    return Bad("bad layout");
+    return Bad(i18n::Text("bad layout"));
   if (columns >> shape_->columns != 0 || (columns & 1) == 0)
-    return Bad(fmt::format("layout of kind {} with columns {:#x}", kind, columns));
+    return Bad(i18n::Format("layout of kind {} has columns {:#x}", kind, columns));
   counts_[kind] = static_cast<uint32_t>(count);
   carried_[kind] = static_cast<uint32_t>(columns);
   return absl::OkStatus();
@@ -120,10 +122,11 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
                         fields.field < kTagFirstColumn + static_cast<uint32_t>(shape.columns);
     if (fields.field > shape.last_number && !column) continue;
     const bool bytes = column || fields.field == kTagLayouts || fields.field == kTagKind;
-    if ((fields.wire == kWireBytes) != bytes) return Bad(fmt::format("field {}", fields.field));
+    if ((fields.wire == kWireBytes) != bytes)
+      return Bad(i18n::Format("unexpected field {}", fields.field));
     if (column) {
       Column& of = column_[fields.field - kTagFirstColumn];
-      if (of.at != nullptr) return Bad("a column in two pieces");
+      if (of.at != nullptr) return Bad(i18n::Text("a column has two parts"));
       of.at = reinterpret_cast<const unsigned char*>(fields.bytes.data());
       of.end = of.at + fields.bytes.size();
     } else if (fields.field == kTagLayouts) {
@@ -134,13 +137,13 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
       numbers_[fields.field] = fields.number;
     }
   }
-  if (!fields.ok()) return Bad("cut or malformed message");
+  if (!fields.ok()) return Bad(i18n::Text("the message is cut off or malformed"));
   const uint64_t count = numbers_[kTagCount];
   if (count == 0 || count > shape.most_rows || count != kinds.size())
-    return Bad(fmt::format("{} rows stated, {} kinds present", count, kinds.size()));
+    return Bad(i18n::Format("{} rows are stated, {} kinds are present", count, kinds.size()));
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
-  if (seen != counts_) return Bad("layouts and kinds disagree");
+  if (seen != counts_) return Bad(i18n::Text("layouts and kinds disagree"));
   // A varint has at least one byte, so a column's bytes bound its values before anything is read.
   std::array<uint64_t, kMostColumns> values{};
   for (int k = 0; k < 256; ++k)
@@ -149,8 +152,8 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   for (int f = 0; f < shape.columns; ++f) {
     const auto size = static_cast<uint64_t>(column_[f].end - column_[f].at);
     if (shape.byte_columns >> f & 1 ? size != values[f] : size < values[f])
-      return Bad(fmt::format("column {} has {} bytes for {} values", kTagFirstColumn + f, size,
-                             values[f]));
+      return Bad(i18n::Format("column {} has {} bytes for {} values", kTagFirstColumn + f, size,
+                              values[f]));
   }
   count_ = static_cast<uint32_t>(count);
   kinds_ = reinterpret_cast<const unsigned char*>(kinds.data());

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/crc32c.h"
 
 namespace vramscope::trace {
@@ -59,7 +60,7 @@ std::array<char, kCrcAt> EnvelopeOf(FrameType type, bool compressed, size_t stor
   return out;
 }
 absl::Status WrongChecksum(uint64_t offset) {
-  return absl::DataLossError(fmt::format("frame at byte {}: wrong checksum", offset));
+  return absl::DataLossError(i18n::Format("frame at byte {}: wrong checksum", offset));
 }
 
 }  // namespace
@@ -108,20 +109,21 @@ absl::StatusOr<Frame> Uncompress(RawFrame&& raw) {
     return frame;
   }
   if (ZSTD_getFrameContentSize(raw.stored.data(), raw.stored.size()) != raw.payload_size)
-    return absl::DataLossError(fmt::format(
+    return absl::DataLossError(i18n::Format(
         "frame at byte {}: the compressed data does not have the stated size", raw.offset));
   thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context;
   if (context == nullptr) context.reset(ZSTD_createDCtx());
   if (context == nullptr)
     return absl::ResourceExhaustedError(
-        fmt::format("frame at byte {}: not enough memory to decompress it", raw.offset));
+        i18n::Format("frame at byte {}: not enough host memory to decompress it", raw.offset));
   frame.payload.resize(raw.payload_size);
   const size_t got = ZSTD_decompressDCtx(context.get(), frame.payload.data(), frame.payload.size(),
                                          raw.stored.data(), raw.stored.size());
   if (ZSTD_isError(got) || got != raw.payload_size)
-    return absl::DataLossError(
-        fmt::format("frame at byte {}: {}", raw.offset,
-                    ZSTD_isError(got) ? ZSTD_getErrorName(got) : "short compressed data"));
+    return absl::DataLossError(i18n::Format("frame at byte {}: {}", raw.offset,
+                                            ZSTD_isError(got)
+                                                ? ZSTD_getErrorName(got)
+                                                : i18n::Text("the compressed data is too short")));
   return frame;
 }
 
@@ -140,22 +142,21 @@ absl::StatusOr<std::optional<RawFrame>> FrameDecoder::Cut(bool verify) {
   const std::string_view bytes = std::string_view(buffer_).substr(start_);
   const std::string_view magic = bytes.substr(0, kFrameMagic.size());
   if (magic != kFrameMagic.substr(0, magic.size()))
-    return absl::DataLossError(fmt::format("no frame begins at byte {}", offset_));
+    return absl::DataLossError(i18n::Format("no frame begins at byte {}", offset_));
   if (bytes.size() < kEnvelopeBytes) return std::nullopt;
   const uint16_t flags = Get16(bytes.data() + 6);
   const uint32_t stored = Get32(bytes.data() + 8);
   const uint32_t payload = Get32(bytes.data() + 12);
   if ((flags & ~kFlagZstd) != 0)
     return absl::DataLossError(
-        fmt::format("frame at byte {}: unknown flags {:#x}", offset_, flags));
+        i18n::Format("frame at byte {}: unknown flags {:#x}", offset_, flags));
   if (stored > kMaxPayload || payload > kMaxPayload)
     return absl::DataLossError(
-        fmt::format("frame at byte {}: states {} bytes ({} decompressed), more than the {} that a "
-                    "frame may have",
-                    offset_, stored, payload, kMaxPayload));
+        i18n::Format("frame at byte {}: {} bytes ({} decompressed) are stated; the limit is {}",
+                     offset_, stored, payload, kMaxPayload));
   const bool compressed = (flags & kFlagZstd) != 0;
   if (!compressed && stored != payload)
-    return absl::DataLossError(fmt::format("frame at byte {}: its two sizes differ", offset_));
+    return absl::DataLossError(i18n::Format("frame at byte {}: its two sizes differ", offset_));
   if (bytes.size() - kEnvelopeBytes < stored) return std::nullopt;
   const std::string_view body = bytes.substr(kEnvelopeBytes, stored);
   const uint32_t checksum = Get32(bytes.data() + kCrcAt);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/arena_message.h"
 #include "profiler/run/parse_message.h"
 #include "proto/trace.pb.h"
@@ -80,7 +81,7 @@ run::DeviceProfile FromProto(const proto::DeviceProfile& from) {
 }
 
 absl::Status Malformed(std::string_view what) {
-  return absl::DataLossError(fmt::format("the {} is malformed", what));
+  return absl::DataLossError(i18n::Format("the {} is malformed", what));
 }
 
 }  // namespace
@@ -118,19 +119,19 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   const run::ArenaMessage<proto::TraceHeader> message;
   proto::TraceHeader& header = *message;
   if (!run::ParseMessage(payload, header) || header.version() == 0)
-    return Malformed("trace header");
+    return Malformed(i18n::Text("trace header"));
   if (header.version() > kFormatVersion)
-    return absl::UnimplementedError(fmt::format(
-        "the trace has format version {} (written by '{}'); this program reads up to version {}: "
-        "a newer one is needed",
-        header.version(), header.producer(), kFormatVersion));
+    return absl::UnimplementedError(
+        i18n::Format("the trace has format version {} (written by '{}'), and this vramscope reads "
+                     "versions up to {}; install a newer vramscope",
+                     header.version(), header.producer(), kFormatVersion));
   Header out;
   out.version = header.version();
   TraceInfo& info = out.info;
   info.producer = header.producer();
   info.title = header.title();
   if (header.backend() > static_cast<uint32_t>(Backend::kImported))
-    return Malformed(fmt::format("trace header (backend {})", header.backend()));
+    return Malformed(i18n::Format("trace header (backend {})", header.backend()));
   info.backend = static_cast<Backend>(header.backend());
   info.measured = header.measured();
   if (header.has_config()) {
@@ -152,7 +153,7 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   info.source = header.source();
   info.alloc_conf = header.alloc_conf();
   if (header.content() > static_cast<uint32_t>(Content::kState))
-    return Malformed(fmt::format("trace header (content {})", header.content()));
+    return Malformed(i18n::Format("trace header (content {})", header.content()));
   info.content = static_cast<Content>(header.content());
   info.has_times = !header.without_times();
   info.statistics.reserve(static_cast<size_t>(header.statistics_size()));
@@ -180,7 +181,7 @@ std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values
 
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
   proto::StringTable table;
-  if (!run::ParseMessage(payload, table)) return Malformed("string table");
+  if (!run::ParseMessage(payload, table)) return Malformed(i18n::Text("string table"));
   StringIncrement out;
   out.first_id = table.first_id();
   out.values.reserve(static_cast<size_t>(table.values_size()));
@@ -190,7 +191,8 @@ absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
 
 absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload) {
   proto::StringTable table;
-  if (!run::ParseMessage(payload, table) || !table.has_keyframe()) return Malformed("keyframe");
+  if (!run::ParseMessage(payload, table) || !table.has_keyframe())
+    return Malformed(i18n::Text("keyframe"));
   proto::Keyframe& from = *table.mutable_keyframe();
   return KeyframeMessage{.event = from.event(),
                          .next_block = from.allocation(),
@@ -216,7 +218,7 @@ std::string EncodeStacks(const StackIncrement& in) {
 
 absl::StatusOr<StackIncrement> DecodeStacks(std::string_view payload) {
   proto::StackTable table;
-  if (!run::ParseMessage(payload, table)) return Malformed("stack table");
+  if (!run::ParseMessage(payload, table)) return Malformed(i18n::Text("stack table"));
   StackIncrement out;
   out.first_frame = table.first_frame();
   for (const uint32_t id : table.function()) out.function.push_back({id});
@@ -278,7 +280,7 @@ std::string EncodeFooter(const Footer& footer) {
 
 absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   proto::Footer message;
-  if (!run::ParseMessage(payload, message)) return Malformed("footer");
+  if (!run::ParseMessage(payload, message)) return Malformed(i18n::Text("footer"));
   Footer out;
   out.events = message.events();
   out.strings = message.strings();
@@ -322,7 +324,7 @@ std::string EncodeEnd(uint64_t footer_offset) {
 absl::StatusOr<uint64_t> DecodeEnd(std::string_view payload) {
   proto::End end;
   if (payload.size() != kEndPayloadBytes || !run::ParseMessage(payload, end))
-    return Malformed("end frame");
+    return Malformed(i18n::Text("end frame"));
   return end.footer_offset();
 }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 namespace {
 
@@ -25,12 +27,18 @@ constexpr uint64_t kUnpackedFloor = uint64_t{256} << 20;
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
 
-absl::Status SystemError(int error, const std::string& path, std::string_view what) {
-  const std::string text = fmt::format("cannot {} '{}': {}", what, path, std::strerror(error));
+absl::Status SystemError(int error, const std::string& text) {
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
   if (error == EISDIR) return absl::InvalidArgumentError(text);
   return absl::UnavailableError(text);
+}
+
+absl::Status CannotOpen(int error, const std::string& path) {
+  return SystemError(error, i18n::Format("cannot open '{}': {}", path, std::strerror(error)));
+}
+absl::Status CannotRead(int error, const std::string& path) {
+  return SystemError(error, i18n::Format("cannot read '{}': {}", path, std::strerror(error)));
 }
 
 // The file's own bytes, with a look ahead at the first ones.
@@ -89,7 +97,7 @@ class RawInput {
     while (true) {
       const ssize_t n = ::read(fd_, out, size);
       if (n >= 0) return static_cast<size_t>(n);
-      if (errno != EINTR) return SystemError(errno, name_, "read");
+      if (errno != EINTR) return CannotRead(errno, name_);
     }
   }
 
@@ -111,19 +119,19 @@ class PlainStream : public InputStream {
 
  protected:
   absl::Status Damaged(std::string_view format, std::string_view what) const {
-    return absl::DataLossError(fmt::format("'{}': the {} data is damaged or cut near byte {}{}{}",
-                                           raw_->name(), format, raw_->consumed(),
-                                           what.empty() ? "" : ": ", what));
+    return absl::DataLossError(
+        i18n::Format("'{}': the {} data is damaged or cut off near byte {}{}{}", raw_->name(),
+                     format, raw_->consumed(), what.empty() ? "" : ": ", what));
   }
   // After `n` more bytes were unpacked.
   absl::StatusOr<size_t> Unpacked(size_t n) {
     unpacked_ += n;
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
     if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
-    return absl::ResourceExhaustedError(fmt::format(
-        "'{}': its {} bytes unpack to more than {}, {} times as much, which no recording does; if "
-        "it is one, unpack it first and open that",
-        raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
+    return absl::ResourceExhaustedError(
+        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is not "
+                     "expected of a recording; if it is one, unpack it and open the result",
+                     raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
   }
   std::unique_ptr<RawInput> raw_;
 
@@ -139,7 +147,7 @@ class GzipStream : public PlainStream {
   ~GzipStream() override { inflateEnd(&zlib_); }
   bool compressed() const override { return true; }
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
-    if (!ready_) return absl::ResourceExhaustedError("gzip: out of memory");
+    if (!ready_) return absl::ResourceExhaustedError(i18n::Text("gzip: not enough host memory"));
     size = std::min<size_t>(size, UINT32_MAX);
     zlib_.next_out = reinterpret_cast<Bytef*>(out);
     zlib_.avail_out = static_cast<uInt>(size);
@@ -148,7 +156,7 @@ class GzipStream : public PlainStream {
       if (!in.ok()) return in.status();
       if (in->empty()) {
         if (between_members_) break;
-        return Damaged("gzip", "it ends too early");
+        return Damaged("gzip", i18n::Text("it ends too early"));
       }
       if (between_members_) {
         // Zero padding after the last member is customary (tape blocks).
@@ -197,7 +205,7 @@ class ZstdStream : public PlainStream {
       if (ZSTD_isError(more)) return Damaged("zstd", ZSTD_getErrorName(more));
       if (in->empty() && to.pos == 0) {
         if (!inside_) break;
-        return Damaged("zstd", "it ends too early");
+        return Damaged("zstd", i18n::Text("it ends too early"));
       }
       inside_ = more != 0;
     }
@@ -217,13 +225,13 @@ absl::StatusOr<std::unique_ptr<InputStream>> InputStream::Open(const std::string
   const std::string name = DisplayName(path);
   const int fd = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                              : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return SystemError(errno, name, "open");
+  if (fd < 0) return CannotOpen(errno, name);
   struct stat info {};
   const bool known = ::fstat(fd, &info) == 0;
   auto raw = std::make_unique<RawInput>(
       fd, name, known && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0);
   if (known && S_ISDIR(info.st_mode))
-    return absl::InvalidArgumentError(fmt::format("'{}' is a folder, not a file", name));
+    return absl::InvalidArgumentError(i18n::Format("'{}' is a folder, not a file", name));
   absl::StatusOr<std::string_view> head = raw->PeekAtLeast(4);
   if (!head.ok()) return head.status();
   if (head->starts_with(kGzipMagic)) return std::make_unique<GzipStream>(std::move(raw));
@@ -241,8 +249,8 @@ absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const
                                      size_t cap) {
   const auto too_much = [&] {
     return absl::ResourceExhaustedError(
-        fmt::format("'{}' has more than {} bytes{}, which is as much as is read of such a file",
-                    name, cap, input.compressed() ? " once decompressed" : ""));
+        i18n::Format("'{}' has more than {} bytes{}, the limit for such a file", name, cap,
+                     input.compressed() ? i18n::Text(" once decompressed") : ""));
   };
   std::string out = std::move(head);
   if (out.size() > cap) return too_much();
@@ -258,43 +266,46 @@ absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const
 }
 
 std::string LooksLike(std::string_view bytes) {
-  if (bytes.empty()) return "an empty file";
+  if (bytes.empty()) return i18n::Text("an empty file");
   const auto starts = [bytes](std::string_view s) { return bytes.starts_with(s); };
-  if (starts("\x89PNG"sv)) return "a PNG picture";
-  if (starts("\xff\xd8\xff"sv)) return "a JPEG picture";
-  if (starts("%PDF"sv)) return "a PDF document";
+  if (starts("\x89PNG"sv)) return i18n::Text("a PNG picture");
+  if (starts("\xff\xd8\xff"sv)) return i18n::Text("a JPEG picture");
+  if (starts("%PDF"sv)) return i18n::Text("a PDF document");
   if (starts("\x7f"
              "ELF"sv))
-    return "a program or library";
-  if (starts("PK\x03\x04"sv)) return "a zip archive (as torch.save writes)";
-  if (starts("\x1f\x8b"sv)) return "gzip data";
-  if (starts("\x28\xb5\x2f\xfd"sv)) return "zstd data";
+    return i18n::Text("a program or library");
+  if (starts("PK\x03\x04"sv)) return i18n::Text("a zip archive (as torch.save writes)");
+  if (starts("\x1f\x8b"sv)) return i18n::Text("gzip data");
+  if (starts("\x28\xb5\x2f\xfd"sv)) return i18n::Text("zstd data");
   if (starts("SQLite format 3"sv))
     return bytes.find("CUPTI"sv) != std::string_view::npos ||
                    bytes.find("ENUM_NSYS"sv) != std::string_view::npos
-               ? "an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems open"
-               : "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)";
+               ? i18n::Text(
+                     "an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems "
+                     "open")
+               : i18n::Text(
+                     "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)");
   if (bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
-    return "a Python pickle (a PyTorch memory snapshot?)";
+    return i18n::Text("a Python pickle (a PyTorch memory snapshot?)");
   // A sample type (two varints) comes first.
   if (bytes.size() > 4 && bytes[0] == '\x0a' && bytes[1] > 1 && bytes[1] < 8 && bytes[2] == '\x08')
-    return "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), "
-           "which "
-           "`pprof -http=: FILE` opens";
+    return i18n::Text(
+        "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which "
+        "`pprof -http=: FILE` opens");
   if (starts("\x0a"sv) && bytes.size() > 1 && static_cast<unsigned char>(bytes[1]) >= 0x80)
-    return "a protobuf message (a Perfetto trace?)";
+    return i18n::Text("a protobuf message (a Perfetto trace?)");
   const size_t at = bytes.find_first_not_of(" \t\r\n\xef\xbb\xbf"sv);
   if (at != std::string_view::npos && (bytes[at] == '{' || bytes[at] == '['))
     return bytes.find("traceEvents"sv) != std::string_view::npos ||
                    bytes.find("schemaVersion"sv) != std::string_view::npos
-               ? "a Chrome or Kineto trace in JSON"
-               : "JSON";
-  if (at != std::string_view::npos && bytes[at] == '<') return "HTML or XML";
+               ? i18n::Text("a Chrome or Kineto trace in JSON")
+               : i18n::Text("JSON");
+  if (at != std::string_view::npos && bytes[at] == '<') return i18n::Text("HTML or XML");
   const bool text = std::all_of(bytes.begin(), bytes.end(), [](char c) {
     const auto u = static_cast<unsigned char>(c);
     return u >= 0x20 || u == '\n' || u == '\r' || u == '\t';
   });
-  return text ? "text" : "";
+  return text ? i18n::Text("text") : std::string();
 }
 
 }  // namespace vramscope::trace

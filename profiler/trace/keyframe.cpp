@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/header_codec.h"
 #include "profiler/trace/varint.h"
@@ -75,7 +76,8 @@ absl::StatusOr<Keyframe> DecodeKeyframe(std::string_view payload) {
   if (!message->batch.empty()) {
     BatchDecoder decoder;
     if (absl::Status s = decoder.Open(message->batch); !s.ok()) return s;
-    if (decoder.count() > kMaxBatchEvents) return absl::DataLossError("a keyframe is too large");
+    if (decoder.count() > kMaxBatchEvents)
+      return absl::DataLossError(i18n::Text("a keyframe is too large"));
     out.events.resize(decoder.count());
     out.events.resize(decoder.Read(out.events));
     if (!decoder.status().ok()) return decoder.status();
@@ -83,16 +85,16 @@ absl::StatusOr<Keyframe> DecodeKeyframe(std::string_view payload) {
   for (Event& e : out.events) {
     if (e.kind == EventKind::kAlloc || e.kind == EventKind::kFreeRequested) {
       if (e.kind == EventKind::kAlloc && !blocks.Next())
-        return absl::DataLossError("a keyframe has fewer ids than blocks");
+        return absl::DataLossError(i18n::Text("a keyframe has fewer ids than blocks"));
       e.id = blocks.last();
     } else if (e.kind == EventKind::kSegmentAlloc || e.kind == EventKind::kSegmentMap) {
       if (e.kind == EventKind::kSegmentAlloc && !segments.Next())
-        return absl::DataLossError("a keyframe has fewer ids than segments");
+        return absl::DataLossError(i18n::Text("a keyframe has fewer ids than segments"));
       e.id = segments.last();
     }
   }
   if (!blocks.at_end() || !segments.at_end())
-    return absl::DataLossError("a keyframe has more ids than blocks and segments");
+    return absl::DataLossError(i18n::Text("a keyframe has more ids than blocks and segments"));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/processes.h"
@@ -53,7 +54,7 @@ void LiveState::Strings(uint32_t first_id, std::span<const std::string> values) 
 
 absl::Status LiveState::SkipTo(uint64_t next_block, uint64_t next_segment) {
   if (next_block < next_block_ || next_segment < next_segment_)
-    return absl::DataLossError("numbers go backwards");
+    return absl::DataLossError(i18n::Text("numbers decrease"));
   next_block_ = next_block;
   next_segment_ = next_segment;
   return absl::OkStatus();
@@ -84,13 +85,13 @@ absl::Status LiveState::Advance(const Event& e) {
 
 absl::Status LiveState::OfBlock(const Event& e) {
   if (e.kind == EventKind::kAlloc) {
-    if (e.id != next_block_) return absl::DataLossError("has another id than comes next");
+    if (e.id != next_block_) return absl::DataLossError(i18n::Text("has an unexpected id"));
     blocks_.emplace(next_block_++, Block{e});
     allocated_ += e.bytes_rounded;
     return absl::OkStatus();
   }
   const auto block = blocks_.find(e.id);
-  if (block == blocks_.end()) return absl::DataLossError("its allocation is not alive");
+  if (block == blocks_.end()) return absl::DataLossError(i18n::Text("its allocation is not live"));
   if (e.kind == EventKind::kRetag) {
     block->second.event.category = e.category;
   } else if (e.kind == EventKind::kFreeRequested) {
@@ -104,13 +105,13 @@ absl::Status LiveState::OfBlock(const Event& e) {
 
 absl::Status LiveState::OfSegment(const Event& e) {
   if (e.kind == EventKind::kSegmentAlloc) {
-    if (e.id != next_segment_) return absl::DataLossError("has another id than comes next");
+    if (e.id != next_segment_) return absl::DataLossError(i18n::Text("has an unexpected id"));
     segments_.emplace_hint(segments_.end(), next_segment_++, e);
     reserved_ += devices_[e.device].SegmentAlloc(e.bytes, e.detail != 0);
     return absl::OkStatus();
   }
   const auto segment = segments_.find(e.id);
-  if (segment == segments_.end()) return absl::DataLossError("its segment is not alive");
+  if (segment == segments_.end()) return absl::DataLossError(i18n::Text("its segment is not live"));
   const Event& s = segment->second;
   DeviceMemory& device = devices_[s.device];
   if (e.kind == EventKind::kSegmentMap) {
@@ -137,7 +138,7 @@ absl::Status LiveState::End(const Event& e, EventKind begin) {
   } else {
     see(PlaceOf(begin, e.thread));
   }
-  if (of == nullptr) return absl::DataLossError("nothing of its kind is open");
+  if (of == nullptr) return absl::DataLossError(i18n::Text("ends a range that did not begin"));
   open_.erase(of->back());
   of->pop_back();
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::trace {
@@ -80,15 +81,21 @@ bool MemoryBudget::Look() {
 }
 
 absl::Status MemoryBudget::Exceeded(std::string_view what, std::string_view remedy) const {
-  const uint64_t bytes = std::max(input_.total(), input_.consumed());
-  const std::string why =
-      limit_ == available_ ? std::string("which is what this computer has available")
-      : fixed_ > 0         ? std::string("which is the limit that was set")
-                   : fmt::format("which is the most for a file of {}{}", run::FormatBytes(bytes),
-                                 packed_ ? ", compressed" : "");
-  return absl::ResourceExhaustedError(fmt::format("{} take more than {} of memory, {}{}{}", what,
-                                                  run::FormatBytes(limit_), why,
-                                                  remedy.empty() ? "" : "; ", remedy));
+  const std::string limit = run::FormatBytes(limit_);
+  const std::string file = run::FormatBytes(std::max(input_.total(), input_.consumed()));
+  const std::string behind = remedy.empty() ? std::string() : fmt::format("; {}", remedy);
+  return absl::ResourceExhaustedError(
+      limit_ == available_
+          ? i18n::Format("{} take more than {} of host memory, the amount that is available{}",
+                         what, limit, behind)
+      : fixed_ > 0 ? i18n::Format("{} take more than {} of host memory, the limit that was set{}",
+                                  what, limit, behind)
+      : packed_
+          ? i18n::Format(
+                "{} take more than {} of host memory, the limit for a compressed file of {}{}",
+                what, limit, file, behind)
+          : i18n::Format("{} take more than {} of host memory, the limit for a file of {}{}", what,
+                         limit, file, behind));
 }
 
 }  // namespace vramscope::trace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
 
@@ -19,7 +20,8 @@ absl::Status NotATrace(const std::string& path, InputStream& input) {
   head.resize(n.value_or(0));
   const std::string kind = LooksLike(head);
   return absl::InvalidArgumentError(
-      fmt::format("'{}' is not a .trace{}", path, kind.empty() ? "" : ": it looks like " + kind));
+      kind.empty() ? i18n::Format("'{}' is not a .trace", path)
+                   : i18n::Format("'{}' is not a .trace: it looks like {}", path, kind));
 }
 
 // Whoever draws it takes differences of its times.
@@ -39,10 +41,9 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   if (!input.ok()) return input.status();
   const FooterFile file(path);
   if (file.bytes() == 0 || (*input)->compressed())
-    return absl::InvalidArgumentError(
-        fmt::format("'{}' has no index to look at: that takes a .trace file which is not "
-                    "compressed as a whole",
-                    DisplayName(path)));
+    return absl::InvalidArgumentError(i18n::Format(
+        "'{}' has no index; only a .trace file that is not compressed as a whole has one",
+        DisplayName(path)));
   const std::optional<Frame> first = file.At(0);
   if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
   absl::StatusOr<Header> header = DecodeHeader(first->payload);
@@ -50,7 +51,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const std::optional<Footer> footer = file.FindFooter();
   if (!footer.has_value())
     return absl::DataLossError(
-        fmt::format("'{}' was cut and has no index; what is there of it opens as a whole", path));
+        i18n::Format("'{}' is cut off and has no index; open all of it", path));
 
   Outline out;
   out.info = std::move(header->info);
@@ -84,7 +85,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   }
   if (!good || events != out.events || activities != out.activities ||
       !TimesAreApartAsANumberSays(out))
-    return absl::DataLossError(fmt::format("the index of '{}' contradicts itself", path));
+    return absl::DataLossError(i18n::Format("the index of '{}' contradicts itself", path));
   return out;
 }
 

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 namespace {
 
@@ -77,14 +79,18 @@ bool OutputFile::RemoveUnfinished() {
   return writing > 0;
 }
 
-absl::Status OutputFile::Error(int error, std::string_view what) const {
+absl::Status OutputFile::Error(int error, Doing doing) const {
+  const char* const reason = std::strerror(error);
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  std::string text = fmt::format("cannot {} '{}': {}", what, path_, std::strerror(error));
+  std::string text =
+      doing == Doing::kReplacing ? i18n::Format("cannot replace '{}': {}", path_, reason)
+      : doing == Doing::kKeeping ? i18n::Format("cannot keep '{}': {}", path_, reason)
+                                 : i18n::Format("cannot write '{}': {}", path_, reason);
   if (full)
-    text += fmt::format(" (after {} bytes). Free some space or save to another place", written_);
+    text += i18n::Format(" (after {} bytes); free some space or save to another place", written_);
   struct stat info {};
   if (!direct_ && ::stat(target_.c_str(), &info) == 0)
-    text += "; the file that was there is unchanged";
+    text += i18n::Text("; the existing file is unchanged");
   if (full) return absl::ResourceExhaustedError(text);
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
   if (error == EACCES || error == EPERM || error == EROFS) return absl::PermissionDeniedError(text);
@@ -105,11 +111,11 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   mode_t mode = 0666;
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return file->Error(EISDIR, "write");
+    if (S_ISDIR(info.st_mode)) return file->Error(EISDIR);
     if (!S_ISREG(info.st_mode)) {
       file->direct_ = true;
       file->fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-      if (file->fd_ < 0) return file->Error(errno, "write");
+      if (file->fd_ < 0) return file->Error(errno);
       return file;
     }
     // A rename would put the file in the place of the link.
@@ -117,21 +123,21 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
       file->target_ = real;
       std::free(real);
     }
-    if (::access(file->target_.c_str(), W_OK) != 0) return file->Error(errno, "write");
+    if (::access(file->target_.c_str(), W_OK) != 0) return file->Error(errno);
     mode = info.st_mode & 0777;
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
     // A name that is too long is said now, not when all is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
-      return file->Error(ENAMETOOLONG, "write");
+      return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
     return file;
   }
   const bool made = file->Name([&](const char* name) {
     return file->fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   });
-  if (!made) return file->Error(errno, "write");
+  if (!made) return file->Error(errno);
   file->CountAsWriting(true);
   return file;
 }
@@ -173,7 +179,7 @@ absl::Status OutputFile::Write(std::string_view bytes) {
     // In pieces, because a single write is capped at 2 GiB.
     const ssize_t n = Uninterrupted(
         [&] { return ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30)); });
-    if (n < 0) return status_ = Error(errno, "write");
+    if (n < 0) return status_ = Error(errno);
     written_ += static_cast<uint64_t>(n);
     bytes.remove_prefix(static_cast<size_t>(n));
   }
@@ -186,24 +192,26 @@ absl::Status OutputFile::Commit() {
   // Some file systems report a full disk only here.
   if (!direct_ && Uninterrupted([this] { return ::fdatasync(fd_); }) != 0 && errno != EINVAL &&
       errno != ENOSYS)
-    return status_ = Error(errno, "write");
+    return status_ = Error(errno);
   const std::array<char, 32> unnamed = PathOf(fd_);
   const auto link = [&](const char* name) {
     return Uninterrupted(
         [&] { return ::linkat(AT_FDCWD, unnamed.data(), AT_FDCWD, name, AT_SYMLINK_FOLLOW); });
   };
-  if (!direct_ && temporary_.empty() && !Name(link)) return status_ = Error(errno, "write");
+  if (!direct_ && temporary_.empty() && !Name(link)) return status_ = Error(errno);
   const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0) return status_ = Error(errno, "write");
+  if (::close(fd) != 0) return status_ = Error(errno);
   if (direct_) return absl::OkStatus();
   // Behind the rename nothing may fail that is not said by Error: the file is in its place.
   const std::string folder = FolderOf(target_);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+    return status_ = Error(errno, Doing::kReplacing);
   Finished(temporary_);
   temporary_.clear();
   CountAsWriting(false);
-  if (const int error = SyncFolder(folder); error != 0) return status_ = Error(error, "keep");
+  if (const int error = SyncFolder(folder); error != 0)
+    return status_ = Error(error, Doing::kKeeping);
   return absl::OkStatus();
 }
 

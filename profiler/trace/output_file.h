@@ -44,7 +44,8 @@ class OutputFile {
   // `make` gives the file a name, or -1 and errno; it is called again where the name is taken.
   bool Name(const std::function<int(const char*)>& make);
   void CountAsWriting(bool is);
-  absl::Status Error(int error, std::string_view what) const;
+  enum class Doing { kWriting, kReplacing, kKeeping };
+  absl::Status Error(int error, Doing doing = Doing::kWriting) const;
 
   int fd_ = -1;
   bool owns_fd_ = true;

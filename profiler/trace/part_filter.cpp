@@ -5,13 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/event_fields.h"
 
 namespace vramscope::trace {
 
 absl::Status PartFilter::Bad(const Event& event, std::string_view what) const {
-  return absl::DataLossError(fmt::format("event {} ({}): {}", seen_, Name(event.kind), what));
+  return absl::DataLossError(i18n::Format("event {} ({}): {}", seen_, Name(event.kind), what));
 }
 
 absl::Status PartFilter::Strings(const StringIncrement& increment, TraceBuilder& builder) {
@@ -24,12 +25,12 @@ absl::Status PartFilter::Strings(const StringIncrement& increment, TraceBuilder&
   uint32_t first = increment.first_id;
   if (first == 0 && !values.empty()) {
     if (!values.front().empty())
-      return absl::DataLossError("strings: id 0 must be the empty string");
+      return absl::DataLossError(i18n::Text("strings: id 0 must be the empty string"));
     values = values.subspan(1);
     first = 1;
   }
   live_.Strings(first, values);
-  if (first == UINT32_MAX) return absl::DataLossError("strings: too many");
+  if (first == UINT32_MAX) return absl::DataLossError(i18n::Text("strings: there are too many"));
   return builder.AddStrings(first + 1, values);
 }
 
@@ -70,13 +71,13 @@ absl::Status PartFilter::Renumber(Event& e) {
   e.compile_context = Shifted(e.compile_context);
   const auto known = [&](std::map<uint64_t, uint64_t>& numbers, bool last) {
     const auto at = numbers.find(e.id);
-    if (at == numbers.end()) return Bad(e, "what it is about is not alive");
+    if (at == numbers.end()) return Bad(e, i18n::Text("its allocation or segment is not live"));
     e.id = at->second;
     if (last) numbers.erase(at);
     return absl::OkStatus();
   };
   const auto made = [&](std::map<uint64_t, uint64_t>& numbers, uint64_t& next, uint64_t& count) {
-    if (e.id < next) return Bad(e, "has another id than comes next");
+    if (e.id < next) return Bad(e, i18n::Text("has an unexpected id"));
     next = e.id + 1;
     numbers.emplace_hint(numbers.end(), e.id, count);
     e.id = count++;
@@ -142,7 +143,7 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
     kept.push_back(e);
     if ((e.kind == EventKind::kAlloc && e.id != next_block_) ||
         (e.kind == EventKind::kSegmentAlloc && e.id != next_segment_))
-      status = Bad(e, "has another id than comes next");
+      status = Bad(e, i18n::Text("has an unexpected id"));
     else
       status = Renumber(kept.back());
     if (!status.ok()) {
@@ -158,7 +159,7 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
 
 absl::Status PartFilter::Finish() const {
   if (passed_ > 0) return absl::OkStatus();
-  return absl::OutOfRangeError("the requested part is empty");
+  return absl::OutOfRangeError(i18n::Text("the requested part is empty"));
 }
 
 }  // namespace vramscope::trace

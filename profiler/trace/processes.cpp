@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/event_source.h"
 #include "profiler/trace/one_device.h"
 
@@ -182,7 +183,7 @@ class Joiner {
   absl::Status Add(const ProcessTrace& of, int64_t shift) {
     const std::vector<uint8_t> devices = DevicesWithWork(*of.trace);
     if (next_device_ + devices.size() > kDevices)
-      return absl::ResourceExhaustedError(fmt::format("a trace has at most {} devices", kDevices));
+      return absl::ResourceExhaustedError(i18n::Format("a trace has at most {} devices", kDevices));
     auto part = std::make_unique<Part>(of, static_cast<uint8_t>(parts_.size()), shift);
     // What is of no device of its own (a marker) is of the first one.
     part->device.fill(static_cast<uint8_t>(next_device_));
@@ -303,7 +304,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> JoinProcesses(std::span<const Proce
   for (const ProcessTrace& part : parts)
     if (!DevicesOf(*part.trace).empty()) with_memory.push_back(&part);
   if (with_memory.empty() && !parts.empty()) return parts.front().trace;
-  if (with_memory.empty()) return absl::InvalidArgumentError("no process");
+  if (with_memory.empty()) return absl::InvalidArgumentError(i18n::Text("there is no process"));
   if (with_memory.size() == 1) return with_memory.front()->trace;
   int64_t first = INT64_MAX;
   for (const ProcessTrace* part : with_memory) first = std::min(first, part->begin_ns);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
 #include "profiler/trace/footer_file.h"
@@ -265,7 +266,7 @@ class FileReader {
       decoder_.Append(taken_);
     }
     while (!stopped_ && !ended_) {
-      if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
+      if (Cancelled(options_)) return absl::CancelledError(i18n::Text("reading was cancelled"));
       absl::StatusOr<size_t> n = file_ != nullptr ? file_->Read(read_, chunk.data(), chunk.size())
                                                   : input_.Read(chunk.data(), chunk.size());
       if (!n.ok()) {
@@ -408,14 +409,14 @@ class FileReader {
 
   absl::Status NotATrace(const std::string& name, std::string_view head) const {
     if (head.starts_with(kFrameMagic))
-      return absl::InvalidArgumentError(fmt::format(
-          "'{}' is a .trace that is cut or damaged within its header ({} bytes are there): nothing "
-          "of it can be read",
-          name, read_));
+      return absl::InvalidArgumentError(
+          i18n::Format("'{}' is a .trace that is damaged or cut off within its header ({} bytes), "
+                       "so nothing can be read from it",
+                       name, read_));
     std::string kind = LooksLike(head);
     return absl::InvalidArgumentError(
-        fmt::format("'{}' is not a .trace: it {}", name,
-                    kind.empty() ? "does not begin like one" : "looks like " + kind));
+        kind.empty() ? i18n::Format("'{}' is not a .trace: it does not begin like one", name)
+                     : i18n::Format("'{}' is not a .trace: it looks like {}", name, kind));
   }
 
   absl::Status Drain(const std::string& name, std::string_view head) {
@@ -475,7 +476,7 @@ class FileReader {
 
   // The first of the queue into the trace.
   absl::Status Take() {
-    if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
+    if (Cancelled(options_)) return absl::CancelledError(i18n::Text("reading was cancelled"));
     Item item = std::move(queue_.front());
     queue_.pop_front();
     queued_ -= item.payload;
@@ -513,9 +514,9 @@ class FileReader {
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
     if (budget_.exhausted())
-      return budget_.Exceeded(fmt::format("the first {} events and {} activities of the trace",
-                                          assembler_.builder.events(), assembler_.activities),
-                              "record fewer steps");
+      return budget_.Exceeded(i18n::Format("the first {} events and {} activities of the trace",
+                                           assembler_.builder.events(), assembler_.activities),
+                              i18n::Text("record fewer steps"));
     if (!status.ok()) Stop(item.offset, std::string(status.message()));
     return absl::OkStatus();
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::trace {
 
 bool IsReservedTotal(const Trace& trace, SegmentId segment) {
@@ -40,16 +42,18 @@ bool SizesAreOfBlocks(const Trace& trace) {
 std::string_view WhyNoSegments(const Trace& trace) {
   switch (SegmentRecordOf(trace)) {
     case SegmentRecord::kTotalOnly:
-      return "a Kineto trace says how much memory is reserved, not where: there are no segments to "
-             "show and nothing to replay. Record a memory snapshot for that: "
-             "torch.cuda.memory._record_memory_history(max_entries=100000)";
+      return i18n::Text(
+          "a Kineto trace records how much memory is reserved, not where, so there are no segments "
+          "to show and nothing to replay. Record a memory snapshot: "
+          "torch.cuda.memory._record_memory_history(max_entries=100000)");
     case SegmentRecord::kNone:
       return IsOfHostMemory(trace)
-                 ? "the trace is of host memory, which PyTorch allocates without segments"
-                 : "the file has blocks and no segments: how much was reserved is not known. "
-                   "Record "
-                   "a memory snapshot for that: "
-                   "torch.cuda.memory._record_memory_history(max_entries=100000)";
+                 ? i18n::Text(
+                       "the trace is of host memory, which PyTorch allocates without segments")
+                 : i18n::Text(
+                       "the file has blocks and no segments, so the reserved memory is not known. "
+                       "Record a memory snapshot: "
+                       "torch.cuda.memory._record_memory_history(max_entries=100000)");
     case SegmentRecord::kEach:
       break;
   }

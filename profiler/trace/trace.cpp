@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/activity_sorter.h"
 #include "profiler/trace/columns.h"
 #include "profiler/trace/event_fields.h"
@@ -99,7 +100,7 @@ struct TraceBuilder::Impl {
   }
 
   absl::Status Bad(EventIndex index, EventKind kind, std::string_view what) const {
-    return absl::DataLossError(fmt::format("event {} ({}): {}", index, Name(kind), what));
+    return absl::DataLossError(i18n::Format("event {} ({}): {}", index, Name(kind), what));
   }
 
   // An end takes what its begin said into `e`.
@@ -127,11 +128,12 @@ struct TraceBuilder::Impl {
 absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id != a.size())
-    return Bad(index, e.kind, fmt::format("has id {} where {} comes next", e.id, a.size()));
+    return Bad(index, e.kind, i18n::Format("has id {} instead of {}", e.id, a.size()));
   if (static_cast<int>(e.category) >= kCategoryCount)
-    return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
+    return Bad(index, e.kind,
+               i18n::Format("has unknown category {}", static_cast<int>(e.category)));
   if (e.pool > Pool::kLarge)
-    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+    return Bad(index, e.kind, i18n::Format("has unknown pool {}", static_cast<int>(e.pool)));
   a.alloc_event.push_back(index);
   a.free_requested_event.push_back(kNoEvent);
   a.free_event.push_back(kNoEvent);
@@ -158,11 +160,12 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
 absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id >= a.size())
-    return Bad(index, e.kind, fmt::format("frees allocation {} of {}", e.id, a.size()));
+    return Bad(index, e.kind,
+               i18n::Format("frees allocation {}, but there are {}", e.id, a.size()));
   const bool completed = e.kind == EventKind::kFreeCompleted;
   const bool requested = a.free_requested_event[e.id] != kNoEvent;
   if (a.free_event[e.id] != kNoEvent || (!completed && requested))
-    return Bad(index, e.kind, fmt::format("allocation {} is freed already", e.id));
+    return Bad(index, e.kind, i18n::Format("frees allocation {}, which is already freed", e.id));
   if (!requested) a.free_requested_event.Set(e.id, index);
   if (completed) {
     a.free_event.Set(e.id, index);
@@ -174,9 +177,10 @@ absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
 absl::Status TraceBuilder::Impl::AddRetag(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id >= a.size() || a.free_event[e.id] != kNoEvent)
-    return Bad(index, e.kind, fmt::format("allocation {} is not alive", e.id));
+    return Bad(index, e.kind, i18n::Format("its allocation {} is not live", e.id));
   if (static_cast<int>(e.category) >= kCategoryCount)
-    return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
+    return Bad(index, e.kind,
+               i18n::Format("has unknown category {}", static_cast<int>(e.category)));
   RetagTable& r = trace.retags;
   r.event.push_back(index);
   r.allocation.push_back({static_cast<uint32_t>(e.id)});
@@ -190,15 +194,15 @@ absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
   SegmentTable& s = trace.segments;
   if (e.kind == EventKind::kSegmentFree) {
     if (e.id >= s.size() || s.free_event[e.id] != kNoEvent)
-      return Bad(index, e.kind, fmt::format("segment {} is not alive", e.id));
+      return Bad(index, e.kind, i18n::Format("its segment {} is not live", e.id));
     s.free_event[e.id] = index;
     segment_map.Remove(s.device[e.id], s.address[e.id], static_cast<uint32_t>(e.id));
     return absl::OkStatus();
   }
   if (e.id != s.size())
-    return Bad(index, e.kind, fmt::format("has id {} where {} comes next", e.id, s.size()));
+    return Bad(index, e.kind, i18n::Format("has id {} instead of {}", e.id, s.size()));
   if (e.pool > Pool::kLarge)
-    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+    return Bad(index, e.kind, i18n::Format("has unknown pool {}", static_cast<int>(e.pool)));
   s.alloc_event.push_back(index);
   s.free_event.push_back(kNoEvent);
   s.bytes.push_back(e.bytes);
@@ -215,19 +219,20 @@ absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
 absl::Status TraceBuilder::Impl::AddMap(EventIndex index, const Event& e) {
   const SegmentTable& s = trace.segments;
   if (e.id >= s.size() || s.free_event[e.id] != kNoEvent || !s.expandable[e.id])
-    return Bad(index, e.kind, fmt::format("segment {} is not alive or not expandable", e.id));
+    return Bad(index, e.kind, i18n::Format("its segment {} is not live or not expandable", e.id));
   if (e.address < s.address[e.id] || e.bytes > s.bytes[e.id] ||
       e.address - s.address[e.id] > s.bytes[e.id] - e.bytes)
-    return Bad(index, e.kind, fmt::format("lies outside segment {}", e.id));
+    return Bad(index, e.kind, i18n::Format("lies outside segment {}", e.id));
   if (e.pool > Pool::kLarge)
-    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+    return Bad(index, e.kind, i18n::Format("has unknown pool {}", static_cast<int>(e.pool)));
   AddActivity(index, e);
   return absl::OkStatus();
 }
 
 absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKind kind,
                                        uint64_t number, std::vector<uint32_t>& open) {
-  if (number > INT32_MAX) return Bad(index, e.kind, fmt::format("number {}", number));
+  if (number > INT32_MAX)
+    return Bad(index, e.kind, i18n::Format("has number {}, which is out of range", number));
   SliceTable& s = trace.slices;
   const uint32_t row = s.size();
   s.kind.push_back(kind);
@@ -246,7 +251,7 @@ absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKi
 }
 
 absl::Status TraceBuilder::Impl::End(EventIndex index, Event& e, std::vector<uint32_t>& open) {
-  if (open.empty()) return Bad(index, e.kind, "nothing of its kind is open");
+  if (open.empty()) return Bad(index, e.kind, i18n::Text("ends a range that did not begin"));
   const uint32_t row = open.back();
   open.pop_back();
   SliceTable& s = trace.slices;
@@ -293,7 +298,8 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, Event& e) {
     case EventKind::kSegmentFree:
       return AddSegment(index, e);
     case EventKind::kPhaseBegin: {
-      if (e.detail >= kPhaseCount) return Bad(index, e.kind, fmt::format("phase {}", e.detail));
+      if (e.detail >= kPhaseCount)
+        return Bad(index, e.kind, i18n::Format("has unknown phase {}", e.detail));
       Process& process = ProcessOf(e);
       absl::Status status = Begin(index, e, SliceKind::kPhase, e.detail, process.phases);
       process.phase = static_cast<Phase>(e.detail);
@@ -349,11 +355,11 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, Event& e) {
     case EventKind::kDeviceUsage:
     case EventKind::kMarker:
       if (static_cast<int>(e.category) >= kCategoryCount || e.pool > Pool::kLarge)
-        return Bad(index, e.kind, "category or pool out of range");
+        return Bad(index, e.kind, i18n::Text("has a category or pool out of range"));
       AddActivity(index, e);
       return absl::OkStatus();
   }
-  return Bad(index, e.kind, fmt::format("kind {} is not known", static_cast<int>(e.kind)));
+  return Bad(index, e.kind, i18n::Format("has unknown kind {}", static_cast<int>(e.kind)));
 }
 
 // What is alive at the end ends with the trace.
@@ -405,13 +411,13 @@ absl::Status TraceBuilder::AddStrings(uint32_t first_id, std::span<const std::st
   // Id 0 is the empty string, whether or not the producer sends it.
   if (first_id == 0 && strings.size() == 1 && !values.empty()) {
     if (!values.front().empty())
-      return absl::DataLossError("strings: id 0 must be the empty string");
+      return absl::DataLossError(i18n::Text("strings: id 0 must be the empty string"));
     first_id = 1;
     values = values.subspan(1);
   }
   if (first_id != strings.size() && !values.empty())
     return absl::DataLossError(
-        fmt::format("strings: ids begin at {} where {} comes next", first_id, strings.size()));
+        i18n::Format("strings: ids begin at {} instead of {}", first_id, strings.size()));
   strings.insert(strings.end(), values.begin(), values.end());
   return absl::OkStatus();
 }
@@ -421,22 +427,22 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
   const size_t strings = impl_->trace.strings.size();
   if (in.first_frame != s.frame_count() || in.first_stack != s.size())
     return absl::DataLossError(
-        fmt::format("stacks: begin at frame {}, stack {} where {} and {} come next", in.first_frame,
-                    in.first_stack, s.frame_count(), s.size()));
+        i18n::Format("call stacks: begin at frame {}, stack {} instead of {} and {}",
+                     in.first_frame, in.first_stack, s.frame_count(), s.size()));
   if (in.file.size() != in.function.size() || in.line.size() != in.function.size())
-    return absl::DataLossError("stacks: columns of frames differ in length");
+    return absl::DataLossError(i18n::Text("call stacks: the columns of frames differ in length"));
   const uint64_t frames = s.frame_count() + uint64_t{in.function.size()};
   const uint64_t used = s.frames.size() + uint64_t{in.frames.size()};
   uint64_t sum = 0;
   for (const uint32_t n : in.lengths) sum += n;
   if (sum != in.frames.size() || used > UINT32_MAX || frames > UINT32_MAX)
-    return absl::DataLossError("stacks: lengths and frames disagree");
+    return absl::DataLossError(i18n::Text("call stacks: lengths and frames disagree"));
   for (size_t i = 0; i < in.function.size(); ++i)
     if (in.function[i].value >= strings || in.file[i].value >= strings)
-      return absl::DataLossError(fmt::format("stacks: frame {} has an undefined string", i));
+      return absl::DataLossError(i18n::Format("call stacks: frame {} has an undefined string", i));
   for (const uint32_t frame : in.frames)
     if (frame >= frames)
-      return absl::DataLossError(fmt::format("stacks: frame {} of {}", frame, frames));
+      return absl::DataLossError(i18n::Format("call stacks: frame {} of {}", frame, frames));
   s.function.insert(s.function.end(), in.function.begin(), in.function.end());
   s.file.insert(s.file.end(), in.file.begin(), in.file.end());
   s.line.insert(s.line.end(), in.line.begin(), in.line.end());
@@ -451,7 +457,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
   const size_t first = t.kind.size();
   if (events.size() >= kNoEvent - first)
     return absl::ResourceExhaustedError(
-        fmt::format("more than {} events in one trace", kNoEvent - 1));
+        i18n::Format("the trace has more than {} events", kNoEvent - 1));
   int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
   absl::Status status;
   // Column by column of a few events each: a row over all of them takes a third longer.
@@ -511,7 +517,8 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
 absl::Status TraceBuilder::AddActivities(std::span<const Activity> activities) {
   const Trace& t = impl_->trace;
   if (activities.size() >= UINT32_MAX - std::max(t.activities.size(), t.operands.size()))
-    return absl::ResourceExhaustedError("more than 4,294,967,294 activities in one trace");
+    return absl::ResourceExhaustedError(
+        i18n::Text("the trace has more than 4,294,967,294 activities"));
   absl::Status status;
   std::vector<Activity> batch, operands;
   batch.reserve(activities.size());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/event_fields.h"
@@ -45,15 +46,15 @@ class Writer : public TraceWriter {
     if (values.empty()) return;
     if (strings_.empty()) first_string_ = first_id;
     if (first_id != first_string_ + strings_.size()) {
-      Fail(absl::InvalidArgumentError(fmt::format("string ids begin at {} where {} comes next",
-                                                  first_id, first_string_ + strings_.size())));
+      Fail(absl::InvalidArgumentError(i18n::Format("strings: ids begin at {} instead of {}",
+                                                   first_id, first_string_ + strings_.size())));
       return;
     }
     live_.Strings(first_id, values);
     for (const std::string& value : values) {
       if (value.size() > kMaxPayload / 2) {
         Fail(absl::InvalidArgumentError(
-            fmt::format("a string of {} bytes cannot be stored", value.size())));
+            i18n::Format("a string of {} bytes cannot be stored", value.size())));
         return;
       }
       if (string_bytes_ + value.size() > kStringBytes) SendStrings();
@@ -165,8 +166,8 @@ class Writer : public TraceWriter {
     if (!status_.ok()) return;
     if (type == FrameType::kStacks) footer_.tables.push_back(offset_);
     if (payload.size() > kMaxPayload) {
-      Fail(absl::InvalidArgumentError(fmt::format(
-          "a frame of {} bytes cannot be stored (the most is {})", payload.size(), kMaxPayload)));
+      Fail(absl::InvalidArgumentError(i18n::Format(
+          "a frame of {} bytes cannot be stored; the limit is {}", payload.size(), kMaxPayload)));
       return;
     }
     const std::string bytes = EncodeFrame(type, payload, compression_);
@@ -199,8 +200,8 @@ class Writer : public TraceWriter {
     for (const Event& e : events) {
       if (!IsKnown(e.kind)) {
         Fail(absl::InvalidArgumentError(
-            fmt::format("event {} has kind {}, which the format does not have", next.event,
-                        static_cast<int>(e.kind))));
+            i18n::Format("event {} has kind {}, which is not in the format", next.event,
+                         static_cast<int>(e.kind))));
         return;
       }
       Count(e, next);
@@ -322,7 +323,7 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
   const auto cancelled = [&] { return options.cancel != nullptr && *options.cancel; };
   const auto was_cancelled = [&] {
     return absl::CancelledError(
-        fmt::format("writing {} was cancelled; it is as it was before", path));
+        i18n::Format("writing {} was cancelled; the file is unchanged", path));
   };
   EventSource source(trace);
   std::vector<Event> chunk;

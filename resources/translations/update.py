@@ -5,7 +5,7 @@
     python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
 
 Texts come from three places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
-ui/ and profiler/ (and the literals of functions `std::string_view Name(`), and the catalogues of
+ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), and the catalogues of
 techniques. The latter two have the context "text".
 """
 import argparse
@@ -52,7 +52,7 @@ def value(literals):
 
 def texts_of_code():
     texts = {}
-    for folder in ("ui", "profiler"):
+    for folder in ("ui", "profiler", "app"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in (".cpp", ".h") or path.name.startswith("i18n."):
                 continue

@@ -5909,10 +5909,6 @@ most of it asked for by {}</source>
         <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
     </message>
     <message>
-        <source>its torch is built for the processor alone: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
-        <translation>其 torch 只为处理器构建：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
-    </message>
-    <message>
         <source>its torch is older than 2.0, the first that tells its memory history</source>
         <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
     </message>
@@ -6415,6 +6411,2858 @@ most of it asked for by {}</source>
     <message>
         <source>all</source>
         <translation>全部</translation>
+        <source>
+Name a version that exists for this Python, or tell pip where to find it: PIP_INDEX_URL, PIP_FIND_LINKS</source>
+        <translation>
+请指定适用于此 Python 的版本，或告知 pip 查找位置：PIP_INDEX_URL、PIP_FIND_LINKS</translation>
+    </message>
+    <message>
+        <source>
+The program keeps its own PyTorch; plan a version that needs another PyTorch in an environment that has it</source>
+        <translation>
+程序保留自己的 PyTorch；需要其他 PyTorch 的版本请在装有它的环境中规划</translation>
+    </message>
+    <message>
+        <source>
+`{} -m ensurepip` installs pip</source>
+        <translation>
+`{} -m ensurepip` 可安装 pip</translation>
+    </message>
+    <message>
+        <source>
+pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
+        <translation>
+需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
+    </message>
+    <message>
+        <source> (&apos;{}&apos;, the same file)</source>
+        <translation>（&apos;{}&apos;，同一文件）</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; ends before it begins</source>
+        <translation>&quot;{}&quot; 的结束早于开始</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
+        <translation>&quot;{}&quot; 不是区间；请写 A:B、A: 或 :B</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is also an input{}; write to another file</source>
+        <translation>&apos;{}&apos; 也是输入{}；请写入其他文件</translation>
+    </message>
+    <message>
+        <source>--as-rank {}: ranks are 0 to {}</source>
+        <translation>--as-rank {}：rank 为 0 到 {}</translation>
+    </message>
+    <message>
+        <source>--baseline: expected key=value</source>
+        <translation>--baseline：应为 key=value</translation>
+    </message>
+    <message>
+        <source>--budget is missing: give the memory of the device, such as 24GiB, or name a GPU with --device</source>
+        <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
+    </message>
+    <message>
+        <source>--budget: &quot;{}&quot; is only {} bytes; add a unit, such as 24GiB</source>
+        <translation>--budget：&quot;{}&quot; 只有 {} 字节；请加上单位，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>--compute-capability：不允许 &quot;{}&quot;；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
+    </message>
+    <message>
+        <source>--device: &quot;{}&quot; is not the number of a device in FILE (0 to 255); the context of a named GPU is set by --context</source>
+        <translation>--device：&quot;{}&quot; 不是 FILE 中设备的编号（0 到 255）；指定 GPU 的上下文请用 --context</translation>
+    </message>
+    <message>
+        <source>--file writes one GPU, but {} match; name one</source>
+        <translation>--file 只写一个 GPU，但有 {} 个匹配；请指定一个</translation>
+    </message>
+    <message>
+        <source>--from reads an existing run: remove the program after --</source>
+        <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
+    </message>
+    <message>
+        <source>--gpu-memory is for a RUN or a program; for a FILE use --budget</source>
+        <translation>--gpu-memory 用于 RUN 或程序；对 FILE 请用 --budget</translation>
+    </message>
+    <message>
+        <source>--gpu-memory: name the GPU with --device</source>
+        <translation>--gpu-memory：请用 --device 指定 GPU</translation>
+    </message>
+    <message>
+        <source>--json and -o - both write to standard output; choose one</source>
+        <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
+    </message>
+    <message>
+        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
+        <translation>--keep：&apos;{}&apos; 不为空；请选择其他文件夹</translation>
+    </message>
+    <message>
+        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>--memory：不允许 &quot;{}&quot;；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
+    </message>
+    <message>
+        <source>--preset, --model, --config and --set are for the built-in models, not for a program after --</source>
+        <translation>--preset、--model、--config 和 --set 用于内置模型，不用于 -- 之后的程序</translation>
+    </message>
+    <message>
+        <source>--python {}: it has {} and no CUDA {}x libraries; install them with `pip install torch`</source>
+        <translation>--python {}：其中有 {}，但没有 CUDA {}x 的库；请用 `pip install torch` 安装</translation>
+    </message>
+    <message>
+        <source>--ranks {}: at most {} processes are started; run one of them with --as-rank R</source>
+        <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
+    </message>
+    <message>
+        <source>--to {}: this vramscope was built without its window, which draws it; --to svg needs no window</source>
+        <translation>--to {}：此 vramscope 构建时不含绘图所需的窗口；--to svg 不需要窗口</translation>
+    </message>
+    <message>
+        <source>--vary: more than {} combinations</source>
+        <translation>--vary：组合超过 {} 个</translation>
+    </message>
+    <message>
+        <source>--watch plans after every change and cannot be combined with --keep, --from or -o -</source>
+        <translation>--watch 在每次更改后规划，不能与 --keep、--from 或 -o - 一起使用</translation>
+    </message>
+    <message>
+        <source>--with plans several times and cannot be combined with --watch, --keep, --from or -o</source>
+        <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
+    </message>
+    <message>
+        <source>--with: &apos;{}&apos; is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
+        <translation>--with：&apos;{}&apos; 既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
+    </message>
+    <message>
+        <source>--with: at most {} versions</source>
+        <translation>--with：最多 {} 个版本</translation>
+    </message>
+    <message>
+        <source>--with: cannot list the packages of {}: {}</source>
+        <translation>--with：无法列出 {} 的软件包：{}</translation>
+    </message>
+    <message>
+        <source>--with: expected PACKAGE==VERSION,VERSION, such as transformers==4.46.0,4.51.0</source>
+        <translation>--with：应为 PACKAGE==VERSION,VERSION，例如 transformers==4.46.0,4.51.0</translation>
+    </message>
+    <message>
+        <source>--with: no folder for environments; set XDG_CACHE_HOME to a folder without a colon in its name</source>
+        <translation>--with：没有用于环境的文件夹；请将 XDG_CACHE_HOME 设为名称中没有冒号的文件夹</translation>
+    </message>
+    <message>
+        <source>--with: the program keeps its own PyTorch; to plan with another one, use the Python that has it: -- /path/to/python train.py</source>
+        <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
+    </message>
+    <message>
+        <source>--with: there is no &apos;{}&apos; on the PATH</source>
+        <translation>--with：PATH 中没有 &apos;{}&apos;</translation>
+    </message>
+    <message>
+        <source>--with: version {} is given twice</source>
+        <translation>--with：版本 {} 出现两次</translation>
+    </message>
+    <message>
+        <source>; `vramscope reproduce` runs all of them</source>
+        <translation>；`vramscope reproduce` 运行全部实验</translation>
+    </message>
+    <message>
+        <source>; did you mean &quot;{}&quot;?</source>
+        <translation>；是否指 &quot;{}&quot;？</translation>
+    </message>
+    <message>
+        <source>; other settings can be tried with --alloc-conf</source>
+        <translation>；可用 --alloc-conf 尝试其他设置</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded, so there is nothing to compare with the budget; record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation>没有录制显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+    </message>
+    <message>
+        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
+        <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
+    </message>
+    <message>
+        <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python by --python VENV/bin/python</source>
+        <translation>backend=cuda：未找到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>已取消</translation>
+    </message>
+    <message>
+        <source>cannot write to standard output: {}</source>
+        <translation>无法写入标准输出：{}</translation>
+    </message>
+    <message>
+        <source>check takes a FILE or a RUN (--preset, --model, --config, --set), not both</source>
+        <translation>check 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
+    </message>
+    <message>
+        <source>check takes one of FILE, RUN and -- PROGRAM, not two</source>
+        <translation>check 只接受 FILE、RUN 和 -- PROGRAM 之一，不能同时给出两个</translation>
+    </message>
+    <message>
+        <source>entries are numbered from 0</source>
+        <translation>条目从 0 开始编号</translation>
+    </message>
+    <message>
+        <source>expected a size above 0</source>
+        <translation>应为大于 0 的大小</translation>
+    </message>
+    <message>
+        <source>fit takes one of RUN and -- PROGRAM, not both</source>
+        <translation>fit 接受 RUN 或 -- PROGRAM，不能同时给出</translation>
+    </message>
+    <message>
+        <source>it ended with status {}</source>
+        <translation>结束状态为 {}</translation>
+    </message>
+    <message>
+        <source>no GPU in the device table matches; --family takes an architecture (turing, ampere, ada, hopper, blackwell, ...) or a product line (geforce, laptop, workstation, datacenter, integrated)</source>
+        <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
+    </message>
+    <message>
+        <source>no experiment is called &quot;{}&quot;{}</source>
+        <translation>没有名为 &quot;{}&quot; 的实验{}</translation>
+    </message>
+    <message>
+        <source>no formula counts the weights of {}; use `vramscope plan`</source>
+        <translation>没有公式可计算 {} 的权重；请用 `vramscope plan`</translation>
+    </message>
+    <message>
+        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
+        <translation>没有技术的名称、说明、组、键或值包含 &quot;{}&quot;；组有：{}</translation>
+    </message>
+    <message>
+        <source>pip&apos;s report has an unknown format</source>
+        <translation>pip 的报告格式未知</translation>
+    </message>
+    <message>
+        <source>reserved memory was not recorded: {} allocated and a CUDA context of {} are within the budget, but the reserved memory was larger than the allocated</source>
+        <translation>没有录制预留显存：已分配 {} 和 CUDA 上下文 {} 在预算之内，但预留大于已分配</translation>
+    </message>
+    <message>
+        <source>selfcheck reads its input more than once; save standard input to a file first</source>
+        <translation>selfcheck 会多次读取输入；请先将标准输入保存为文件</translation>
+    </message>
+    <message>
+        <source>selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both</source>
+        <translation>selfcheck 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
+    </message>
+    <message>
+        <source>standard input is not a terminal, so you cannot be asked; run `vramscope setup --yes` to download without a question</source>
+        <translation>标准输入不是终端，无法询问；请运行 `vramscope setup --yes` 直接下载</translation>
+    </message>
+    <message>
+        <source>standard output</source>
+        <translation>标准输出</translation>
+    </message>
+    <message>
+        <source>the plan has no GPU memory</source>
+        <translation>规划中没有显存</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope fit --budget 24GiB -- python train.py</source>
+        <translation>-- 之后缺少程序；例如：vramscope fit --budget 24GiB -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope plan -- python train.py</source>
+        <translation>-- 之后缺少程序；例如：vramscope plan -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope plan --watch -- python train.py</source>
+        <translation>-- 之后缺少程序；例如：vramscope plan --watch -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</source>
+        <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program without changes: {}</source>
+        <translation>未作更改的程序：{}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s history could not be written whole: {}</source>
+        <translation>未能完整写入程序的历史：{}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s history could not be written: {}</source>
+        <translation>无法写入程序的历史：{}</translation>
+    </message>
+    <message>
+        <source>the run ended without a result</source>
+        <translation>运行结束但没有结果</translation>
+    </message>
+    <message>
+        <source>the run left no trace</source>
+        <translation>运行未留下跟踪</translation>
+    </message>
+    <message>
+        <source>there is no event {}: the trace has {}</source>
+        <translation>没有事件 {}：跟踪共有 {} 个</translation>
+    </message>
+    <message>
+        <source>there is no folder for temporary files; set TMPDIR</source>
+        <translation>没有临时文件夹；请设置 TMPDIR</translation>
+    </message>
+    <message>
+        <source>vramscope-worker was not found beside this program or on the PATH; build it with ./vramscope, or name it in $VRAMSCOPE_WORKER</source>
+        <translation>在此程序旁和 PATH 中都未找到 vramscope-worker；请用 ./vramscope 构建，或在 $VRAMSCOPE_WORKER 中指定</translation>
+    </message>
+    <message>
+        <source>{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)</source>
+        <translation>{0} 只用于程序（vramscope fit --budget 24GiB {0} ... -- python train.py）</translation>
+    </message>
+    <message>
+        <source>{}
+vramscope: `vramscope{} --help` shows how it is used</source>
+        <translation>{}
+vramscope: `vramscope{} --help` 显示用法</translation>
+    </message>
+    <message>
+        <source>{} goes with a program (vramscope check --budget 24GiB {} ... -- python train.py)</source>
+        <translation>{} 只用于程序（vramscope check --budget 24GiB {} ... -- python train.py）</translation>
+    </message>
+    <message>
+        <source>{} goes with a program (vramscope plan {} ... -- python train.py); for a built-in model use --set KEY=VALUE</source>
+        <translation>{} 只用于程序（vramscope plan {} ... -- python train.py）；内置模型请用 --set KEY=VALUE</translation>
+    </message>
+    <message>
+        <source>{} is for --to {} only</source>
+        <translation>{} 只用于 --to {}</translation>
+    </message>
+    <message>
+        <source>{} {}: out of range; there are {}</source>
+        <translation>{} {}：超出范围；共有 {} 个</translation>
+    </message>
+    <message>
+        <source>{}, and no GPU of `vramscope devices` has this name</source>
+        <translation>{}，且 `vramscope devices` 中没有此名称的 GPU</translation>
+    </message>
+    <message>
+        <source>{}: --entries is for the history entries of a snapshot; read a part of a .trace with --time 1s:2.5s</source>
+        <translation>{}：--entries 用于快照的历史条目；读取 .trace 的一部分请用 --time 1s:2.5s</translation>
+    </message>
+    <message>
+        <source>{}: larger than {}, the limit for this input</source>
+        <translation>{}：大于此输入的上限 {}</translation>
+    </message>
+    <message>
+        <source>{}: the file has no data for device {} (available: {})</source>
+        <translation>{}：文件中没有设备 {} 的数据（可用：{}）</translation>
+    </message>
+    <message>
+        <source>{}: torch.cuda.memory_stats() holds figures and no blocks; only `vramscope info` can show them</source>
+        <translation>{}：torch.cuda.memory_stats() 只有统计数值而没有块；只能用 `vramscope info` 显示</translation>
+    </message>
+    <message>
+        <source>{}: {}; set XDG_CACHE_HOME to another folder</source>
+        <translation>{}：{}；请将 XDG_CACHE_HOME 设为其他文件夹</translation>
+    </message>
+    <message>
+        <source>{}{}not enough host memory; read a part of the recording with --device, --entries or --time</source>
+        <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; cannot be read</source>
+        <translation>无法读取 &apos;{}&apos;</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; cannot be started: {}</source>
+        <translation>无法启动 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; cannot be written: {}</source>
+        <translation>无法写入 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
+        <translation>&apos;{}&apos; 无法进入隔离的文件系统：{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <translation>&apos;{}&apos; 上由 ssh 启动的 shell 的 PATH 中没有 &apos;{}&apos;；请在那里安装，或用 --remote-vramscope 给出路径</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
+        <translation>&apos;{}&apos; 不是 vramscope 的临时文件夹</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
+        <translation>&apos;{}&apos; 不是遗留的临时文件夹</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
+        <translation>&apos;{}&apos; 没有发送录制：那里的命令以 {} 结束</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: its parts do not fit together</source>
+        <translation>&apos;{}&apos;：各部分不能拼接</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: no such program</source>
+        <translation>&apos;{}&apos;：未找到程序</translation>
+    </message>
+    <message>
+        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
+        <translation>--host：&apos;{}&apos; 不是 ssh 接受的主机名，例如 user@host</translation>
+    </message>
+    <message>
+        <source>--vary {0}: the command has neither {{{0}}} nor an argument {0} or --{0}; write the placeholder where the value goes, or --vary=--{0}=... to add it</source>
+        <translation>--vary {0}：命令中既没有 {{{0}}}，也没有参数 {0} 或 --{0}；请在放值的位置写占位符，或用 --vary=--{0}=... 添加</translation>
+    </message>
+    <message>
+        <source>--writable &apos;{}&apos;: {}</source>
+        <translation>--writable &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>: by hand, or because this computer&apos;s memory ran out</source>
+        <translation>：手动，或因本机内存耗尽</translation>
+    </message>
+    <message>
+        <source>JSON nested too deeply</source>
+        <translation>JSON 嵌套过深</translation>
+    </message>
+    <message>
+        <source>a name is cut off</source>
+        <translation>名称被截断</translation>
+    </message>
+    <message>
+        <source>a part of a file is cut off</source>
+        <translation>文件的一部分被截断</translation>
+    </message>
+    <message>
+        <source>a value is empty</source>
+        <translation>有一个值为空</translation>
+    </message>
+    <message>
+        <source>cannot create a folder in {}: {}</source>
+        <translation>无法在 {} 中创建文件夹：{}</translation>
+    </message>
+    <message>
+        <source>cannot send the command</source>
+        <translation>无法发送命令</translation>
+    </message>
+    <message>
+        <source>cannot write what was received: {}</source>
+        <translation>无法写入收到的数据：{}</translation>
+    </message>
+    <message>
+        <source>expected NAME=FIRST..LAST or NAME=VALUE,VALUE</source>
+        <translation>应为 NAME=FIRST..LAST 或 NAME=VALUE,VALUE</translation>
+    </message>
+    <message>
+        <source>expected a range of whole numbers from 1 on, the smaller first</source>
+        <translation>应为从 1 起的整数区间，较小者在前</translation>
+    </message>
+    <message>
+        <source>its torch is built for the CPU only: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
+        <translation>其 torch 为仅 CPU 构建：需要 CUDA 构建，且不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>more data was received than a recording can have</source>
+        <translation>收到的数据超过录制的上限</translation>
+    </message>
+    <message>
+        <source>more than {} activities or {} names</source>
+        <translation>活动超过 {} 个或名称超过 {} 个</translation>
+    </message>
+    <message>
+        <source>more than {} marks or {} names</source>
+        <translation>标记超过 {} 个或名称超过 {} 个</translation>
+    </message>
+    <message>
+        <source>more than {} streams</source>
+        <translation>流超过 {} 个</translation>
+    </message>
+    <message>
+        <source>more than {} values</source>
+        <translation>值超过 {} 个</translation>
+    </message>
+    <message>
+        <source>names out of order</source>
+        <translation>名称的次序不对</translation>
+    </message>
+    <message>
+        <source>no program to start</source>
+        <translation>没有要启动的程序</translation>
+    </message>
+    <message>
+        <source>not a JSON object</source>
+        <translation>不是 JSON 对象</translation>
+    </message>
+    <message>
+        <source>not a list of toggles</source>
+        <translation>不是开关列表</translation>
+    </message>
+    <message>
+        <source>overlayfs cannot copy {}, which belongs to another group</source>
+        <translation>overlayfs 无法复制属于其他组的 {}</translation>
+    </message>
+    <message>
+        <source>overlayfs cannot cover {}</source>
+        <translation>overlayfs 无法覆盖 {}</translation>
+    </message>
+    <message>
+        <source>pip: {}{}</source>
+        <translation>pip：{}{}</translation>
+    </message>
+    <message>
+        <source>process {} failed ({}), but the program ended with status 0: what that process would have done is missing</source>
+        <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
+    </message>
+    <message>
+        <source>signal {}</source>
+        <translation>信号 {}</translation>
+    </message>
+    <message>
+        <source>status {}</source>
+        <translation>状态 {}</translation>
+    </message>
+    <message>
+        <source>the activity file is too large</source>
+        <translation>活动文件过大</translation>
+    </message>
+    <message>
+        <source>the beginning of the recording is missing</source>
+        <translation>缺少录制的开头</translation>
+    </message>
+    <message>
+        <source>the call stacks have more than {} bytes or {} frames</source>
+        <translation>调用栈超过 {} 字节或 {} 帧</translation>
+    </message>
+    <message>
+        <source>the command line and the environment are too large</source>
+        <translation>命令行和环境过大</translation>
+    </message>
+    <message>
+        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
+        <translation>与 &apos;{}&apos; 的连接先于程序结束；已收到的数据会保留</translation>
+    </message>
+    <message>
+        <source>the current folder: {}</source>
+        <translation>当前文件夹：{}</translation>
+    </message>
+    <message>
+        <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
+        <translation>在 {} 中未找到模拟平台；请用 ./vramscope 构建，或在 $VRAMSCOPE_EMULATED 中指定其文件夹</translation>
+    </message>
+    <message>
+        <source>the helper process of the isolated file system ended early</source>
+        <translation>隔离文件系统的辅助进程提前结束</translation>
+    </message>
+    <message>
+        <source>the history has no entries</source>
+        <translation>历史没有条目</translation>
+    </message>
+    <message>
+        <source>the history was written by another version of vramscope</source>
+        <translation>历史由其他版本的 vramscope 写入</translation>
+    </message>
+    <message>
+        <source>the last activities do not continue where the chunks end</source>
+        <translation>最后的活动没有接续分块的末尾</translation>
+    </message>
+    <message>
+        <source>the marks have more than {} bytes</source>
+        <translation>标记超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>the name of the socket is too long</source>
+        <translation>套接字名称过长</translation>
+    </message>
+    <message>
+        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
+        <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
+    </message>
+    <message>
+        <source>the peer of the socket cannot be identified</source>
+        <translation>无法识别套接字的对端</translation>
+    </message>
+    <message>
+        <source>the process with the imported modules cannot be reached</source>
+        <translation>无法连接已导入模块的进程</translation>
+    </message>
+    <message>
+        <source>the process with the imported modules does not answer</source>
+        <translation>已导入模块的进程没有应答</translation>
+    </message>
+    <message>
+        <source>the process with the imported modules refused the command</source>
+        <translation>已导入模块的进程拒绝了命令</translation>
+    </message>
+    <message>
+        <source>the process with the imported modules sent an invalid answer</source>
+        <translation>已导入模块的进程发送了无效应答</translation>
+    </message>
+    <message>
+        <source>the program ended with status {}</source>
+        <translation>程序以状态 {} 结束</translation>
+    </message>
+    <message>
+        <source>the program left no marks</source>
+        <translation>程序没有留下标记</translation>
+    </message>
+    <message>
+        <source>the program recorded no memory history</source>
+        <translation>程序没有录制显存历史</translation>
+    </message>
+    <message>
+        <source>the program was ended by signal {} ({}{})</source>
+        <translation>程序被信号 {} 结束（{}{}）</translation>
+    </message>
+    <message>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it really writes, renames and deletes files</source>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
+    </message>
+    <message>
+        <source>the received data is not a recording</source>
+        <translation>收到的数据不是录制</translation>
+    </message>
+    <message>
+        <source>the recording has a file with an unknown name</source>
+        <translation>录制中有名称未知的文件</translation>
+    </message>
+    <message>
+        <source>the recording has an unexpected frame</source>
+        <translation>录制中有意外的帧</translation>
+    </message>
+    <message>
+        <source>there is data after the end of the recording</source>
+        <translation>录制结束之后还有数据</translation>
+    </message>
+    <message>
+        <source>{0}: a value is needed: {0}={1}</source>
+        <translation>{0}：需要一个值：{0}={1}</translation>
+    </message>
+    <message>
+        <source>{} after its last line, while the interpreter shut down; everything before that is complete</source>
+        <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
+    </message>
+    <message>
+        <source>{} cannot reach &apos;{}&apos;</source>
+        <translation>{} 无法连接 &apos;{}&apos;</translation>
+    </message>
+    <message>
+        <source>{} is missing</source>
+        <translation>缺少 {}</translation>
+    </message>
+    <message>
+        <source>{}: expected a number between 0 and 1</source>
+        <translation>{}：应为 0 到 1 之间的数</translation>
+    </message>
+    <message>
+        <source>{}: expected a whole number from 1 to 1,000,000</source>
+        <translation>{}：应为 1 到 1,000,000 的整数</translation>
+    </message>
+    <message>
+        <source>{}: no toggle has this name{}; `vramscope toggles` lists them</source>
+        <translation>{}：没有此名称的开关{}；`vramscope toggles` 列出全部</translation>
+    </message>
+    <message>
+        <source>{}: this toggle takes no value</source>
+        <translation>{}：此开关不接受值</translation>
+    </message>
+    <message>
+        <source>{}: {} is one of {}</source>
+        <translation>{}：{} 应为 {} 之一</translation>
+    </message>
+    <message>
+        <source>{}before it used CUDA: {}</source>
+        <translation>{}在使用 CUDA 之前：{}</translation>
+    </message>
+    <message>
+        <source>{}it ended before any of its history was written</source>
+        <translation>{}它在写入任何历史之前已结束</translation>
+    </message>
+    <message>
+        <source>{}it imported torch and never used CUDA: nothing was allocated on the GPU</source>
+        <translation>{}它导入了 torch 但没有使用 CUDA：GPU 上没有任何分配</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
+        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
+        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs a GPU)</source>
+        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
+        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
+        <translation>{}其 PyTorch {} 为 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}its PyTorch {} is older than 2.0, the first version that records a memory history</source>
+        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可录制显存历史的版本</translation>
+    </message>
+    <message>
+        <source> (did you mean &quot;{}&quot;?)</source>
+        <translation>（是否指 &quot;{}&quot;？）</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
+        <translation>&quot;{}&quot; 不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
+    </message>
+    <message>
+        <source>; choose from: {}</source>
+        <translation>；可选：{}</translation>
+    </message>
+    <message>
+        <source>a mixture of experts has weights and activations of its own, which are not planned</source>
+        <translation>混合专家模型有自己的权重和激活值，未作规划</translation>
+    </message>
+    <message>
+        <source>a model of several parts is not planned; give its text model&apos;s</source>
+        <translation>不规划由多个部分组成的模型；请给出其文本模型的配置</translation>
+    </message>
+    <message>
+        <source>add_cross_attention = true is not supported; only decoder-only models are</source>
+        <translation>不支持 add_cross_attention = true；只支持仅解码器模型</translation>
+    </message>
+    <message>
+        <source>allocator settings have {} characters; at most {} are allowed</source>
+        <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
+    </message>
+    <message>
+        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
+        <translation>分配器设置：&quot;{}&quot; 没有值；请写 key:value,key:value</translation>
+    </message>
+    <message>
+        <source>allocator settings: character {} is not plain text; write key:value,key:value</source>
+        <translation>分配器设置：第 {} 个字符不是纯文本；请写 key:value,key:value</translation>
+    </message>
+    <message>
+        <source>architecture {} is not supported; supported: {}</source>
+        <translation>不支持架构 {}；支持：{}</translation>
+    </message>
+    <message>
+        <source>attention=flash cannot apply a sliding window of {} to sequences of {}; use attention=math or eager, or seq &lt; {}</source>
+        <translation>attention=flash 不能将 {} 的滑动窗口用于长度 {} 的序列；请用 attention=math 或 eager，或 seq &lt; {}</translation>
+    </message>
+    <message>
+        <source>batch = {} cannot be divided into micro_batches = {}: batch is the number of samples of one optimizer step; choose a divisor of it</source>
+        <translation>batch = {} 不能均分为 micro_batches = {}：batch 是一个优化器步的样本数；请选择它的约数</translation>
+    </message>
+    <message>
+        <source>batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed</source>
+        <translation>batch：{} × seq {} 为一次前向传播 {} 个 token；最多允许 {} 个</translation>
+    </message>
+    <message>
+        <source>capped attention scores are not planned</source>
+        <translation>不规划有上限的注意力分数</translation>
+    </message>
+    <message>
+        <source>capped logits are not planned</source>
+        <translation>不规划有上限的 logits</translation>
+    </message>
+    <message>
+        <source>choose from: native, cudaMallocAsync</source>
+        <translation>可选：native、cudaMallocAsync</translation>
+    </message>
+    <message>
+        <source>choose from: {}</source>
+        <translation>可选：{}</translation>
+    </message>
+    <message>
+        <source>compressed weights and their operators are not planned; without this key the model is planned uncompressed</source>
+        <translation>不规划压缩权重及其算子；去掉此键则按未压缩规划</translation>
+    </message>
+    <message>
+        <source>config.json: layer_types has {}; supported are full_attention, and sliding_attention with a sliding_window</source>
+        <translation>config.json：layer_types 中有 {}；支持 full_attention，以及带 sliding_window 的 sliding_attention</translation>
+    </message>
+    <message>
+        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
+        <translation>config.json：没有名为 &quot;{}&quot; 的受支持模型系列；支持：{}</translation>
+    </message>
+    <message>
+        <source>config.json: {}</source>
+        <translation>config.json：{}</translation>
+    </message>
+    <message>
+        <source>config.json: {} is set: {}</source>
+        <translation>config.json：设置了 {}：{}</translation>
+    </message>
+    <message>
+        <source>decoder-only models are planned</source>
+        <translation>只规划仅解码器模型</translation>
+    </message>
+    <message>
+        <source>device: memory: {}</source>
+        <translation>device：memory：{}</translation>
+    </message>
+    <message>
+        <source>device: {}</source>
+        <translation>device：{}</translation>
+    </message>
+    <message>
+        <source>device: {} are more than a device file can have</source>
+        <translation>device：{} 超过设备文件的上限</translation>
+    </message>
+    <message>
+        <source>device: {} cannot be read</source>
+        <translation>device：无法读取 {}</translation>
+    </message>
+    <message>
+        <source>device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) has no kernels (it has those of {}); choose another device, or plan a program whose PyTorch has them: vramscope plan --device {} -- python train.py</source>
+        <translation>device：{} 的计算能力为 {}，LibTorch 2.11（CUDA 13.0）没有其内核（它有 {} 的内核）；请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
+    </message>
+    <message>
+        <source>device: {} is larger than {}, the limit for a device file</source>
+        <translation>device：{} 大于设备文件的上限 {}</translation>
+    </message>
+    <message>
+        <source>device: {} is not a file of this computer</source>
+        <translation>device：{} 不是本机的文件</translation>
+    </message>
+    <message>
+        <source>expected True or False, with this capitalization</source>
+        <translation>应为 True 或 False，大小写须一致</translation>
+    </message>
+    <message>
+        <source>expected a CUDA compute capability: 5.0, 5.2, 5.3, 6.0, 6.1, 6.2, 7.0, 7.2, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1</source>
+        <translation>应为 CUDA 计算能力：5.0、5.2、5.3、6.0、6.1、6.2、7.0、7.2、7.5、8.0、8.6、8.7、8.9、9.0、10.0、10.3、11.0、12.0、12.1</translation>
+    </message>
+    <message>
+        <source>expected a comma after the value</source>
+        <translation>值之后应为逗号</translation>
+    </message>
+    <message>
+        <source>expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 35TFLOPS</source>
+        <translation>应为 1 GFLOPS 到 1000 PFLOPS 的稠密算力，例如 35TFLOPS</translation>
+    </message>
+    <message>
+        <source>expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 70TFLOPS</source>
+        <translation>应为 1 GFLOPS 到 1000 PFLOPS 的稠密算力，例如 70TFLOPS</translation>
+    </message>
+    <message>
+        <source>expected a dense rate from 1 GFLOPS to 1000 PFLOPS, such as 9.1TFLOPS</source>
+        <translation>应为 1 GFLOPS 到 1000 PFLOPS 的稠密算力，例如 9.1TFLOPS</translation>
+    </message>
+    <message>
+        <source>expected a name of the device table (`vramscope devices`), or figures</source>
+        <translation>应为设备表中的名称（`vramscope devices`），或参数</translation>
+    </message>
+    <message>
+        <source>expected a number above 0 and below 1</source>
+        <translation>应为大于 0 且小于 1 的数</translation>
+    </message>
+    <message>
+        <source>expected a number above 0 and up to 1</source>
+        <translation>应为大于 0 且不超过 1 的数</translation>
+    </message>
+    <message>
+        <source>expected a number from {} to {}</source>
+        <translation>应为 {} 到 {} 的数</translation>
+    </message>
+    <message>
+        <source>expected a power of two up to 128</source>
+        <translation>应为不超过 128 的 2 的幂</translation>
+    </message>
+    <message>
+        <source>expected a power of two, or a table such as [256:1,512:2,1024:4,&gt;:8]</source>
+        <translation>应为 2 的幂，或形如 [256:1,512:2,1024:4,&gt;:8] 的表</translation>
+    </message>
+    <message>
+        <source>expected a size from 16 KiB to 1 GiB, such as 6MiB</source>
+        <translation>应为 16 KiB 到 1 GiB 的大小，例如 6MiB</translation>
+    </message>
+    <message>
+        <source>expected a size from 256 MiB to 4 TiB, such as 24GiB</source>
+        <translation>应为 256 MiB 到 4 TiB 的大小，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>expected a size up to 64 GiB and below the memory, such as 300MiB</source>
+        <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
+    </message>
+    <message>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch&apos;s default</source>
+        <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
+    </message>
+    <message>
+        <source>expected a whole number from 1 to 1024</source>
+        <translation>应为 1 到 1024 的整数</translation>
+    </message>
+    <message>
+        <source>expected a whole number from {:.0f} to {:.0f}</source>
+        <translation>应为 {:.0f} 到 {:.0f} 的整数</translation>
+    </message>
+    <message>
+        <source>expected a whole number of 64 bits</source>
+        <translation>应为 64 位整数</translation>
+    </message>
+    <message>
+        <source>expected a whole number of MiB, at least {}</source>
+        <translation>应为以 MiB 计的整数，至少 {}</translation>
+    </message>
+    <message>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
+    </message>
+    <message>
+        <source>expected bytes a second from 1 GB/s to 100 TB/s, such as 448GB/s</source>
+        <translation>应为 1 GB/s 到 100 TB/s 的带宽，例如 448GB/s</translation>
+    </message>
+    <message>
+        <source>expected lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or ranges, such as &quot;256-1024&quot;, each from 1 to 1048576, at most 4096; empty: all have the length of seq</source>
+        <translation>应为各微批次的长度，例如 &quot;400,1536,400&quot;，或区间，例如 &quot;256-1024&quot;，每个为 1 到 1048576，最多 4096 个；留空：全部取 seq 的长度</translation>
+    </message>
+    <message>
+        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
+        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
+    </message>
+    <message>
+        <source>expected none, pcie or nvlink</source>
+        <translation>应为 none、pcie 或 nvlink</translation>
+    </message>
+    <message>
+        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
+    </message>
+    <message>
+        <source>expected one JSON object without lists and objects in it</source>
+        <translation>应为一个不含列表和对象的 JSON 对象</translation>
+    </message>
+    <message>
+        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
+        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
+    </message>
+    <message>
+        <source>expected rows of MEGABYTES:DIVISIONS, both powers of two (divisions may be 0: off), and &quot;&gt;&quot; in place of the megabytes for everything above</source>
+        <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 &quot;&gt;&quot; 代替兆字节数</translation>
+    </message>
+    <message>
+        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
+        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
+    </message>
+    <message>
+        <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
+        <translation>应为 100 MHz 到 10 GHz 的加速频率，例如 1590MHz</translation>
+    </message>
+    <message>
+        <source>expected the name of a preset in quotes</source>
+        <translation>应为引号中的预设名称</translation>
+    </message>
+    <message>
+        <source>expected the path of an existing folder</source>
+        <translation>应为现有文件夹的路径</translation>
+    </message>
+    <message>
+        <source>expected the text of a config.json as one string; --model reads a file</source>
+        <translation>应为 config.json 的文本，作为一个字符串；--model 读取文件</translation>
+    </message>
+    <message>
+        <source>expected the width in bits, a whole number from 16 to 65536</source>
+        <translation>应为以位计的宽度，16 到 65536 的整数</translation>
+    </message>
+    <message>
+        <source>expected tokens in a sample, from 1 to 1048576; or, of the micro-batches in turn, a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;), at most 4096 of them; or the path of a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的 token 数，1 到 1048576；或依次给出各微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），最多 4096 个；或由 &quot;length,count&quot; 行组成的文件路径，各微批次从中抽取样本</translation>
+    </message>
+    <message>
+        <source>expected true or false</source>
+        <translation>应为 true 或 false</translation>
+    </message>
+    <message>
+        <source>expected true or false: whether its memory is the system&apos;s</source>
+        <translation>应为 true 或 false：其显存是否为系统内存</translation>
+    </message>
+    <message>
+        <source>expected up to 120 characters without comma and semicolon</source>
+        <translation>应为最多 120 个字符，不含逗号和分号</translation>
+    </message>
+    <message>
+        <source>expected {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>应为 {} 到 1 EiB：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+    </message>
+    <message>
+        <source>head size {} is odd; rotary positions need an even number</source>
+        <translation>头大小 {} 为奇数；旋转位置编码需要偶数</translation>
+    </message>
+    <message>
+        <source>hidden_size {} is not a multiple of num_attention_heads {}</source>
+        <translation>hidden_size {} 不是 num_attention_heads {} 的倍数</translation>
+    </message>
+    <message>
+        <source>hidden_size {} is not a multiple of twice num_attention_heads {}</source>
+        <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
+    </message>
+    <message>
+        <source>id2label has one entry: a regression, which is not supported</source>
+        <translation>id2label 只有一个条目：这是回归，不受支持</translation>
+    </message>
+    <message>
+        <source>its allocations come from the driver&apos;s memory pools, which are not modelled; use native</source>
+        <translation>其分配来自驱动的内存池，未建模；请用 native</translation>
+    </message>
+    <message>
+        <source>latent attention is another model, which is not planned</source>
+        <translation>潜在注意力是另一种模型，未作规划</translation>
+    </message>
+    <message>
+        <source>layers for multi-token prediction are not planned</source>
+        <translation>不规划多 token 预测层</translation>
+    </message>
+    <message>
+        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
+        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
+    </message>
+    <message>
+        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
+        <translation>lora.targets：没有名为 &quot;{}&quot; 的线性模块；此模型有 {}</translation>
+    </message>
+    <message>
+        <source>memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE</source>
+        <translation>memory：{} 容不下 {} 的 CUDA 上下文；请给出更多显存，或 context=SIZE</translation>
+    </message>
+    <message>
+        <source>missing key architectures (or model_type)</source>
+        <translation>缺少键 architectures（或 model_type）</translation>
+    </message>
+    <message>
+        <source>missing key {}{}</source>
+        <translation>缺少键 {}{}</translation>
+    </message>
+    <message>
+        <source>model: no preset {}{}; choose from: {}</source>
+        <translation>model：没有预设 {}{}；可选：{}</translation>
+    </message>
+    <message>
+        <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
+        <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
+    </message>
+    <message>
+        <source>more than {} MiB</source>
+        <translation>超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>more than {} lines</source>
+        <translation>超过 {} 行</translation>
+    </message>
+    <message>
+        <source>n_embd {} is not a multiple of n_head {}</source>
+        <translation>n_embd {} 不是 n_head {} 的倍数</translation>
+    </message>
+    <message>
+        <source>no figure is called {}{}; figures are: like, {}</source>
+        <translation>没有名为 {} 的参数{}；参数有：like、{}</translation>
+    </message>
+    <message>
+        <source>no {} in the device table{}; choose from `vramscope devices`, or give figures: memory=24GiB,compute_capability=8.6,multiprocessors=28</source>
+        <translation>设备表中没有 {}{}；请从 `vramscope devices` 中选择，或给出参数：memory=24GiB,compute_capability=8.6,multiprocessors=28</translation>
+    </message>
+    <message>
+        <source>not JSON</source>
+        <translation>不是 JSON</translation>
+    </message>
+    <message>
+        <source>not JSON: {}</source>
+        <translation>不是 JSON：{}</translation>
+    </message>
+    <message>
+        <source>not a file of this computer</source>
+        <translation>不是本机的文件</translation>
+    </message>
+    <message>
+        <source>num_attention_heads {} is not a multiple of num_key_value_heads {}</source>
+        <translation>num_attention_heads {} 不是 num_key_value_heads {} 的倍数</translation>
+    </message>
+    <message>
+        <source>partial_rotary_factor {} of a head size of {} gives {}; rotary positions need an even number</source>
+        <translation>partial_rotary_factor {} 与头大小 {} 得到 {}；旋转位置编码需要偶数</translation>
+    </message>
+    <message>
+        <source>projections in slices are not planned; set it to 1</source>
+        <translation>不规划分片的投影；请设为 1</translation>
+    </message>
+    <message>
+        <source>quantized weights (4 or 8 bits) and their operators are not planned; without this key the model is planned unquantized</source>
+        <translation>不规划量化权重（4 或 8 位）及其算子；去掉此键则按未量化规划</translation>
+    </message>
+    <message>
+        <source>reorder_and_upcast_attn = true is not supported</source>
+        <translation>不支持 reorder_and_upcast_attn = true</translation>
+    </message>
+    <message>
+        <source>rope_scaling is not an object</source>
+        <translation>rope_scaling 不是对象</translation>
+    </message>
+    <message>
+        <source>rope_scaling.high_freq_factor must be above rope_scaling.low_freq_factor</source>
+        <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
+    </message>
+    <message>
+        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
+        <translation>不支持 rope_scaling.rope_type &quot;{}&quot;；支持：default、linear、llama3</translation>
+    </message>
+    <message>
+        <source>rotary positions on a part of a head are not planned</source>
+        <translation>不规划只用于部分注意力头的旋转位置编码</translation>
+    </message>
+    <message>
+        <source>run configuration: the bytes are not a RunConfig message</source>
+        <translation>运行配置：这些字节不是 RunConfig 消息</translation>
+    </message>
+    <message>
+        <source>seq = {} is longer than the model&apos;s {} positions</source>
+        <translation>seq = {} 超过模型的 {} 个位置</translation>
+    </message>
+    <message>
+        <source>seq: {} is not allowed; {}</source>
+        <translation>seq：不允许 {}；{}</translation>
+    </message>
+    <message>
+        <source>the file cannot be read</source>
+        <translation>无法读取文件</translation>
+    </message>
+    <message>
+        <source>the file has no samples</source>
+        <translation>文件没有样本</translation>
+    </message>
+    <message>
+        <source>the list has no closing bracket</source>
+        <translation>列表缺少右括号</translation>
+    </message>
+    <message>
+        <source>there is nothing before or after a comma; write NAME=VALUE,NAME=VALUE</source>
+        <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
+    </message>
+    <message>
+        <source>unknown allocator setting &quot;{}&quot;{}</source>
+        <translation>未知的分配器设置 &quot;{}&quot;{}</translation>
+    </message>
+    <message>
+        <source>unknown key {}{}; the keys are: {}</source>
+        <translation>未知的键 {}{}；可用的键：{}</translation>
+    </message>
+    <message>
+        <source>use_sliding_window is true, but sliding_window gives no width</source>
+        <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is not allowed; {0} is a group of keys: write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}; its keys are: {4}</source>
+        <translation>{0}：不允许 {1}；{0} 是一组键：请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}；其键有：{4}</translation>
+    </message>
+    <message>
+        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <translation>不支持 {} &quot;{}&quot;；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
+    </message>
+    <message>
+        <source>{} = {} is above {}</source>
+        <translation>{} = {} 大于 {}</translation>
+    </message>
+    <message>
+        <source>{} = {} is not an integer</source>
+        <translation>{} = {} 不是整数</translation>
+    </message>
+    <message>
+        <source>{} = {} is not between 1 and {}</source>
+        <translation>{} = {} 不在 1 和 {} 之间</translation>
+    </message>
+    <message>
+        <source>{} = {} is not between {} and {}</source>
+        <translation>{} = {} 不在 {} 和 {} 之间</translation>
+    </message>
+    <message>
+        <source>{} are more than a run.json can have</source>
+        <translation>{} 超过 run.json 的上限</translation>
+    </message>
+    <message>
+        <source>{} bytes are too many (at most {})</source>
+        <translation>{} 字节过多（最多 {}）</translation>
+    </message>
+    <message>
+        <source>{} bytes are too many for a name or figures</source>
+        <translation>{} 字节对名称或参数来说过多</translation>
+    </message>
+    <message>
+        <source>{} has no MIG in the device table; these have: {}</source>
+        <translation>{} 在设备表中没有 MIG；有 MIG 的设备：{}</translation>
+    </message>
+    <message>
+        <source>{} has no MIG profile {}; its profiles are: {}</source>
+        <translation>{} 没有 MIG 配置 {}；其配置有：{}</translation>
+    </message>
+    <message>
+        <source>{} is a file; a file is only read when --device, --set device=... or a run.json names it</source>
+        <translation>{} 是文件；只有在 --device、--set device=... 或 run.json 中指定时才会读取</translation>
+    </message>
+    <message>
+        <source>{} is missing; give memory, compute_capability and multiprocessors, such as memory=24GiB,compute_capability=8.6,multiprocessors=28, or a GPU to start from, such as rtx-4090,memory=12GiB</source>
+        <translation>缺少 {}；请给出 memory、compute_capability 和 multiprocessors，例如 memory=24GiB,compute_capability=8.6,multiprocessors=28，或给出作为起点的 GPU，例如 rtx-4090,memory=12GiB</translation>
+    </message>
+    <message>
+        <source>{} is not a figure; write NAME=VALUE</source>
+        <translation>{} 不是参数；请写 NAME=VALUE</translation>
+    </message>
+    <message>
+        <source>{} is not a number</source>
+        <translation>{} 不是数</translation>
+    </message>
+    <message>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+    </message>
+    <message>
+        <source>{} is not a whole number</source>
+        <translation>{} 不是整数</translation>
+    </message>
+    <message>
+        <source>{} is set twice; keep one of them</source>
+        <translation>{} 设置了两次；请只保留一个</translation>
+    </message>
+    <message>
+        <source>{} is too large a size (at most 1 EiB)</source>
+        <translation>{} 过大（最多 1 EiB）</translation>
+    </message>
+    <message>
+        <source>{}: &quot;{}&quot; is not allowed; {}</source>
+        <translation>{}：不允许 &quot;{}&quot;；{}</translation>
+    </message>
+    <message>
+        <source>{}: expected a Hugging Face config.json, one JSON object in braces</source>
+        <translation>{}：应为 Hugging Face config.json，即花括号中的一个 JSON 对象</translation>
+    </message>
+    <message>
+        <source>{}: expected a number, a text, true or false</source>
+        <translation>{}：应为数、文本、true 或 false</translation>
+    </message>
+    <message>
+        <source>{}: nested more than {} deep</source>
+        <translation>{}：嵌套超过 {} 层</translation>
+    </message>
+    <message>
+        <source>{}: not JSON: {}</source>
+        <translation>{}：不是 JSON：{}</translation>
+    </message>
+    <message>
+        <source>{}: set twice; keep one of them</source>
+        <translation>{}：设置了两次；请只保留一个</translation>
+    </message>
+    <message>
+        <source>{}: {} are more than a config.json can have</source>
+        <translation>{}：{} 超过 config.json 的上限</translation>
+    </message>
+    <message>
+        <source>{}: {} is not allowed; {}</source>
+        <translation>{}：不允许 {}；{}</translation>
+    </message>
+    <message>
+        <source>{}: {} is not available in this version{}</source>
+        <translation>{}：此版本不提供 {}{}</translation>
+    </message>
+    <message>
+        <source>{}{} = {} is not a number</source>
+        <translation>{}{} = {} 不是数</translation>
+    </message>
+    <message>
+        <source>{}{} = {} is not a string</source>
+        <translation>{}{} = {} 不是字符串</translation>
+    </message>
+    <message>
+        <source>{}{} = {} is not between {} and {}</source>
+        <translation>{}{} = {} 不在 {} 和 {} 之间</translation>
+    </message>
+    <message>
+        <source>{}{} = {} is not true or false</source>
+        <translation>{}{} = {} 不是 true 或 false</translation>
+    </message>
+    <message>
+        <source>{}{} {} is not supported; supported: {}</source>
+        <translation>不支持 {}{} {}；支持：{}</translation>
+    </message>
+    <message>
+        <source>--at: the file has no times, only the order of events; choose an event by its number with --event</source>
+        <translation>--at：文件只记录事件的次序而没有时间；请用 --event 按编号选择事件</translation>
+    </message>
+    <message>
+        <source> (after {} bytes); free some space or save to another place</source>
+        <translation>（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
+    </message>
+    <message>
+        <source> for CUDA {}</source>
+        <translation>（CUDA {}）</translation>
+    </message>
+    <message>
+        <source> of device {}</source>
+        <translation>设备 {} 的</translation>
+    </message>
+    <message>
+        <source> once decompressed</source>
+        <translation>（解压后）</translation>
+    </message>
+    <message>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
+        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
+    </message>
+    <message>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison; put a text with such characters in quotes</source>
+        <translation>此比较之前缺少 &quot;and&quot; 或 &quot;or&quot;；含有此类字符的文本请加引号</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is not a field; fields are {}</source>
+        <translation>&quot;{}&quot; 不是字段；字段有 {}</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is not a finite number</source>
+        <translation>&quot;{}&quot; 不是有限数</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot;: expected {} at character {}</source>
+        <translation>&quot;{0}&quot;：第 {2} 个字符处应为 {1}</translation>
+    </message>
+    <message>
+        <source>&apos;action&apos; is not a string</source>
+        <translation>&apos;action&apos; 不是字符串</translation>
+    </message>
+    <message>
+        <source>&apos;blocks&apos; is {}</source>
+        <translation>&apos;blocks&apos; 是{}</translation>
+    </message>
+    <message>
+        <source>&apos;frames&apos; is {}</source>
+        <translation>&apos;frames&apos; 是{}</translation>
+    </message>
+    <message>
+        <source>&apos;size&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
+    </message>
+    <message>
+        <source>&apos;state&apos; is not a string</source>
+        <translation>&apos;state&apos; 不是字符串</translation>
+    </message>
+    <message>
+        <source>&apos;time_us&apos; is {}, not a time</source>
+        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
+    </message>
+    <message>
+        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
+        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
+        <translation>&apos;{}&apos; 超过 {} 字节{}，这是此类文件的上限</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has no index; only a .trace file that is not compressed as a whole has one</source>
+        <translation>&apos;{}&apos; 没有索引；只有未整体压缩的 .trace 文件才有索引</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <translation>&apos;{}&apos; 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is a folder, not a file</source>
+        <translation>&apos;{}&apos; 是文件夹，不是文件</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is cut off and has no index; open all of it</source>
+        <translation>&apos;{}&apos; 被截断且没有索引；请打开全部</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a .trace</source>
+        <translation>&apos;{}&apos; 不是 .trace</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
+        <translation>&apos;{}&apos; 不是 .trace：其开头不像</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
+        <translation>&apos;{}&apos; 不是 .trace：看起来像{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
+        <translation>&apos;{}&apos; 不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <translation>&apos;{}&apos; 不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is {}</source>
+        <translation>&apos;{}&apos; 是{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;{}&apos; 为 {} 字节，超过任何设备的容量</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is {}, not a number</source>
+        <translation>&apos;{}&apos; 是{}，不是数</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
+        <translation>&apos;{}&apos; 为 {}，不是大小、地址或时间</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as much, which is not expected of a recording; if it is one, unpack it and open the result</source>
+        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍，录制不应如此；如果确为录制，请先解压再打开</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
+        <translation>&apos;{}&apos;：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
+    </message>
+    <message>
+        <source>, ... ({} in all)</source>
+        <translation>，……（共 {} 个）</translation>
+    </message>
+    <message>
+        <source>, the last {:.3f} ms after the first</source>
+        <translation>，最后一个在第一个之后 {:.3f} ms</translation>
+    </message>
+    <message>
+        <source>--order: &quot;{}&quot; does not change; the changes are {}</source>
+        <translation>--order：&quot;{}&quot; 没有变化；变化的有 {}</translation>
+    </message>
+    <message>
+        <source>; the existing file is unchanged</source>
+        <translation>；原有文件未改变</translation>
+    </message>
+    <message>
+        <source>HTML or XML</source>
+        <translation>HTML 或 XML</translation>
+    </message>
+    <message>
+        <source>JSON</source>
+        <translation>JSON</translation>
+    </message>
+    <message>
+        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
+        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
+    </message>
+    <message>
+        <source>JSON, but neither an object nor a list of events</source>
+        <translation>是 JSON，但既不是对象也不是事件列表</translation>
+    </message>
+    <message>
+        <source>LibTorch {} with CUDA 13 is only available for x86-64, and this computer is {}</source>
+        <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
+        <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
+        <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
+    </message>
+    <message>
+        <source>a Chrome or Kineto trace in JSON</source>
+        <translation>JSON 格式的 Chrome 或 Kineto 跟踪</translation>
+    </message>
+    <message>
+        <source>a Chrome trace of {} events without a [memory] event{}; record with torch.profiler.profile(profile_memory=True)</source>
+        <translation>有 {} 个事件的 Chrome 跟踪，但没有{} [memory] 事件；请用 torch.profiler.profile(profile_memory=True) 录制</translation>
+    </message>
+    <message>
+        <source>a JPEG picture</source>
+        <translation>JPEG 图像</translation>
+    </message>
+    <message>
+        <source>a Kineto trace records how much memory is reserved, not where, so there are no segments to show and nothing to replay. Record a memory snapshot: torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation>Kineto 跟踪只记录预留了多少显存而不记录位置，因此没有段可显示，也无可重放。请录制内存快照：torch.cuda.memory._record_memory_history(max_entries=100000)</translation>
+    </message>
+    <message>
+        <source>a PDF document</source>
+        <translation>PDF 文档</translation>
+    </message>
+    <message>
+        <source>a PNG picture</source>
+        <translation>PNG 图像</translation>
+    </message>
+    <message>
+        <source>a Python pickle (a PyTorch memory snapshot?)</source>
+        <translation>Python pickle（是否为 PyTorch 内存快照？）</translation>
+    </message>
+    <message>
+        <source>a batch begins at event {} instead of {}</source>
+        <translation>一个批次从事件 {} 开始，而不是 {}</translation>
+    </message>
+    <message>
+        <source>a block</source>
+        <translation>块</translation>
+    </message>
+    <message>
+        <source>a block of {1} bytes is at {0:#x} instead of {2:#x}</source>
+        <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
+    </message>
+    <message>
+        <source>a block&apos;s history</source>
+        <translation>块的历史</translation>
+    </message>
+    <message>
+        <source>a column has two parts</source>
+        <translation>一列分成两部分</translation>
+    </message>
+    <message>
+        <source>a dict</source>
+        <translation>字典</translation>
+    </message>
+    <message>
+        <source>a dict has a key without a value</source>
+        <translation>字典中有键没有值</translation>
+    </message>
+    <message>
+        <source>a dict has {} as a key</source>
+        <translation>字典以{}作键</translation>
+    </message>
+    <message>
+        <source>a field is missing in front of this</source>
+        <translation>此处之前缺少字段</translation>
+    </message>
+    <message>
+        <source>a frame</source>
+        <translation>帧</translation>
+    </message>
+    <message>
+        <source>a frame has {} bytes, which is too large</source>
+        <translation>有 {} 字节的帧，过大</translation>
+    </message>
+    <message>
+        <source>a frame of {} bytes cannot be stored; the limit is {}</source>
+        <translation>无法存储 {} 字节的帧；上限为 {}</translation>
+    </message>
+    <message>
+        <source>a key is longer than any of PyTorch&apos;s</source>
+        <translation>有键长于 PyTorch 的任何键</translation>
+    </message>
+    <message>
+        <source>a key is missing</source>
+        <translation>缺少键</translation>
+    </message>
+    <message>
+        <source>a keyframe has fewer ids than blocks</source>
+        <translation>关键帧的编号少于块</translation>
+    </message>
+    <message>
+        <source>a keyframe has fewer ids than segments</source>
+        <translation>关键帧的编号少于段</translation>
+    </message>
+    <message>
+        <source>a keyframe has more ids than blocks and segments</source>
+        <translation>关键帧的编号多于块和段</translation>
+    </message>
+    <message>
+        <source>a keyframe is too large</source>
+        <translation>关键帧过大</translation>
+    </message>
+    <message>
+        <source>a known term, not &quot;{}&quot;,</source>
+        <translation>已知的项，而不是 &quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>a list of annotations</source>
+        <translation>注释列表</translation>
+    </message>
+    <message>
+        <source>a list of blocks</source>
+        <translation>块列表</translation>
+    </message>
+    <message>
+        <source>a list of four numbers is missing</source>
+        <translation>缺少由四个数组成的列表</translation>
+    </message>
+    <message>
+        <source>a list of frames</source>
+        <translation>帧列表</translation>
+    </message>
+    <message>
+        <source>a list of frames also holds {}</source>
+        <translation>帧列表还包含{}</translation>
+    </message>
+    <message>
+        <source>a list of segments</source>
+        <translation>段列表</translation>
+    </message>
+    <message>
+        <source>a list of strings</source>
+        <translation>字符串列表</translation>
+    </message>
+    <message>
+        <source>a list of trace entries</source>
+        <translation>跟踪条目列表</translation>
+    </message>
+    <message>
+        <source>a list of traces</source>
+        <translation>跟踪列表</translation>
+    </message>
+    <message>
+        <source>a list of traces also holds {}</source>
+        <translation>跟踪列表还包含{}</translation>
+    </message>
+    <message>
+        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which holds an image and no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+    </message>
+    <message>
+        <source>a memory timeline has no parts; open all of it</source>
+        <translation>内存时间线不能分部分打开；请打开全部</translation>
+    </message>
+    <message>
+        <source>a memory timeline with sums by category and without allocations; export it with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>内存时间线只有按类别的总和而没有分配；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出，或录制内存快照</translation>
+    </message>
+    <message>
+        <source>a number</source>
+        <translation>数</translation>
+    </message>
+    <message>
+        <source>a number does not end</source>
+        <translation>数没有结束</translation>
+    </message>
+    <message>
+        <source>a number does not fit into 64 bits</source>
+        <translation>有数超出 64 位</translation>
+    </message>
+    <message>
+        <source>a number is missing</source>
+        <translation>缺少数</translation>
+    </message>
+    <message>
+        <source>a number of {} bytes, which are more than 64 bits</source>
+        <translation>{} 字节的数，超过 64 位</translation>
+    </message>
+    <message>
+        <source>a number, a term or &quot;(&quot;</source>
+        <translation>数、项或 &quot;(&quot;</translation>
+    </message>
+    <message>
+        <source>a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing&apos;s data as JavaScript and without the snapshot; a browser shows it. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
+    </message>
+    <message>
+        <source>a pair of numbers</source>
+        <translation>数对</translation>
+    </message>
+    <message>
+        <source>a pickle of protocol {}; only protocols 2 to 5 are supported</source>
+        <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
+    </message>
+    <message>
+        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <translation>pprof 格式的剖析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
+    </message>
+    <message>
+        <source>a program or library</source>
+        <translation>程序或库</translation>
+    </message>
+    <message>
+        <source>a protobuf message (a Perfetto trace?)</source>
+        <translation>protobuf 消息（是否为 Perfetto 跟踪？）</translation>
+    </message>
+    <message>
+        <source>a segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>a segment is on device {}; the limit is 255</source>
+        <translation>有段位于设备 {}；上限为 255</translation>
+    </message>
+    <message>
+        <source>a segment of device {} has {} bytes at {:#x}, which go beyond the address space</source>
+        <translation>设备 {} 的段有 {} 字节，位于 {:#x}，超出地址空间</translation>
+    </message>
+    <message>
+        <source>a snapshot</source>
+        <translation>快照</translation>
+    </message>
+    <message>
+        <source>a string</source>
+        <translation>字符串</translation>
+    </message>
+    <message>
+        <source>a string does not end</source>
+        <translation>字符串没有结束</translation>
+    </message>
+    <message>
+        <source>a string has {} bytes; the limit for a snapshot is {}</source>
+        <translation>有 {} 字节的字符串；快照的上限为 {}</translation>
+    </message>
+    <message>
+        <source>a string of {} bytes cannot be stored</source>
+        <translation>无法存储 {} 字节的字符串</translation>
+    </message>
+    <message>
+        <source>a trace entry</source>
+        <translation>跟踪条目</translation>
+    </message>
+    <message>
+        <source>a trace has at most {} devices</source>
+        <translation>跟踪最多有 {} 个设备</translation>
+    </message>
+    <message>
+        <source>a trace has no frames of type {}</source>
+        <translation>跟踪没有类型为 {} 的帧</translation>
+    </message>
+    <message>
+        <source>a trace must begin with its header frame</source>
+        <translation>跟踪必须以头部帧开始</translation>
+    </message>
+    <message>
+        <source>a tuple ends without a beginning</source>
+        <translation>元组没有开头就结束</translation>
+    </message>
+    <message>
+        <source>a tuple has too few items</source>
+        <translation>元组的元素过少</translation>
+    </message>
+    <message>
+        <source>a value is cut off or out of range</source>
+        <translation>有值被截断或超出范围</translation>
+    </message>
+    <message>
+        <source>a value that its publication does not give was not found</source>
+        <translation>未能求出其出版物没有给出的值</translation>
+    </message>
+    <message>
+        <source>a value that snapshots do not have</source>
+        <translation>快照中没有的值</translation>
+    </message>
+    <message>
+        <source>a zip archive (as torch.save writes)</source>
+        <translation>zip 归档（torch.save 的格式）</translation>
+    </message>
+    <message>
+        <source>a {} from unknown memory {} to {}</source>
+        <translation>{} 从未知的内存 {} 到 {}</translation>
+    </message>
+    <message>
+        <source>a {} from {} ns to {} ns, which is out of range</source>
+        <translation>{} 从 {} ns 到 {} ns，超出范围</translation>
+    </message>
+    <message>
+        <source>a {} names string {} of {}</source>
+        <translation>{0} 引用了共 {2} 个字符串中的 {1}</translation>
+    </message>
+    <message>
+        <source>activity batch</source>
+        <translation>活动批次</translation>
+    </message>
+    <message>
+        <source>allocated while it is live</source>
+        <translation>在存活期间再次分配</translation>
+    </message>
+    <message>
+        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
+        <translation>分配 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
+    </message>
+    <message>
+        <source>allocator settings</source>
+        <translation>分配器设置</translation>
+    </message>
+    <message>
+        <source>an SQLite database (as Nsight Systems exports, which `nsys stats` opens)</source>
+        <translation>SQLite 数据库（Nsight Systems 的导出格式，可用 `nsys stats` 打开）</translation>
+    </message>
+    <message>
+        <source>an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems open</source>
+        <translation>Nsight Systems 导出的 SQLite，可用 `nsys stats` 和 Nsight Systems 打开</translation>
+    </message>
+    <message>
+        <source>an annotation</source>
+        <translation>注释</translation>
+    </message>
+    <message>
+        <source>an empty dict</source>
+        <translation>空字典</translation>
+    </message>
+    <message>
+        <source>an empty file</source>
+        <translation>空文件</translation>
+    </message>
+    <message>
+        <source>an empty list</source>
+        <translation>空列表</translation>
+    </message>
+    <message>
+        <source>an entry has no name, or a name outside of the folder</source>
+        <translation>有条目没有名称，或名称指向文件夹之外</translation>
+    </message>
+    <message>
+        <source>an entry has no sizes</source>
+        <translation>有条目缺少大小</translation>
+    </message>
+    <message>
+        <source>an entry is cut off</source>
+        <translation>有条目被截断</translation>
+    </message>
+    <message>
+        <source>an operator</source>
+        <translation>运算符</translation>
+    </message>
+    <message>
+        <source>another one (musl?)</source>
+        <translation>其他库（musl？）</translation>
+    </message>
+    <message>
+        <source>another vramscope is removing LibTorch from {}</source>
+        <translation>另一个 vramscope 正在从 {} 中删除 LibTorch</translation>
+    </message>
+    <message>
+        <source>another vramscope is setting up LibTorch in {}</source>
+        <translation>另一个 vramscope 正在 {} 中安装 LibTorch</translation>
+    </message>
+    <message>
+        <source>bad layout</source>
+        <translation>布局错误</translation>
+    </message>
+    <message>
+        <source>blocks are used twice</source>
+        <translation>块被使用两次</translation>
+    </message>
+    <message>
+        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
+        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
+    </message>
+    <message>
+        <source>byte {}: the file ends too early</source>
+        <translation>字节 {}：文件过早结束</translation>
+    </message>
+    <message>
+        <source>byte {}: {}</source>
+        <translation>字节 {}：{}</translation>
+    </message>
+    <message>
+        <source>bytes are left over in a column</source>
+        <translation>列中有多余的字节</translation>
+    </message>
+    <message>
+        <source>bytes_rounded</source>
+        <translation>取整后的字节</translation>
+    </message>
+    <message>
+        <source>caching allocator: cannot allocate {} bytes on stream {} (allowed: 1 to {} bytes; address space used up to {:#x})</source>
+        <translation>缓存分配器：无法在流 {1} 上分配 {0} 字节（允许 1 到 {2} 字节；地址空间已用到 {3:#x}）</translation>
+    </message>
+    <message>
+        <source>caching allocator: completed free of {:#x}, which is not pending</source>
+        <translation>缓存分配器：完成释放 {:#x}，它并未等待释放</translation>
+    </message>
+    <message>
+        <source>caching allocator: free of {:#x}, which is not a live block</source>
+        <translation>缓存分配器：释放 {:#x}，它不是存活的块</translation>
+    </message>
+    <message>
+        <source>caching allocator: it already has a state</source>
+        <translation>缓存分配器：已有状态</translation>
+    </message>
+    <message>
+        <source>caching allocator: segment at {:#x}: {}</source>
+        <translation>缓存分配器：位于 {:#x} 的段：{}</translation>
+    </message>
+    <message>
+        <source>caching allocator: the block at {:#x} cannot have {} bytes</source>
+        <translation>缓存分配器：位于 {:#x} 的块不能为 {} 字节</translation>
+    </message>
+    <message>
+        <source>caching allocator: {:#x}, used on stream {}, is not a live block</source>
+        <translation>缓存分配器：{:#x}（用于流 {}）不是存活的块</translation>
+    </message>
+    <message>
+        <source>call stacks: begin at frame {}, stack {} instead of {} and {}</source>
+        <translation>调用栈：从帧 {}、栈 {} 开始，而不是 {} 和 {}</translation>
+    </message>
+    <message>
+        <source>call stacks: frame {} has an undefined string</source>
+        <translation>调用栈：帧 {} 的字符串未定义</translation>
+    </message>
+    <message>
+        <source>call stacks: frame {} of {}</source>
+        <translation>调用栈：共 {1} 帧中的帧 {0}</translation>
+    </message>
+    <message>
+        <source>call stacks: lengths and frames disagree</source>
+        <translation>调用栈：长度与帧不符</translation>
+    </message>
+    <message>
+        <source>call stacks: the columns of frames differ in length</source>
+        <translation>调用栈：帧的各列长度不同</translation>
+    </message>
+    <message>
+        <source>cannot group by &quot;{}&quot;; choose from category, module, op, stack, phase</source>
+        <translation>无法按 &quot;{}&quot; 分组；可选 category、module、op、stack、phase</translation>
+    </message>
+    <message>
+        <source>cannot keep &apos;{}&apos;: {}</source>
+        <translation>无法保存 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>cannot open &apos;{}&apos;: {}</source>
+        <translation>无法打开 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
+        <translation>无法按 &quot;{}&quot; 排序；可选 held、count、bytes、life、peak</translation>
+    </message>
+    <message>
+        <source>cannot read &apos;{}&apos;: {}</source>
+        <translation>无法读取 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>cannot replace &apos;{}&apos;: {}</source>
+        <translation>无法替换 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>cannot write &apos;{}&apos;</source>
+        <translation>无法写入 &apos;{}&apos;</translation>
+    </message>
+    <message>
+        <source>cannot write &apos;{}&apos;: {}</source>
+        <translation>无法写入 &apos;{}&apos;：{}</translation>
+    </message>
+    <message>
+        <source>cannot write the Chrome trace; is the disk full?</source>
+        <translation>无法写入 Chrome 跟踪；磁盘是否已满？</translation>
+    </message>
+    <message>
+        <source>cannot write the allocation table; is the disk full?</source>
+        <translation>无法写入分配表；磁盘是否已满？</translation>
+    </message>
+    <message>
+        <source>cannot write the memory timeline; is the disk full?</source>
+        <translation>无法写入内存时间线；磁盘是否已满？</translation>
+    </message>
+    <message>
+        <source>cannot write the pickle; is the disk full?</source>
+        <translation>无法写入 pickle；磁盘是否已满？</translation>
+    </message>
+    <message>
+        <source>changes an object that is also used elsewhere</source>
+        <translation>更改了也在别处使用的对象</translation>
+    </message>
+    <message>
+        <source>column {} has {} bytes for {} values</source>
+        <translation>列 {} 有 {} 字节，对应 {} 个值</translation>
+    </message>
+    <message>
+        <source>column {}: {}</source>
+        <translation>第 {} 列：{}</translation>
+    </message>
+    <message>
+        <source>containers are nested deeper than {} levels; a snapshot has about six</source>
+        <translation>容器嵌套超过 {} 层；快照约有六层</translation>
+    </message>
+    <message>
+        <source>duration</source>
+        <translation>时长</translation>
+    </message>
+    <message>
+        <source>end frame</source>
+        <translation>结束帧</translation>
+    </message>
+    <message>
+        <source>ends a range that did not begin</source>
+        <translation>结束了没有开始的区间</translation>
+    </message>
+    <message>
+        <source>event batch</source>
+        <translation>事件批次</translation>
+    </message>
+    <message>
+        <source>event {} ({}): {}</source>
+        <translation>事件 {}（{}）：{}</translation>
+    </message>
+    <message>
+        <source>event {} has kind {}, which is not in the format</source>
+        <translation>事件 {} 的种类 {} 不在格式中</translation>
+    </message>
+    <message>
+        <source>event {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
+        <translation>事件 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
+    </message>
+    <message>
+        <source>footer</source>
+        <translation>尾部</translation>
+    </message>
+    <message>
+        <source>formula {}: {} ({}) is not given</source>
+        <translation>公式 {}：未给出 {}（{}）</translation>
+    </message>
+    <message>
+        <source>formula {}: {} is not a finite number</source>
+        <translation>公式 {}：{} 不是有限数</translation>
+    </message>
+    <message>
+        <source>formula {}: {} is not one of its terms</source>
+        <translation>公式 {}：{} 不是它的项</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: its two sizes differ</source>
+        <translation>字节 {} 处的帧：两个大小不一致</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: not enough host memory to decompress it</source>
+        <translation>字节 {} 处的帧：主机内存不足，无法解压</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: the compressed data does not have the stated size</source>
+        <translation>字节 {} 处的帧：压缩数据与声明的大小不符</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: unknown flags {:#x}</source>
+        <translation>字节 {} 处的帧：未知标志 {:#x}</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: wrong checksum</source>
+        <translation>字节 {} 处的帧：校验和错误</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: {}</source>
+        <translation>字节 {} 处的帧：{}</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: {} bytes ({} decompressed) are stated; the limit is {}</source>
+        <translation>字节 {} 处的帧：声明 {} 字节（解压后 {}）；上限为 {}</translation>
+    </message>
+    <message>
+        <source>freed twice</source>
+        <translation>释放两次</translation>
+    </message>
+    <message>
+        <source>freed with a size other than it was allocated with</source>
+        <translation>释放的大小与分配时不同</translation>
+    </message>
+    <message>
+        <source>frees allocation {}, but there are {}</source>
+        <translation>释放分配 {}，但共有 {} 个</translation>
+    </message>
+    <message>
+        <source>frees allocation {}, which is already freed</source>
+        <translation>释放了已释放的分配 {}</translation>
+    </message>
+    <message>
+        <source>gzip data</source>
+        <translation>gzip 数据</translation>
+    </message>
+    <message>
+        <source>gzip: not enough host memory</source>
+        <translation>gzip：主机内存不足</translation>
+    </message>
+    <message>
+        <source>has a category or pool out of range</source>
+        <translation>类别或内存池超出范围</translation>
+    </message>
+    <message>
+        <source>has an unexpected id</source>
+        <translation>编号出乎意料</translation>
+    </message>
+    <message>
+        <source>has id {} instead of {}</source>
+        <translation>编号为 {} 而不是 {}</translation>
+    </message>
+    <message>
+        <source>has number {}, which is out of range</source>
+        <translation>编号 {} 超出范围</translation>
+    </message>
+    <message>
+        <source>has unknown category {}</source>
+        <translation>未知的类别 {}</translation>
+    </message>
+    <message>
+        <source>has unknown kind {}</source>
+        <translation>未知的种类 {}</translation>
+    </message>
+    <message>
+        <source>has unknown phase {}</source>
+        <translation>未知的阶段 {}</translation>
+    </message>
+    <message>
+        <source>has unknown pool {}</source>
+        <translation>未知的内存池 {}</translation>
+    </message>
+    <message>
+        <source>id</source>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>it became shorter while it was read</source>
+        <translation>读取时文件变短</translation>
+    </message>
+    <message>
+        <source>it ends too early</source>
+        <translation>过早结束</translation>
+    </message>
+    <message>
+        <source>it is a part of a split archive</source>
+        <translation>是分卷归档的一部分</translation>
+    </message>
+    <message>
+        <source>it is not a zip archive</source>
+        <translation>不是 zip 归档</translation>
+    </message>
+    <message>
+        <source>it is not a zip archive, or it is cut off</source>
+        <translation>不是 zip 归档，或已被截断</translation>
+    </message>
+    <message>
+        <source>it is there twice</source>
+        <translation>出现两次</translation>
+    </message>
+    <message>
+        <source>it overlaps the segment before it</source>
+        <translation>与前一个段重叠</translation>
+    </message>
+    <message>
+        <source>items are appended to {}</source>
+        <translation>元素被追加到{}</translation>
+    </message>
+    <message>
+        <source>items without a container</source>
+        <translation>元素没有容器</translation>
+    </message>
+    <message>
+        <source>its allocation is not live</source>
+        <translation>其分配不存活</translation>
+    </message>
+    <message>
+        <source>its allocation or segment is not live</source>
+        <translation>其分配或段不存活</translation>
+    </message>
+    <message>
+        <source>its allocation {} is not live</source>
+        <translation>其分配 {} 不存活</translation>
+    </message>
+    <message>
+        <source>its blocks do not fill it</source>
+        <translation>其块没有填满它</translation>
+    </message>
+    <message>
+        <source>its directory does not lie within it</source>
+        <translation>其目录不在文件之内</translation>
+    </message>
+    <message>
+        <source>its directory has fewer entries than stated</source>
+        <translation>其目录的条目少于声明的数量</translation>
+    </message>
+    <message>
+        <source>its directory is not where it should be</source>
+        <translation>其目录位置不对</translation>
+    </message>
+    <message>
+        <source>its segment is not live</source>
+        <translation>其段不存活</translation>
+    </message>
+    <message>
+        <source>its segment {} is not live</source>
+        <translation>其段 {} 不存活</translation>
+    </message>
+    <message>
+        <source>its segment {} is not live or not expandable</source>
+        <translation>其段 {} 不存活或不可扩展</translation>
+    </message>
+    <message>
+        <source>its size of {} bytes is not allowed</source>
+        <translation>不允许 {} 字节的大小</translation>
+    </message>
+    <message>
+        <source>keyframe</source>
+        <translation>关键帧</translation>
+    </message>
+    <message>
+        <source>keys are set in {}</source>
+        <translation>在{}中设置了键</translation>
+    </message>
+    <message>
+        <source>layout of kind {} has columns {:#x}</source>
+        <translation>种类 {} 的布局有列 {:#x}</translation>
+    </message>
+    <message>
+        <source>layouts and kinds disagree</source>
+        <translation>布局与种类不符</translation>
+    </message>
+    <message>
+        <source>less nesting</source>
+        <translation>更少的嵌套</translation>
+    </message>
+    <message>
+        <source>lies outside segment {}</source>
+        <translation>位于段 {} 之外</translation>
+    </message>
+    <message>
+        <source>malformed {}: {}</source>
+        <translation>格式错误的{}：{}</translation>
+    </message>
+    <message>
+        <source>marks of vramscope</source>
+        <translation>vramscope 的标记</translation>
+    </message>
+    <message>
+        <source>memoizes an object twice</source>
+        <translation>对象被记忆两次</translation>
+    </message>
+    <message>
+        <source>memoizes nothing</source>
+        <translation>没有可记忆的对象</translation>
+    </message>
+    <message>
+        <source>memoizes object {}, more than the file can have at this point</source>
+        <translation>记忆对象 {}，超过文件此处可能的数量</translation>
+    </message>
+    <message>
+        <source>memory statistics have no entries; open all of them</source>
+        <translation>内存统计没有条目；请打开全部</translation>
+    </message>
+    <message>
+        <source>min, max or ceil, not &quot;{}&quot;,</source>
+        <translation>min、max 或 ceil，而不是 &quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>more call stacks than can be held</source>
+        <translation>调用栈超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>more frames than can be held</source>
+        <translation>帧超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>more lists of traces than a snapshot can have</source>
+        <translation>跟踪列表超过快照的上限</translation>
+    </message>
+    <message>
+        <source>more segments than any device can have</source>
+        <translation>段超过任何设备的上限</translation>
+    </message>
+    <message>
+        <source>more than 4,294,967,294 entries</source>
+        <translation>条目超过 4,294,967,294 个</translation>
+    </message>
+    <message>
+        <source>more than {} figures, the limit for memory statistics</source>
+        <translation>超过内存统计 {} 个数值的上限</translation>
+    </message>
+    <message>
+        <source>more than {} values wait for their container; in a snapshot there are a few dozen</source>
+        <translation>超过 {} 个值等待其容器；快照中只有几十个</translation>
+    </message>
+    <message>
+        <source>more values than memory may hold</source>
+        <translation>值超过内存可容纳的数量</translation>
+    </message>
+    <message>
+        <source>nested deeper than memory statistics can be</source>
+        <translation>嵌套超过内存统计的上限</translation>
+    </message>
+    <message>
+        <source>no demonstration is called &quot;{}&quot;</source>
+        <translation>没有名为 &quot;{}&quot; 的演示</translation>
+    </message>
+    <message>
+        <source>no formula is called &quot;{}&quot;</source>
+        <translation>没有名为 &quot;{}&quot; 的公式</translation>
+    </message>
+    <message>
+        <source>no frame begins at byte {}</source>
+        <translation>字节 {} 处没有帧</translation>
+    </message>
+    <message>
+        <source>no torch/ in {}</source>
+        <translation>{} 中没有 torch/</translation>
+    </message>
+    <message>
+        <source>not JSON (character {:#04x})</source>
+        <translation>不是 JSON（字符 {:#04x}）</translation>
+    </message>
+    <message>
+        <source>not a memory timeline, which is a list</source>
+        <translation>不是内存时间线，内存时间线是列表</translation>
+    </message>
+    <message>
+        <source>not a number of bytes</source>
+        <translation>不是字节数</translation>
+    </message>
+    <message>
+        <source>not a pickle of protocol 2 or later</source>
+        <translation>不是协议 2 或更高版本的 pickle</translation>
+    </message>
+    <message>
+        <source>not a pinned wheel: &quot;{}&quot;</source>
+        <translation>不是固定版本的 wheel：&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>not a row number</source>
+        <translation>不是行号</translation>
+    </message>
+    <message>
+        <source>not an address</source>
+        <translation>不是地址</translation>
+    </message>
+    <message>
+        <source>not enough host memory to unpack</source>
+        <translation>主机内存不足，无法解压</translation>
+    </message>
+    <message>
+        <source>not memory statistics, which are one JSON object</source>
+        <translation>不是内存统计，内存统计是一个 JSON 对象</translation>
+    </message>
+    <message>
+        <source>not planned</source>
+        <translation>未规划</translation>
+    </message>
+    <message>
+        <source>not planned any more</source>
+        <translation>不再规划</translation>
+    </message>
+    <message>
+        <source>numbers decrease</source>
+        <translation>编号递减</translation>
+    </message>
+    <message>
+        <source>object {} contains itself, which does not occur in a snapshot</source>
+        <translation>对象 {} 包含自身，快照中不会出现</translation>
+    </message>
+    <message>
+        <source>open a part of it (--entries A:B, --time A:B)</source>
+        <translation>请打开其中一部分（--entries A:B、--time A:B）</translation>
+    </message>
+    <message>
+        <source>open a smaller part (--entries, --time)</source>
+        <translation>请打开更小的部分（--entries、--time）</translation>
+    </message>
+    <message>
+        <source>opening {} was cancelled</source>
+        <translation>打开 {} 已取消</translation>
+    </message>
+    <message>
+        <source>out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} bytes are free on the device, {} bytes are reserved, {} of them allocated</source>
+        <translation>内存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
+    </message>
+    <message>
+        <source>reading was cancelled</source>
+        <translation>读取已取消</translation>
+    </message>
+    <message>
+        <source>record fewer steps</source>
+        <translation>请录制更少的步</translation>
+    </message>
+    <message>
+        <source>record fewer steps, or without stacks and shapes</source>
+        <translation>请录制更少的步，或不录制调用栈和形状</translation>
+    </message>
+    <message>
+        <source>refers again to {} (object {}), which does not occur in a snapshot</source>
+        <translation>再次引用{}（对象 {}），快照中不会出现</translation>
+    </message>
+    <message>
+        <source>refers to object {}, which was not memoized</source>
+        <translation>引用了未记忆的对象 {}</translation>
+    </message>
+    <message>
+        <source>requests CSV, line 1: the column {} is missing; expected the output of `vramscope requests`, or action,size,addr</source>
+        <translation>请求 CSV，第 1 行：缺少列 {}；应为 `vramscope requests` 的输出，或 action,size,addr</translation>
+    </message>
+    <message>
+        <source>requests CSV, line {}, column {}: {}</source>
+        <translation>请求 CSV，第 {} 行第 {} 列：{}</translation>
+    </message>
+    <message>
+        <source>requests CSV, line {}: a quoted field does not end</source>
+        <translation>请求 CSV，第 {} 行：带引号的字段没有结束</translation>
+    </message>
+    <message>
+        <source>requests CSV, line {}: there is text after a closing quote</source>
+        <translation>请求 CSV，第 {} 行：右引号之后还有文本</translation>
+    </message>
+    <message>
+        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
+        <translation>段 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
+    </message>
+    <message>
+        <source>stack table</source>
+        <translation>调用栈表</translation>
+    </message>
+    <message>
+        <source>string table</source>
+        <translation>字符串表</translation>
+    </message>
+    <message>
+        <source>strings: id 0 must be the empty string</source>
+        <translation>字符串：编号 0 必须为空字符串</translation>
+    </message>
+    <message>
+        <source>strings: ids begin at {} instead of {}</source>
+        <translation>字符串：编号从 {} 开始，而不是 {}</translation>
+    </message>
+    <message>
+        <source>strings: there are too many</source>
+        <translation>字符串：过多</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>the JSON has no memory statistics</source>
+        <translation>JSON 中没有内存统计</translation>
+    </message>
+    <message>
+        <source>the allocator settings of the recording are not supported: {}</source>
+        <translation>不支持录制时的分配器设置：{}</translation>
+    </message>
+    <message>
+        <source>the block at {:#x} cannot be unmapped</source>
+        <translation>位于 {:#x} 的块无法解除映射</translation>
+    </message>
+    <message>
+        <source>the blocks at the beginning of the recording do not fit their segments, so it cannot be replayed exactly; other settings can be tried: {}</source>
+        <translation>录制开始时的块与其段不符，无法精确重放；可尝试其他设置：{}</translation>
+    </message>
+    <message>
+        <source>the built-in models are planned by LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
+        <translation>内置模型由 LibTorch {} 规划，它尚未安装；`vramscope setup` 可下载（{}）</translation>
+    </message>
+    <message>
+        <source>the compressed data is too short</source>
+        <translation>压缩数据过短</translation>
+    </message>
+    <message>
+        <source>the download cannot be used: {}</source>
+        <translation>下载的内容无法使用：{}</translation>
+    </message>
+    <message>
+        <source>the entries of this file have no times; choose a part by numbers (--entries A:B)</source>
+        <translation>此文件的条目没有时间；请按编号选择部分（--entries A:B）</translation>
+    </message>
+    <message>
+        <source>the experiment does not name what it is solved for</source>
+        <translation>实验没有指明求解的对象</translation>
+    </message>
+    <message>
+        <source>the file ends in the middle of the snapshot</source>
+        <translation>文件在快照中间结束</translation>
+    </message>
+    <message>
+        <source>the file ends too early</source>
+        <translation>文件过早结束</translation>
+    </message>
+    <message>
+        <source>the file ends within a string of {} bytes</source>
+        <translation>文件在 {} 字节的字符串中结束</translation>
+    </message>
+    <message>
+        <source>the file has blocks and no segments, so the reserved memory is not known. Record a memory snapshot: torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation>文件有块而没有段，因此预留显存未知。请录制内存快照：torch.cuda.memory._record_memory_history(max_entries=100000)</translation>
+    </message>
+    <message>
+        <source>the file has no data for device {}</source>
+        <translation>文件中没有设备 {} 的数据</translation>
+    </message>
+    <message>
+        <source>the file has no history entries, only the state at one time; open all of it</source>
+        <translation>文件没有历史条目，只有某一时刻的状态；请打开全部</translation>
+    </message>
+    <message>
+        <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
+        <translation>文件只有某一时刻的内存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
+    </message>
+    <message>
+        <source>the file is empty</source>
+        <translation>文件为空</translation>
+    </message>
+    <message>
+        <source>the filter has {1} bytes; at most {0} are allowed</source>
+        <translation>筛选器有 {1} 字节；最多允许 {0} 字节</translation>
+    </message>
+    <message>
+        <source>the first {} events and {} activities of the trace</source>
+        <translation>跟踪的前 {} 个事件和 {} 个活动</translation>
+    </message>
+    <message>
+        <source>the first {} events of the file</source>
+        <translation>文件的前 {} 个事件</translation>
+    </message>
+    <message>
+        <source>the first {} rows of the memory timeline</source>
+        <translation>内存时间线的前 {} 行</translation>
+    </message>
+    <message>
+        <source>the formula has {} characters; at most {} are allowed</source>
+        <translation>公式有 {} 个字符；最多允许 {} 个</translation>
+    </message>
+    <message>
+        <source>the index of &apos;{}&apos; contradicts itself</source>
+        <translation>&apos;{}&apos; 的索引自相矛盾</translation>
+    </message>
+    <message>
+        <source>the items of a container end without a beginning</source>
+        <translation>容器的元素没有开头就结束</translation>
+    </message>
+    <message>
+        <source>the memory timeline has no allocation</source>
+        <translation>内存时间线没有分配</translation>
+    </message>
+    <message>
+        <source>the message is cut off or malformed</source>
+        <translation>消息被截断或格式错误</translation>
+    </message>
+    <message>
+        <source>the older allocations are not in order</source>
+        <translation>较早的分配次序不对</translation>
+    </message>
+    <message>
+        <source>the package index has no {}</source>
+        <translation>软件包索引中没有 {}</translation>
+    </message>
+    <message>
+        <source>the page&apos;s base64 data has an invalid character</source>
+        <translation>页面的 base64 数据中有无效字符</translation>
+    </message>
+    <message>
+        <source>the range is only known at the end of the file</source>
+        <translation>到文件末尾才能确定区间</translation>
+    </message>
+    <message>
+        <source>the recording&apos;s columns have different lengths ({} entries)</source>
+        <translation>录制的各列长度不同（{} 个条目）</translation>
+    </message>
+    <message>
+        <source>the replay was cancelled</source>
+        <translation>重放已取消</translation>
+    </message>
+    <message>
+        <source>the requested part has no [memory] event</source>
+        <translation>请求的部分没有 [memory] 事件</translation>
+    </message>
+    <message>
+        <source>the requested part has no entries: the file has entries 0 to {}{}</source>
+        <translation>请求的部分没有条目：文件有条目 0 到 {}{}</translation>
+    </message>
+    <message>
+        <source>the requested part is empty</source>
+        <translation>请求的部分为空</translation>
+    </message>
+    <message>
+        <source>the requested plan did not arrive</source>
+        <translation>请求的规划没有到达</translation>
+    </message>
+    <message>
+        <source>the row number is used twice</source>
+        <translation>行号重复</translation>
+    </message>
+    <message>
+        <source>the search has {1} bytes; at most {0} are allowed</source>
+        <translation>搜索有 {1} 字节；最多允许 {0} 字节</translation>
+    </message>
+    <message>
+        <source>the trace does not record the segments of its blocks, so there is nothing to compare with; other settings can be tried</source>
+        <translation>跟踪没有记录块所在的段，无可比较；可尝试其他设置</translation>
+    </message>
+    <message>
+        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <translation>跟踪的格式版本为 {}（由 &apos;{}&apos; 写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
+    </message>
+    <message>
+        <source>the trace has more than 4,294,967,294 activities</source>
+        <translation>跟踪的活动超过 4,294,967,294 个</translation>
+    </message>
+    <message>
+        <source>the trace has more than {} events</source>
+        <translation>跟踪的事件超过 {} 个</translation>
+    </message>
+    <message>
+        <source>the trace has no whole step</source>
+        <translation>跟踪没有完整的步</translation>
+    </message>
+    <message>
+        <source>the trace has no whole step {}; whole steps: {}</source>
+        <translation>跟踪没有完整的步 {}；完整的步：{}</translation>
+    </message>
+    <message>
+        <source>the trace is of host memory, which PyTorch allocates without segments</source>
+        <translation>跟踪的是主机内存，PyTorch 分配它时没有段</translation>
+    </message>
+    <message>
+        <source>the two traces have no whole step in common</source>
+        <translation>两个跟踪没有共同的完整步</translation>
+    </message>
+    <message>
+        <source>the {} is malformed</source>
+        <translation>{}格式错误</translation>
+    </message>
+    <message>
+        <source>there is a frame after the footer</source>
+        <translation>尾部之后还有帧</translation>
+    </message>
+    <message>
+        <source>there is a second header frame</source>
+        <translation>有第二个头部帧</translation>
+    </message>
+    <message>
+        <source>there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME</source>
+        <translation>没有用于下载 LibTorch 的文件夹；请设置 $XDG_DATA_HOME 或 $HOME</translation>
+    </message>
+    <message>
+        <source>there is no process</source>
+        <translation>没有进程</translation>
+    </message>
+    <message>
+        <source>there is no such allocation before it</source>
+        <translation>之前没有这个分配</translation>
+    </message>
+    <message>
+        <source>these quotes are not closed</source>
+        <translation>此引号没有结束</translation>
+    </message>
+    <message>
+        <source>this bracket closes nothing</source>
+        <translation>此括号没有对应的左括号</translation>
+    </message>
+    <message>
+        <source>this bracket is not closed</source>
+        <translation>此括号没有右括号</translation>
+    </message>
+    <message>
+        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
+    </message>
+    <message>
+        <source>torch {} in {} has no {} that can be used here</source>
+        <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
+    </message>
+    <message>
+        <source>trace header</source>
+        <translation>跟踪头部</translation>
+    </message>
+    <message>
+        <source>trace header (backend {})</source>
+        <translation>跟踪头部（后端 {}）</translation>
+    </message>
+    <message>
+        <source>trace header (content {})</source>
+        <translation>跟踪头部（内容 {}）</translation>
+    </message>
+    <message>
+        <source>unexpected error: {}</source>
+        <translation>意外错误：{}</translation>
+    </message>
+    <message>
+        <source>unexpected field {}</source>
+        <translation>意外的字段 {}</translation>
+    </message>
+    <message>
+        <source>unknown kind &quot;{}&quot;</source>
+        <translation>未知的种类 &quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>unknown kind of activity {}</source>
+        <translation>未知的活动种类 {}</translation>
+    </message>
+    <message>
+        <source>writing the memory timeline was cancelled</source>
+        <translation>写入内存时间线已取消</translation>
+    </message>
+    <message>
+        <source>writing the snapshot was cancelled</source>
+        <translation>写入快照已取消</translation>
+    </message>
+    <message>
+        <source>writing {} was cancelled; the file is unchanged</source>
+        <translation>写入 {} 已取消；文件未改变</translation>
+    </message>
+    <message>
+        <source>zstd data</source>
+        <translation>zstd 数据</translation>
+    </message>
+    <message>
+        <source>{} also holds {}</source>
+        <translation>{}还包含{}</translation>
+    </message>
+    <message>
+        <source>{} and {} share their data</source>
+        <translation>{} 与 {} 共用数据</translation>
+    </message>
+    <message>
+        <source>{} bytes at {:#x} go beyond the address space</source>
+        <translation>位于 {1:#x} 的 {0} 字节超出地址空间</translation>
+    </message>
+    <message>
+        <source>{} cannot be step {}: {}; choose another order with --order</source>
+        <translation>{} 不能作为第 {} 步：{}；请用 --order 选择其他次序</translation>
+    </message>
+    <message>
+        <source>{} cannot have the stated size</source>
+        <translation>{} 不可能有声明的大小</translation>
+    </message>
+    <message>
+        <source>{} entries and what they refer to</source>
+        <translation>{} 个条目及其引用的内容</translation>
+    </message>
+    <message>
+        <source>{} has {} left, and {} are needed to unpack LibTorch</source>
+        <translation>{} 剩余 {}，解压 LibTorch 需要 {}</translation>
+    </message>
+    <message>
+        <source>{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{} 剩余 {}，需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{} is a folder with content</source>
+        <translation>{} 是有内容的文件夹</translation>
+    </message>
+    <message>
+        <source>{} is a link or not an ordinary file</source>
+        <translation>{} 是链接或不是普通文件</translation>
+    </message>
+    <message>
+        <source>{} is a number; compare it by =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
+        <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
+    </message>
+    <message>
+        <source>{} is a text; compare it by =, !=, ~ or !~</source>
+        <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
+    </message>
+    <message>
+        <source>{} is compressed by an unsupported method ({})</source>
+        <translation>{} 的压缩方法不受支持（{}）</translation>
+    </message>
+    <message>
+        <source>{} is cut off</source>
+        <translation>{} 被截断</translation>
+    </message>
+    <message>
+        <source>{} is encrypted</source>
+        <translation>{} 已加密</translation>
+    </message>
+    <message>
+        <source>{} is missing here</source>
+        <translation>此处缺少 {}</translation>
+    </message>
+    <message>
+        <source>{} is not where it should be</source>
+        <translation>{} 的位置不对</translation>
+    </message>
+    <message>
+        <source>{} is there twice</source>
+        <translation>{} 出现两次</translation>
+    </message>
+    <message>
+        <source>{} lies outside of the archive</source>
+        <translation>{} 位于归档之外</translation>
+    </message>
+    <message>
+        <source>{} rows are stated, {} kinds are present</source>
+        <translation>声明 {} 行，实有 {} 个种类</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, the amount that is available{}</source>
+        <translation>{}占用的主机内存超过可用的 {}{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, the limit for a compressed file of {}{}</source>
+        <translation>{}占用的主机内存超过 {}，这是 {} 压缩文件的上限{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, the limit for a file of {}{}</source>
+        <translation>{}占用的主机内存超过 {}，这是 {} 文件的上限{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, the limit that was set{}</source>
+        <translation>{}占用的主机内存超过设定的上限 {}{}</translation>
+    </message>
+    <message>
+        <source>{}: it has too many files</source>
+        <translation>{}：文件过多</translation>
+    </message>
+    <message>
+        <source>{}: no formula counts its weights</source>
+        <translation>{}：没有公式可计算其权重</translation>
+    </message>
+    <message>
+        <source>{}: not a file</source>
+        <translation>{}：不是文件</translation>
+    </message>
+    <message>
+        <source>{}: the SHA-256 or the name of the file is missing</source>
+        <translation>{}：缺少 SHA-256 或文件名</translation>
+    </message>
+    <message>
+        <source>{}: the disk is full; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{}：磁盘已满；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{}: the run already does this</source>
+        <translation>{}：运行已经如此</translation>
+    </message>
+    <message>
+        <source>{}: the zip archive is damaged: {}</source>
+        <translation>{}：zip 归档已损坏：{}</translation>
+    </message>
+    <message>
+        <source>{}: the zip archive was not unpacked: {}</source>
+        <translation>{}：zip 归档未解压：{}</translation>
+    </message>
+    <message>
+        <source>{}: unpacked it would have more than {} bytes</source>
+        <translation>{}：解压后将超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>{}{} in {}: the embedded loop needs torch {} in the build for CUDA 13</source>
+        <translation>{}{}（位于 {}）：内置循环需要 CUDA 13 构建的 torch {}</translation>
+    </message>
+    <message>
+        <source>Memory over time as SVG</source>
+        <translation>显存随时间变化 SVG</translation>
+    </message>
+    <message>
+        <source>its file system stores no extended attributes</source>
+        <translation>其文件系统不保存扩展属性</translation>
+    </message>
+    <message>
+        <source>loopback of the network namespace</source>
+        <translation>网络命名空间的环回接口</translation>
+    </message>
+    <message>
+        <source>mount namespace</source>
+        <translation>挂载命名空间</translation>
+    </message>
+    <message>
+        <source>namespace of the helper process</source>
+        <translation>辅助进程的命名空间</translation>
+    </message>
+    <message>
+        <source>not everything could be shown: {}</source>
+        <translation>未能全部显示：{}</translation>
+    </message>
+    <message>
+        <source>overlayfs on {}</source>
+        <translation>位于 {} 的 overlayfs</translation>
+    </message>
+    <message>
+        <source>overlayfs over {}</source>
+        <translation>{} 上的 overlayfs</translation>
+    </message>
+    <message>
+        <source>root of the file system</source>
+        <translation>文件系统的根</translation>
+    </message>
+    <message>
+        <source>scratch folder</source>
+        <translation>临时文件夹</translation>
+    </message>
+    <message>
+        <source>too many entries</source>
+        <translation>条目过多</translation>
+    </message>
+    <message>
+        <source>user namespace</source>
+        <translation>用户命名空间</translation>
+    </message>
+    <message>
+        <source>user namespace of the process with the imported modules</source>
+        <translation>已导入模块的进程的用户命名空间</translation>
+    </message>
+    <message>
+        <source>{} read-only</source>
+        <translation>只读的 {}</translation>
     </message>
 </context>
 <context>
@@ -9404,6 +12252,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Not kept: %1</source>
         <translation>未保留：%1</translation>
+        <source>Timeline as PNG (*.png);;Timeline as PDF (*.pdf)</source>
+        <translation>时间线 PNG (*.png);;时间线 PDF (*.pdf)</translation>
     </message>
 </context>
 <context>

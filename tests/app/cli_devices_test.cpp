@@ -110,7 +110,7 @@ TEST(CliDevices, WrongFiguresAreRefusedEverywhere) {
   EXPECT_THAT(RunVramscope({"estimate", "--preset", "gpt2", "--gpu-memory", "lots"}).err,
               HasSubstr("memory"));
   EXPECT_THAT(RunVramscope({"estimate", "--preset", "gpt2", "--device", "p100"}).err,
-              HasSubstr("holds no kernels"));
+              HasSubstr("has no kernels"));
 }
 
 }  // namespace

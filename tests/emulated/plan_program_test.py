@@ -254,7 +254,7 @@ class Plan(unittest.TestCase):
         """By an exception, while the program itself ends with status 0."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError('of the child')"
         result = self.plan("import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r])\ntorch.allocate(4 << 20)\n" % child)
-        self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), and the program ended with status 0 all the same")
+        self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), but the program ended with status 0")
 
     def test_a_process_that_only_asks_what_card_there_is(self):
         asks = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.init()%s'], check=True)\ntorch.allocate(4 << 20)\n"
@@ -507,7 +507,7 @@ class Plan(unittest.TestCase):
 
     def test_torch_is_for_the_processor_alone(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_CUDA="", FAKE_TORCH_VERSION="2.9.0+cpu"), BAD_INPUT, "2.9.0+cpu",
-                    "processor alone", "pip install torch")
+                    "CPU only", "pip install torch")
 
     def test_torch_is_too_old(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_VERSION="1.13.1+cu117"), BAD_INPUT, "1.13.1", "older than 2.0")

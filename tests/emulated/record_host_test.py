@@ -144,7 +144,7 @@ class Host(unittest.TestCase):
 
     def test_no_connection(self):
         self.ssh("echo 'ssh: connect to host box port 22: Connection refused' >&2; exit 255")
-        self.expect(self.record(self.PROGRAM), INTERNAL, "Connection refused", "reaches no 'user@box'")
+        self.expect(self.record(self.PROGRAM), INTERNAL, "Connection refused", "cannot reach 'user@box'")
 
     def test_no_ssh(self):
         os.unlink(self.path("ssh"))

@@ -1,11 +1,11 @@
 // Reports, pictures and tables of what is shown, as files.
 #include <QFileInfo>
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
 #include "profiler/base/i18n.h"
-#include "profiler/exporters/csv.h"
-#include "profiler/exporters/html_report.h"
+#include "profiler/exporters/exporter.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/picture.h"
@@ -38,24 +38,23 @@ void MainWindow::exportAs(const QString& path) {
   if (session().shown() == nullptr) return;
   const QString suffix = QFileInfo(path).suffix().toLower();
   const std::string title = session().shown()->name;
-  if (suffix == QLatin1String("html") || suffix == QLatin1String("htm")) {
-    exporters::HtmlReportOptions report{.title = title};
-    if (session().baseline() != nullptr && session().baseline() != session().shown()) {
-      report.baseline = session().baseline()->trace;
-      report.baseline_title = session().baseline()->name;
-    }
+  const std::string kind =
+      suffix == QLatin1String("htm") ? std::string("html") : suffix.toStdString();
+  const auto& all = exporters::AllExporters();
+  if (const auto exporter = std::ranges::find(all, kind, &exporters::ExporterEntry::suffix);
+      exporter != all.end()) {
     // By pointer, for the exporter keeps it while it reads.
+    exporters::ExportRequest request{.trace = session().shown()->trace, .title = title};
+    if (session().baseline() != nullptr && session().baseline() != session().shown()) {
+      request.baseline = session().baseline()->trace;
+      request.baseline_title = session().baseline()->name;
+    }
     return WriteFile(
-        path, [report, trace = session().shown()->trace](const trace::Trace&, std::ostream& out) {
+        path, [request, write = exporter->write](const trace::Trace&, std::ostream& out) {
           const i18n::InEnglish english;  // as its headings, and as the command line writes it
-          out << exporters::HtmlReport(trace, report);
-          return absl::OkStatus();
+          return write(request, out);
         });
   }
-  if (suffix == QLatin1String("csv"))
-    return WriteFile(path, [](const trace::Trace& trace, std::ostream& out) {
-      return exporters::WriteCsv(trace, out);
-    });
   if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf") ||
       suffix == QLatin1String("svg")) {
     timeline::PictureOptions picture = timeline_->pictureOptions();

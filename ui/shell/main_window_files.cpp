@@ -8,8 +8,8 @@
 #include <QPlainTextEdit>
 #include <algorithm>
 
+#include "profiler/importers/importer.h"
 #include "profiler/importers/open.h"
-#include "profiler/importers/sniff.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_file.h"
 #include "ui/panels/program_panel.h"
@@ -54,7 +54,7 @@ bool IsConfiguration(const QString& path) {
   QFile file(path);
   if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return false;
   const std::string text = file.readAll().toStdString();
-  return importers::Sniff(text) == importers::FileKind::kUnknown;
+  return importers::FindImporter(text) == nullptr;
 }
 
 // What a device file has, and no configuration of a model or a run.

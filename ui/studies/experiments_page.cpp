@@ -97,15 +97,14 @@ void ExperimentsPage::open(int row) {
   if (settings.empty())
     return Say(
         tr("%1 is a formula: there is nothing to plan.").arg(QString::fromStdString(id->text)));
-  const absl::StatusOr<run::RunConfig> config =
-      reproduce::ConfigOf({.name = "run", .settings = settings}, {});
+  const reproduce::ExperimentRun run = {.name = "run", .settings = settings};
+  const absl::StatusOr<run::RunConfig> config = reproduce::ConfigOf(run, {});
   const absl::Status status = config.ok() ? run::CheckRun(*config).status() : config.status();
   if (!status.ok()) {
-    const std::string why(status.message());
     return Say(
-        why.find('{') != std::string::npos
+        !reproduce::OpenNames(run).empty()
             ? tr("Values missing from its publication are solved for first: choose Plan all.")
-            : QString::fromStdString(why));
+            : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
   Q_EMIT editRequested(*config);

@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "app/cli/command.h"
+
 namespace vramscope::cli::mcp {
 namespace {
 
@@ -113,10 +115,11 @@ void TakeLines(std::string& text, ChildOutcome& outcome, bool ended) {
        end = text.find('\n')) {
     std::string line = text.substr(0, std::min(end, kMostNoteBytes));
     text.erase(0, end == std::string::npos ? end : end + 1);
-    if (line.starts_with("vramscope: "))
-      line.erase(0, 11);
-    else
+    if (!line.starts_with("vramscope: ")) {
       keep(outcome.printed, line);
+    } else if (line.erase(0, 11).starts_with(kErrorPrefix)) {
+      keep(outcome.errors, line.substr(kErrorPrefix.size()));
+    }
     keep(outcome.notes, std::move(line));
   }
   if (text.size() > kMostNoteBytes * 16) text.clear();

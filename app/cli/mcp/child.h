@@ -13,8 +13,9 @@ namespace vramscope::cli::mcp {
 struct ChildOutcome {
   int status = 0;  // exit status; 128 + n: ended by signal n
   bool cancelled = false;
-  std::string out;                 // at most kMostOutput
-  std::vector<std::string> notes;  // the last lines of stderr
+  std::string out;                  // at most kMostOutput
+  std::vector<std::string> notes;   // the last lines of stderr
+  std::vector<std::string> errors;  // the command's own errors among them, without their prefix
   // Those of them that are not the command's own, but of a program that runs under it.
   std::vector<std::string> printed;
 };

@@ -19,7 +19,7 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
   for (const std::string& folder : access.folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
-      Note(fmt::format("error: --folder: '{}' is no folder", folder));
+      NoteError(fmt::format("--folder: '{}' is no folder", folder));
       return kBadInput;
     }
   }
@@ -38,11 +38,7 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
   return code;
 }
 
-}  // namespace
-
-void RegisterMcp(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "mcp", "answer agents over the Model Context Protocol, on standard input and output");
+void DeclareMcp(CLI::App* command, Context& context) {
   auto access = std::make_shared<mcp::Access>();
   command
       ->add_option("--folder", access->folders,
@@ -53,6 +49,16 @@ void RegisterMcp(CLI::App& app, Context& context) {
                     "agents may plan programs, which run: isolated from the user's files, which "
                     "protects from accidents and not from malice");
   command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_mcp() {
+  return {.place = 250,
+          .name = "mcp",
+          .help = "answer agents over the Model Context Protocol, on standard input and output",
+          .example = "mcp --folder /data/traces",
+          .declare = DeclareMcp};
 }
 
 }  // namespace vramscope::cli

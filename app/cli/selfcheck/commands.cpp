@@ -24,11 +24,8 @@ Answer Commands::Run(std::vector<std::string> arguments) {
   Context context;
   CLI::App app("vramscope");
   app.require_subcommand(1);
-  for (const auto add :
-       {RegisterInfo, RegisterPeak, RegisterPhases, RegisterKernels, RegisterReplay,
-        RegisterRequests, RegisterExport, RegisterDiff, RegisterExplain, RegisterCheck,
-        RegisterPlan, RegisterEstimate, RegisterDevices})
-    add(app, context);
+  for (const CommandEntry& entry : AllCommands())
+    if (!arguments.empty() && arguments.front() == entry.name) AddCommand(app, entry, context);
   CapturedOutput output;
   Answer answer;
   try {

@@ -9,6 +9,7 @@
 #include "app/cli/input.h"
 #include "app/cli/run_options.h"
 #include "app/cli/selfcheck/subject.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/one_device.h"
 
 namespace vramscope::cli {
@@ -98,11 +99,13 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
 
 ExitCode Execute(const Options& options) {
   if (!options.file.empty() && options.run.given()) {
-    Note("error: selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both");
+    NoteError(i18n::Text(
+        "selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
     return kUsage;
   }
   if (options.file == "-" || options.run.model == "-" || options.run.config == "-") {
-    Note("error: selfcheck reads its input more than once; save standard input to a file first");
+    NoteError(i18n::Text(
+        "selfcheck reads its input more than once; save standard input to a file first"));
     return kUsage;
   }
   Commands commands;
@@ -110,7 +113,8 @@ ExitCode Execute(const Options& options) {
   std::string file = options.file;
   if (file.empty()) {
     if (commands.folder().path().empty())
-      return ReportError(absl::InternalError("no folder for temporary files (TMPDIR)"));
+      return ReportError(
+          absl::InternalError(i18n::Text("there is no folder for temporary files; set TMPDIR")));
     file = commands.folder() / "run.trace";
     const Answer plan = selfcheck::CheckRun(commands, report, RunArguments(options.run), file);
     if (!plan.ok()) {
@@ -125,11 +129,7 @@ ExitCode Execute(const Options& options) {
   return printed != kDone ? printed : report.failed() == 0 ? kDone : kNo;
 }
 
-}  // namespace
-
-void RegisterSelfcheck(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "selfcheck", "compare every figure of a file or run, as every command says it");
+void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
                       "a .trace, CUDA memory snapshot or Kineto trace; without it RUN is planned");
@@ -137,6 +137,16 @@ void RegisterSelfcheck(CLI::App& app, Context& context) {
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer("Exit status: 1 when two figures differ.\n" + command->get_footer());
   command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace
+
+CommandEntry DeclareCommand_selfcheck() {
+  return {.place = 190,
+          .name = "selfcheck",
+          .help = "compare every figure of a file or run, as every command says it",
+          .example = "selfcheck run.trace",
+          .declare = DeclareSelfcheck};
 }
 
 }  // namespace vramscope::cli

@@ -334,7 +334,7 @@ TEST_F(AsTheyAre, EveryReaderEndsABombInEveryCompression) {
       SCOPED_TRACE(bomb.substr(0, 60) + (bytes.size() == bomb.size() ? "" : " packed"));
       const absl::Status status = Error(bytes, options);
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-      EXPECT_THAT(std::string(status.message()), HasSubstr("of memory, which is the limit"));
+      EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
       EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // what can be done
     }
   // A part takes less, and says the same when that is too much.

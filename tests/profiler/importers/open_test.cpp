@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
-#include "profiler/importers/sniff.h"
+#include "profiler/importers/importer.h"
 #include "profiler/trace/writer.h"
 #include "tests/profiler/importers/pickle_writer.h"
 #include "tests/profiler/trace/streams.h"
@@ -86,22 +86,29 @@ std::string Zstd(const std::string& bytes) {
 // ---- What it is
 // -----------------------------------------------------------------------------------
 
-TEST(Sniff, KnowsKindsByTheirFirstKeys) {
-  EXPECT_EQ(Sniff("\x89VRT...."), FileKind::kTrace);
+std::string_view ImporterOf(std::string_view head) {
+  const ImporterEntry* const importer = FindImporter(head);
+  return importer == nullptr ? "" : importer->name;
+}
+
+TEST(FindImporter, KnowsKindsByTheirFirstKeys) {
+  EXPECT_EQ(ImporterOf("\x89VRT...."), "trace");
   for (const char* head : {"\x80\x02}q", "\x80\x04\x95", "\x80\x05\x95"})
-    EXPECT_EQ(Sniff(head), FileKind::kSnapshotPickle);
-  EXPECT_EQ(Sniff("\x80\x06\x95"), FileKind::kUnknown);
+    EXPECT_EQ(ImporterOf(head), "snapshot");
+  EXPECT_EQ(ImporterOf("\x80\x06\x95"), "");
   for (const char* head : {R"({"segments": [)", R"(  {"device_traces":)",
                            R"({"note": "traceEvents", "x": {"traceEvents": 1}, "segments": [)",
                            "\xef\xbb\xbf{\"allocator_settings\": {"})
-    EXPECT_EQ(Sniff(head), FileKind::kSnapshotJson) << head;
+    EXPECT_EQ(ImporterOf(head), "snapshot") << head;
   for (const char* head :
        {R"({"schemaVersion": 1,)", R"({ "deviceProperties": [{"segments": 1}],)",
         R"({"a": "\"segments\"", "traceEvents": [)", R"([{"ph": "X", "name": "segments"})"})
-    EXPECT_EQ(Sniff(head), FileKind::kJsonTokens) << head;
+    EXPECT_EQ(ImporterOf(head), "kineto") << head;
   for (const char* head : {"", "{", "[1, 2]", R"({"x": {"segments": 1}})", R"(["segments")",
                            "segments", R"({"segments)", "\x80"})
-    EXPECT_EQ(Sniff(head), FileKind::kUnknown) << head;
+    EXPECT_EQ(ImporterOf(head), "") << head;
+  EXPECT_EQ(ImporterOf("[[-1, 2"), "memory-timeline");
+  EXPECT_EQ(ImporterOf(R"({"allocation.all.current": 1)"), "memory-stats");
 }
 
 TEST_F(OpenFile, EveryKindPlainAndPackedUnderAnyName) {
@@ -171,7 +178,7 @@ TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_EQ(OpenTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(OpenTraceFile(dir_.string(), {}).status().code(), absl::StatusCode::kInvalidArgument);
   const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_THAT(Error("a", "", invalid), HasSubstr("an empty file"));
+  EXPECT_THAT(Error("a", "", invalid), HasSubstr("the file is empty"));
   EXPECT_THAT(Error("b", "some words\n", invalid), HasSubstr("text"));
   EXPECT_THAT(Error("c", "\x89PNG\r\n\x1a\n", invalid), HasSubstr("a PNG picture"));
   EXPECT_THAT(Error("d", R"({"loss": [1, 2]})", invalid), HasSubstr("JSON"));

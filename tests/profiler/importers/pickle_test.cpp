@@ -111,11 +111,11 @@ TEST(Pickle, LengthsAreNotBelieved) {
   ExpectRefused(kStart + "X\xff\xff\xff\xff" + "abc", {"byte 2:", "4294967295 bytes"});
   ExpectRefused(kStart + "X\0\0\xff\0"s + "abc", {"byte 2:", "ends within a string"});
   ExpectRefused(kStart + "\x8d" + huge, {"byte 2:", "BINUNICODE8"});
-  ExpectRefused(kStart + "\x95" + huge, {"byte 2:", "a frame of 18446744073709551615 bytes"});
+  ExpectRefused(kStart + "\x95" + huge, {"byte 2:", "a frame has 18446744073709551615 bytes"});
   ExpectRefused(kStart + "\x8a\xff" + huge + huge, {"byte 2:", "a number of 255 bytes"});
   ExpectRefused(kStart + "\x8a\x09" + huge + "\x01.", {"byte 2:", "64 bits"});
-  ExpectRefused(kStart + "Nr\xff\xff\xff\xff.", {"byte 3:", "memoises object 4294967295"});
-  ExpectRefused(kStart + "j\xff\xff\xff\xff.", {"byte 2:", "object 4294967295", "never"});
+  ExpectRefused(kStart + "Nr\xff\xff\xff\xff.", {"byte 3:", "memoizes object 4294967295"});
+  ExpectRefused(kStart + "j\xff\xff\xff\xff.", {"byte 2:", "object 4294967295", "not memoized"});
 }
 
 TEST(Pickle, NestingIsBounded) {
@@ -147,7 +147,7 @@ TEST(Pickle, ObjectsThatBecameColumnsAreGone) {
       "}\x94(\x8c\x06"
       "action\x94\x8c\x05"
       "alloc\x94u"s;
-  ExpectRefused(kStart + "](" + entry + "h\0e."s, {"second time", "a trace entry", "object 0"});
+  ExpectRefused(kStart + "](" + entry + "h\0e."s, {"refers again", "a trace entry", "object 0"});
   // Two lists of frames, one of which changes after it was used.
   ExpectRefused(kStart +
                     "(]\x94h\0(K\x01"
@@ -156,16 +156,16 @@ TEST(Pickle, ObjectsThatBecameColumnsAreGone) {
 }
 
 TEST(Pickle, ThingsInTheWrongPlace) {
-  ExpectRefused(kStart + "e.", {"byte 2:", "never began"});
-  ExpectRefused(kStart + "u.", {"never began"});
+  ExpectRefused(kStart + "e.", {"byte 2:", "without a beginning"});
+  ExpectRefused(kStart + "u.", {"without a beginning"});
   ExpectRefused(kStart + "(e.", {"without a container"});
   ExpectRefused(kStart + "](((e.", {"without a container"});
   ExpectRefused(kStart + "a.", {"without a container"});
   ExpectRefused(kStart + "Ns.", {"without a container"});
   ExpectRefused(kStart + "\x87.", {"too few"});
-  ExpectRefused(kStart + "t.", {"never began"});
-  ExpectRefused(kStart + "\x94.", {"memoises nothing"});
-  ExpectRefused(kStart + "}(K\x01K\x02u.", {"a number for a key"});
+  ExpectRefused(kStart + "t.", {"without a beginning"});
+  ExpectRefused(kStart + "\x94.", {"memoizes nothing"});
+  ExpectRefused(kStart + "}(K\x01K\x02u.", {"a number as a key"});
   ExpectRefused(kStart +
                     "}(\x8c\x01"
                     "au.",
@@ -177,7 +177,7 @@ TEST(Pickle, ThingsInTheWrongPlace) {
   ExpectRefused(kStart +
                     "](\x8c\x01"
                     "aNu.",
-                {"keys set in an empty list"});
+                {"keys are set in an empty list"});
   EXPECT_EQ(Read(kStart + ".").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read(kStart + "N.").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read(kStart + "}.").code(), absl::StatusCode::kInvalidArgument);
@@ -203,10 +203,10 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(with("size", "many"), {"'size' is a string, not a number"});
   ExpectRefused(with("addr", 0.5e300), {"'addr' is 5e+299"});
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
-  ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside what a clock gives"});
-  ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside what a clock gives"});
+  ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside the range of a clock"});
+  ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside the range of a clock"});
   // With one of the last times, more than 64 bits of nanoseconds would lie between them.
-  ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside what a clock gives"});
+  ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside the range of a clock"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
   testing::Json s = SampleSnapshot();
@@ -218,8 +218,8 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(ToPickle(s), {"beyond the address space"});
   s = SampleSnapshot();
   s["device_traces"][0].push_back(5);
-  ExpectRefused(ToPickle(s), {"a list of trace entries holds a number as well"});
-  ExpectRefused(s.dump(), {"a list of trace entries holds a number as well"});
+  ExpectRefused(ToPickle(s), {"a list of trace entries also holds a number"});
+  ExpectRefused(s.dump(), {"a list of trace entries also holds a number"});
   s = SampleSnapshot();
   s["segments"] = "none";
   ExpectRefused(ToPickle(s), {"'segments' is a string"});
@@ -227,7 +227,7 @@ TEST(Pickle, ValuesThatCannotBe) {
 
 TEST(Pickle, TheMemoGrowsWithTheFileOnly) {
   const std::string flood = kStart + "N" + std::string(2'000'000, '\x94') + ".";
-  ExpectRefused(flood, {"memoises object 131076", "cannot have as many yet"});
+  ExpectRefused(flood, {"memoizes object 131076", "more than the file can have"});
 }
 
 TEST(Pickle, AListFilledOneByOneTakesItsLength) {

@@ -73,7 +73,7 @@ TEST_F(Environments, BesideTheScriptComesFirst) {
   EXPECT_EQ(WhyNot(found[0]), "");
   EXPECT_EQ(found[1].where, "venv in project");
   EXPECT_EQ(TorchText(found[1]), "torch 2.6.0+cpu");
-  EXPECT_NE(WhyNot(found[1]).find("for the processor alone"), std::string::npos);
+  EXPECT_NE(WhyNot(found[1]).find("for the CPU only"), std::string::npos);
   EXPECT_EQ(found[2].where, "VIRTUAL_ENV");
   EXPECT_EQ(TorchText(found[2]), "no torch");
   EXPECT_NE(WhyNot(found[2]).find("pip install torch"), std::string::npos);

@@ -66,19 +66,19 @@ TEST(FilterTest, ValuesReachUpToTheNextWordOfTheLanguage) {
 TEST(FilterTest, AnErrorSaysWhereAndWhat) {
   EXPECT_THAT(Parsed("size > 10 apples"), HasSubstr("column 8: "));
   EXPECT_THAT(Parsed("weight > 3"),
-              HasSubstr("column 1: \"weight\" is no field; fields are size, "));
+              HasSubstr("column 1: \"weight\" is not a field; fields are size, "));
   EXPECT_THAT(Parsed("size > 1 and"), HasSubstr("column 13: a field or a text is missing here"));
   EXPECT_THAT(Parsed("size >"), HasSubstr("column 7: a value is missing here"));
   EXPECT_THAT(Parsed("(size > 1"), HasSubstr("column 1: this bracket is not closed"));
-  EXPECT_THAT(Parsed("size > 1)"), HasSubstr("column 9: this bracket closes none"));
+  EXPECT_THAT(Parsed("size > 1)"), HasSubstr("column 9: this bracket closes nothing"));
   EXPECT_THAT(Parsed("module < a"), HasSubstr("column 10: module is a text"));
   EXPECT_THAT(Parsed("size ~ 3"), HasSubstr("column 8: size is a number"));
   EXPECT_THAT(Parsed("size > 1 op = a"), HasSubstr("\"and\" or \"or\" is missing"));
   EXPECT_THAT(Parsed("name = \"a"), HasSubstr("column 8: these quotes are not closed"));
   EXPECT_THAT(Parsed("= 3"), HasSubstr("column 1: a field is missing"));
   EXPECT_THAT(Parsed("ä and size > x"), HasSubstr("column 14: ")) << "characters, not bytes";
-  EXPECT_THAT(Parsed(std::string(kLongestFilter + 1, 'a')), HasSubstr("at most 4096 bytes"));
-  EXPECT_THAT(Parsed(std::string(1000, '(')), HasSubstr("in one another"));
+  EXPECT_THAT(Parsed(std::string(kLongestFilter + 1, 'a')), HasSubstr("at most 4096 are allowed"));
+  EXPECT_THAT(Parsed(std::string(1000, '(')), HasSubstr("nested deeper"));
 }
 
 TEST(FilterTest, ASearchIsATextUnlessAFieldIsCompared) {

@@ -100,7 +100,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
                          Row{"max_split_size_mb", "has no value"},
                          Row{"max_split_size_mb=128", "has no value"},
                          Row{",,", "has no value"},
-                         Row{"expandable_segments:true", "True or False, so written"},
+                         Row{"expandable_segments:true", "True or False, with this capitalization"},
                          Row{"garbage_collection_threshold:0", "above 0 and below 1"},
                          Row{"garbage_collection_threshold:1", "above 0 and below 1"},
                          Row{"garbage_collection_threshold:nan", "above 0 and below 1"},
@@ -112,7 +112,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
                          Row{"roundup_power2_divisions:[256:1", "no closing bracket"},
                          Row{"roundup_power2_divisions:[256]", "MEGABYTES:DIVISIONS"},
                          Row{"roundup_power2_divisions:[256:1]x:1", "comma after the value"},
-                         Row{"backend:cudaMallocAsync", "not the caching allocator"},
+                         Row{"backend:cudaMallocAsync", "driver's memory pools"},
                          Row{"backend:magic", "choose from: native"},
                          Row{"caf\xe9:1", "character 4 is not plain text"}}) {
     const absl::StatusOr<AllocConf> c = ParseAllocConf(row.text);

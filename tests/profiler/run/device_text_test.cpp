@@ -212,7 +212,7 @@ TEST(DeviceText, WrongFiguresAreRefusedByName) {
   EXPECT_THAT(Refused(good + ","), HasSubstr("comma"));
   EXPECT_THAT(Refused(good + ",rtx-4090"), HasSubstr("NAME=VALUE"));
   EXPECT_THAT(Refused("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
-  EXPECT_THAT(Refused(good + ",context=8GiB"), HasSubstr("do not hold the CUDA context"));
+  EXPECT_THAT(Refused(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
   EXPECT_THAT(Refused("my_gpu.json"), HasSubstr("is a file"));
   EXPECT_THAT(Refused(std::string(5000, 'a')), HasSubstr("too many"));
   EXPECT_THAT(Refused(""), HasSubstr("device: no \"\""));
@@ -239,8 +239,9 @@ TEST_F(DeviceFileTest, IsHostileInput) {
   EXPECT_THAT(std::string(DeviceTextOf(Write("bad.json", "{")).status().message()),
               AllOf(HasSubstr("bad.json"), HasSubstr("not JSON")));
   EXPECT_THAT(std::string(DeviceTextOf((folder_ / "none.json").string()).status().message()),
-              HasSubstr("no file"));
-  EXPECT_THAT(std::string(DeviceTextOf(folder_.string()).status().message()), HasSubstr("no file"));
+              HasSubstr("not a file"));
+  EXPECT_THAT(std::string(DeviceTextOf(folder_.string()).status().message()),
+              HasSubstr("not a file"));
   EXPECT_THAT(
       std::string(DeviceTextOf(Write("long.json", std::string(100'000, ' '))).status().message()),
       HasSubstr("larger than"));
@@ -291,7 +292,7 @@ TEST(CheckRun, RefusesWhatLibTorchHasNoKernelsFor) {
   for (const char* device :
        {"p100-pcie-16gb", "v100-sxm2-32gb", "gtx-1080-ti", "jetson-thor-t5000"})
     EXPECT_THAT(std::string(check(device).message()),
-                AllOf(HasSubstr("holds no kernels"), HasSubstr("7.5"), HasSubstr(device)));
+                AllOf(HasSubstr("has no kernels"), HasSubstr("7.5"), HasSubstr(device)));
 }
 
 TEST(ComputeCapability, IsReadAndWritten) {

@@ -121,7 +121,7 @@ TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
   EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.28"), "");
   EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.41"), "");
   EXPECT_THAT(WhyNoLibTorchOn("aarch64", "glibc 2.36"),
-              AllOf(HasSubstr("x86-64 alone"), HasSubstr("aarch64")));
+              AllOf(HasSubstr("only available for x86-64"), HasSubstr("aarch64")));
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", ""), AllOf(HasSubstr("GNU C library"), HasSubstr("musl")));
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "musl 1.2"), HasSubstr("musl 1.2"));
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "glibc 2.27"),

@@ -343,7 +343,7 @@ TEST_F(TraceFile, AHeaderOfAnotherWriterThatIsNotUtf8IsAnErrorAndPrintsNothing) 
   const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("damaged within its header"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cut off within its header"));
 }
 
 TEST_F(TraceFile, CompressedFilesAndStandardInput) {
@@ -406,7 +406,7 @@ TEST_F(TraceFile, ASmallFileCannotFillTheMemory) {
   testing::WriteFile(At("bomb"), bytes);
   const absl::Status status = ReadTraceFile(At("bomb"), {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("the most for a file of"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
 TEST_F(TraceFile, AFooterThatLiesIsNotBelieved) {

@@ -138,7 +138,7 @@ TEST_F(OutlineTest, SaysWhyThereIsNone) {
   EXPECT_EQ(ReadOutline(path_ + ".missing").status().code(), absl::StatusCode::kNotFound);
   testing::WriteFile(path_, bytes.substr(0, bytes.size() - 3));
   EXPECT_EQ(ReadOutline(path_).status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(ReadOutline(path_).status().message()), HasSubstr("was cut"));
+  EXPECT_THAT(std::string(ReadOutline(path_).status().message()), HasSubstr("is cut off"));
   testing::WriteFile(path_, "{\"traceEvents\": []}");
   EXPECT_EQ(ReadOutline(path_).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(ReadOutline(path_).status().message()), HasSubstr("not a .trace"));

@@ -145,7 +145,7 @@ TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
   testing::WriteFile(path_.string(), bytes);
   const absl::Status status = ReadTraceFile(path_.string(), {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("the most for a file of"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
 // A live pipe sends stacks before the events that are waiting for company.

@@ -163,7 +163,7 @@ TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
   // A torch without CUDA.
   Run("about(cuda='')\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("for the processor alone"));
+  EXPECT_THAT(Said("error"), HasSubstr("for the CPU only"));
 }
 
 TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
@@ -304,7 +304,7 @@ TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
   RecordElsewhere();
   Run("about()\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("reaches no 'user@box'"));
+  EXPECT_THAT(Said("error"), HasSubstr("cannot reach 'user@box'"));
   EXPECT_THAT(Said("next"), HasSubstr("ssh user@box true"));
   EXPECT_THAT(Said("output"), HasSubstr("Connection refused"));
   Ssh("exit 127\n");

@@ -1,0 +1,36 @@
+// What has been read so far of a recording that loads: shown again when the recording has doubled,
+// and no more often than makes that a small part of the time. Internal to this folder.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "profiler/importers/open.h"
+#include "profiler/recording/recording.h"
+
+namespace vramscope::importers {
+
+class Preview {
+ public:
+  Preview(std::string title, const OpenOptions& options)
+      : title_(std::move(title)), options_(options) {}
+
+  // Calls options.preview, where it is time for it.
+  void Show(const recording::Recording& so_far);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const std::string title_;
+  const OpenOptions& options_;
+  uint64_t next_entries_ = 20'000;
+  Clock::time_point next_time_ = Clock::time_point::min();
+};
+
+// What ReadSnapshot is to do of a file that is opened. `preview` outlives the reading.
+struct SnapshotOptions;
+SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& path,
+                                   const OpenOptions& options, Preview& preview);
+
+}  // namespace vramscope::importers
