@@ -131,7 +131,9 @@ void Document::Ended() {
   failed_ = session.shown() == nullptr && latest == nullptr;
 }
 
+// The newest: what came last may not have been looked at yet.
 std::string Document::FileOfResult() const {
+  if (!latest_file_.empty()) return latest_file_;
   if (const HistoryEntry* now = history.now(); now != nullptr && !now->file.empty())
     return now->file;
   return source.kind == SourceKind::kFile ? source.file : std::string();
@@ -151,6 +153,7 @@ void Document::SavedTo(const std::shared_ptr<const trace::Trace>& trace, const s
 void Document::FileMoved(const std::string& from, const std::string& to) {
   for (size_t i = 0; i < history.entries().size(); ++i)
     if (history.entries()[i].file == from) history.SetFile(i, to);
+  if (latest_file_ == from) latest_file_ = to;
 }
 
 bool Document::CanReload() const {

@@ -159,6 +159,10 @@ class Document {
   bool NeedsReload() const;
   // The file that the result is in; empty: none.
   std::string FileOfResult() const;
+  // The file of a result that nobody has looked at yet, which becomes the next entry's; empty:
+  // none.
+  const std::string& latest_file() const { return latest_file_; }
+  void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // A trace was saved there. Of another document's: nothing.
   void SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file);
   // Files with this result have gone, or are elsewhere.

@@ -192,6 +192,7 @@ std::optional<SavedDocument> DocumentOf(const Json& object) {
   out.baseline_entry = entry("baseline_entry");
   out.baseline_file = Text(object, "baseline");
   out.scratch = Text(object, "scratch");
+  out.latest_file = Text(object, "latest_file");
   return out;
 }
 
@@ -204,7 +205,8 @@ SavedDocument Save(const Document& document) {
                     .history = document.history.entries(),
                     .current = document.history.current(),
                     .baseline_file = document.session.baseline_file(),
-                    .scratch = document.scratch};
+                    .scratch = document.scratch,
+                    .latest_file = document.latest_file()};
   out.source.part.progress = nullptr;
   out.source.part.preview = nullptr;
   out.source.part.cancel = nullptr;
@@ -232,7 +234,9 @@ void Restore(const SavedDocument& saved, Document* into) {
   if (!saved.baseline_file.empty()) into->baseline_to_read = saved.baseline_file;
   into->opener = 0;
   into->WasReleased();
-  if (into->history.entries().empty()) into->Left();  // it was asked for
+  into->SetLatestFile(saved.latest_file);
+  if (!saved.latest_file.empty()) into->Expect(std::string());  // an entry of its own
+  if (into->history.entries().empty()) into->Left();            // it was asked for
 }
 
 std::string ToJson(const SavedSession& session) {
@@ -261,6 +265,7 @@ std::string ToJson(const SavedSession& session) {
     if (document.baseline_entry != History::kNone) out["baseline_entry"] = document.baseline_entry;
     if (!document.baseline_file.empty()) out["baseline"] = document.baseline_file;
     if (!document.scratch.empty()) out["scratch"] = document.scratch;
+    if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
   // Names of files and programs may be of any bytes.

@@ -30,6 +30,8 @@ struct SavedDocument {
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that runs
+  // Of a result that was saved before anybody looked at it: no entry of the history has it yet.
+  std::string latest_file;
 };
 
 struct SavedSession {

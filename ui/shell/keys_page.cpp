@@ -158,8 +158,8 @@ void KeysPage::Fill() {
   const QString chosen = Chosen(), wanted = filter_->text().trimmed();
   Table table;
   table.columns = {{tr("Command").toStdString(), false, 300},
-                   {tr("Keys").toStdString(), false, 150},
-                   {tr("Came with").toStdString(), false, 150}};
+                   {tr("Keys").toStdString(), false, 110},
+                   {tr("Came with").toStdString(), false, 110}};
   for (size_t i = 0; i < registry_.entries().size(); ++i) {
     const ActionRegistry::Entry& entry = registry_.entries()[i];
     if (entry.action->text().isEmpty()) continue;  // a place for a recent file

@@ -13,6 +13,7 @@
 #include "ui/shell/header_bar.h"
 #include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/settings_dialog.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/timeline_widget.h"
 
@@ -67,6 +68,7 @@ void MainWindow::ApplyChosenTheme() {
   for (StudyPage* page : studies_) page->setTheme(theme_);
   history_->setTheme(theme_);
   document_tabs_->setTheme(theme_);
+  if (auto* settings = findChild<SettingsDialog*>()) settings->setTheme(theme_);
   actions_.Refresh();
 }
 

@@ -1,15 +1,18 @@
 #include "ui/shell/settings_dialog.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/language/language.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/toggle_switch.h"
 #include "ui/shell/keys_page.h"
 #include "ui/shell/style.h"
 
@@ -35,11 +38,13 @@ SettingsDialog::SettingsDialog(ActionRegistry* registry, KeyBindings* bindings, 
   auto* column = new QVBoxLayout(this);
   tabs_ = new QTabWidget;
   tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setDrawBase(false);
   keys_ = new KeysPage(*registry, bindings);
   tabs_->addTab(MakeAppearance(), tr("Appearance"));
   tabs_->addTab(keys_, tr("Keys"));
   column->addWidget(tabs_, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  buttons->button(QDialogButtonBox::Close)->setIcon({});
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   column->addWidget(buttons);
   resize(kSettingsWidth, kSettingsHeight);
@@ -87,16 +92,18 @@ QWidget* SettingsDialog::MakeAppearance() {
   });
   form->addRow(tr("UI scale"), scale);
   form->addRow(QString(), later);
-  const auto tick = [&](const char* name, const QString& text, const QString& action,
-                        bool inverse) {
-    auto* box = new QCheckBox(text);
-    box->setObjectName(QString::fromLatin1(name));
-    box->setChecked(registry_->Find(action)->isChecked() != inverse);
-    connect(box, &QCheckBox::clicked, this, [this, action] { registry_->Find(action)->trigger(); });
-    return box;
-  };
-  form->addRow(tr("Motion"), tick("settingsMotion", tr("Reduced: nothing moves by itself"),
-                                  QStringLiteral("view.animations"), true));
+  auto* motion = new QWidget;
+  auto* line = new QHBoxLayout(motion);
+  line->setContentsMargins(0, 0, 0, 0);
+  motion_ = new ToggleSwitch;
+  motion_->setObjectName(QStringLiteral("settingsMotion"));
+  motion_->setAccessibleName(tr("Motion"));
+  motion_->setChecked(!registry_->Find(QStringLiteral("view.animations"))->isChecked());
+  connect(motion_, &QAbstractButton::clicked, this,
+          [this] { registry_->Find(QStringLiteral("view.animations"))->trigger(); });
+  line->addWidget(motion_);
+  line->addWidget(MakeLabel(tr("Reduced: nothing moves by itself"), LabelRole::kBody), 1);
+  form->addRow(tr("Motion"), motion);
   return page;
 }
 
@@ -104,6 +111,9 @@ void SettingsDialog::openPage(const QString& id) {
   tabs_->setCurrentIndex(id == QLatin1String("keys") ? 1 : 0);
 }
 
-void SettingsDialog::setTheme(const timeline::Theme& theme) { keys_->setTheme(theme); }
+void SettingsDialog::setTheme(const timeline::Theme& theme) {
+  keys_->setTheme(theme);
+  motion_->setTheme(theme);
+}
 
 }  // namespace vramscope::ui

@@ -16,6 +16,7 @@ namespace vramscope::ui {
 
 class KeyBindings;
 class KeysPage;
+class ToggleSwitch;
 
 // Percent; of everything in the window, from the next start on. What is stored and none of these
 // counts as 100.
@@ -37,6 +38,7 @@ class SettingsDialog : public QDialog {
   QSettings* settings_;
   QTabWidget* tabs_ = nullptr;
   KeysPage* keys_ = nullptr;
+  ToggleSwitch* motion_ = nullptr;
 };
 
 }  // namespace vramscope::ui

@@ -64,13 +64,13 @@ class Writer {
   Writer(const DrawList& list, const QtTextMeasure& measure) : list_(list), measure_(measure) {}
 
   std::string Write(const SvgPage& page) {
-    Add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-        "viewBox=\"0 0 {0} {1}\">\n",
+    // As attributes, which readers without style sheets know, too.
+    Add("<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+        "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" xml:space=\"preserve\" "
+        "font-family=\"Inter, 'DejaVu Sans', sans-serif\">\n",
         page.width, page.height);
     if (!page.title.empty()) Add("<title>{}</title>\n", Escaped(page.title));
-    Add("<style>text{{font-family:Inter,\"DejaVu Sans\",sans-serif;white-space:pre}}"
-        ".m{{font-family:\"JetBrains Mono\",\"DejaVu Sans Mono\",monospace}}"
-        "image{{image-rendering:pixelated}}</style>\n<defs>");
+    Add("<defs>");
     for (size_t i = 0; i < list_.clips().size(); ++i) {
       const Rect& clip = list_.clips()[i];
       Add("<clipPath id=\"c{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>", i,
@@ -182,7 +182,8 @@ class Writer {
     Add("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{} textLength=\"{}\" "
         "lengthAdjust=\"spacingAndGlyphs\">{}</text>\n",
         Number(t.box.x + (t.align == Align::kCenter ? room / 2 : room)), Number(y),
-        font.pixelSize(), mono ? " class=\"m\"" : "",
+        font.pixelSize(),
+        mono ? " font-family=\"'JetBrains Mono', 'DejaVu Sans Mono', monospace\"" : "",
         font.weight() > QFont::Normal ? " font-weight=\"600\"" : "", Paint("fill", t.argb),
         Number(width), Escaped(utf8));
   }
@@ -218,7 +219,7 @@ class Writer {
     buffer.open(QIODevice::WriteOnly);
     if (!picture.save(&buffer, "PNG")) return;
     Add("<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-        "href=\"data:image/png;base64,{}\"/>\n",
+        "style=\"image-rendering:pixelated\" xlink:href=\"data:image/png;base64,{}\"/>\n",
         Number(image.area.x), Number(image.area.y), Number(image.area.w), Number(image.area.h),
         bytes.toBase64().toStdString());
   }

@@ -51,6 +51,8 @@ SavedDocument Made(SourceKind kind) {
   out.current = 1;
   out.baseline_entry = 0;
   out.scratch = "/tmp/vramscope-scratch-x";
+  out.latest_file = "/kept/2.trace";
+  out.history[1].notes = 3;
   return out;
 }
 
@@ -76,11 +78,13 @@ void ExpectSame(const SavedDocument& a, const SavedDocument& b) {
     EXPECT_EQ(a.history[i].peak_reserved, b.history[i].peak_reserved);
     EXPECT_EQ(a.history[i].step_ms, b.history[i].step_ms);
     EXPECT_EQ(a.history[i].when_unix_s, b.history[i].when_unix_s);
+    EXPECT_EQ(a.history[i].notes, b.history[i].notes);
   }
   EXPECT_EQ(a.current, b.current);
   EXPECT_EQ(a.baseline_entry, b.baseline_entry);
   EXPECT_EQ(a.baseline_file, b.baseline_file);
   EXPECT_EQ(a.scratch, b.scratch);
+  EXPECT_EQ(a.latest_file, b.latest_file);
 }
 
 SavedSession All() {
@@ -118,6 +122,24 @@ TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
     EXPECT_EQ(again.view, saved.view);
     EXPECT_EQ(again.history.size(), 2u);
   }
+}
+
+// It ended behind another document, was saved, and the window was killed before anybody looked.
+TEST(SavedDocumentsTest, AResultThatNobodyHasLookedAtIsRead) {
+  DocumentList documents;
+  Document& program =
+      documents.Open({.kind = SourceKind::kProgram, .program = {.script = "/x/train.py"}});
+  program.Began();
+  program.latest = std::make_shared<const trace::Trace>();
+  program.scratch = "/tmp/scratch";
+  program.SavedTo(program.latest, "/kept/1.trace");
+  program.Ended();
+  const auto read = SavedSessionFromJson(ToJson({.documents = {Save(program)}}));
+  ASSERT_TRUE(read.ok()) << read.status();
+  Document& again = documents.Open(read->documents.at(0).source);
+  Restore(read->documents.at(0), &again);
+  EXPECT_TRUE(again.NeedsReload());
+  EXPECT_EQ(again.FileOfResult(), "/kept/1.trace");
 }
 
 TEST(SavedDocumentsTest, OfALongHistoryTheEnd) {

@@ -112,7 +112,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Ranges that are kept: two thin lines each, through all lanes, over what they draw.
+// Ranges that are kept: two thin lines each, through all lanes, over what they draw, whose colors
+// they leave as they are.
 void DrawKeptRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;
@@ -123,9 +124,6 @@ void DrawKeptRanges(const CanvasState& s, DrawList* list) {
     const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.time_ns)));
     const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(note.end_ns)));
     if (x1 < all.x || x0 > all.right()) continue;
-    const float left = std::max(x0, all.x - 2), right = std::min(x1, all.right() + 2);
-    list->Fill({left, all.y, right - left, all.h},
-               s.theme.accent.WithAlpha(s.theme.dark ? 0.07 : 0.06));
     for (const float x : {x0, x1})
       list->Line(std::floor(x) + 0.5f, all.y, std::floor(x) + 0.5f, all.bottom(),
                  s.theme.accent.WithAlpha(0.7), 1, {3, 3});
