@@ -6409,8 +6409,6 @@ most of it asked for by {}</source>
         <translation>笔记</translation>
     </message>
     <message>
-        <source>all</source>
-        <translation>全部</translation>
         <source>
 Name a version that exists for this Python, or tell pip where to find it: PIP_INDEX_URL, PIP_FIND_LINKS</source>
         <translation>
@@ -6513,10 +6511,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>--ranks {}: at most {} processes are started; run one of them with --as-rank R</source>
         <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
-    </message>
-    <message>
-        <source>--to {}: this vramscope was built without its window, which draws it; --to svg needs no window</source>
-        <translation>--to {}：此 vramscope 构建时不含绘图所需的窗口；--to svg 不需要窗口</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -8289,10 +8283,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>调用栈：帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot group by &quot;{}&quot;; choose from category, module, op, stack, phase</source>
-        <translation>无法按 &quot;{}&quot; 分组；可选 category、module、op、stack、phase</translation>
-    </message>
-    <message>
         <source>cannot keep &apos;{}&apos;: {}</source>
         <translation>无法保存 &apos;{}&apos;：{}</translation>
     </message>
@@ -9209,10 +9199,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>{}{}（位于 {}）：内置循环需要 CUDA 13 构建的 torch {}</translation>
     </message>
     <message>
-        <source>Memory over time as SVG</source>
-        <translation>显存随时间变化 SVG</translation>
-    </message>
-    <message>
         <source>its file system stores no extended attributes</source>
         <translation>其文件系统不保存扩展属性</translation>
     </message>
@@ -9263,6 +9249,46 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} read-only</source>
         <translation>只读的 {}</translation>
+    </message>
+    <message>
+        <source>--to {}: this vramscope was built without its window, which draws it; --to svg without --size needs no window</source>
+        <translation>--to {}：此 vramscope 构建时未包含绘制它的窗口；不带 --size 的 --to svg 不需要窗口</translation>
+    </message>
+    <message>
+        <source>a side of {} pixels: an image has {} to {}</source>
+        <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
+    </message>
+    <message>
+        <source>all</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>an image of this size does not fit into memory</source>
+        <translation>内存不足以容纳此尺寸的图像</translation>
+    </message>
+    <message>
+        <source>an unknown format of images</source>
+        <translation>未知的图像格式</translation>
+    </message>
+    <message>
+        <source>cannot group by &quot;{}&quot;; choose from category, module, op, stack, phase, file, size, age, annotation</source>
+        <translation>无法按“{}”分组；可选 category、module、op、stack、phase、file、size、age、annotation</translation>
+    </message>
+    <message>
+        <source>the PDF could not be started</source>
+        <translation>无法开始写入 PDF</translation>
+    </message>
+    <message>
+        <source>the image could not be encoded</source>
+        <translation>无法编码图像</translation>
+    </message>
+    <message>
+        <source>the scale of an image is from 0.5 to 4</source>
+        <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
+    </message>
+    <message>
+        <source>this is a state, not a run: it has no timeline that could be drawn</source>
+        <translation>这是一个状态，而不是一次运行：没有可绘制的时间轴</translation>
     </message>
 </context>
 <context>
@@ -12251,9 +12277,7 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Not kept: %1</source>
-        <translation>未保留：%1</translation>
-        <source>Timeline as PNG (*.png);;Timeline as PDF (*.pdf)</source>
-        <translation>时间线 PNG (*.png);;时间线 PDF (*.pdf)</translation>
+        <translation>未保存：%1</translation>
     </message>
 </context>
 <context>

@@ -20,7 +20,6 @@ LEFT = {
     "ui/setup": 24,
     "ui/shell": 10,
     "ui/timeline/gl": 8,
-    "ui/timeline": 6,
     "ui/worker": 2,
 }
 FOLDERS = ("app", "profiler", "ui")

@@ -1,13 +1,12 @@
 #include "ui/timeline/picture.h"
 
-#include <fmt/format.h>
-
 #include <QBuffer>
 #include <QPageSize>
 #include <QPainter>
 #include <QPdfWriter>
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/raster/raster_renderer.h"
 #include "ui/timeline/svg.h"
@@ -27,13 +26,15 @@ absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
   QImage image(static_cast<int>(std::ceil(options.width * options.scale)),
                static_cast<int>(std::ceil(options.height * options.scale)), QImage::Format_RGB32);
   if (image.isNull())
-    return absl::ResourceExhaustedError("a picture of this size does not fit into memory");
+    return absl::ResourceExhaustedError(
+        i18n::Text("an image of this size does not fit into memory"));
   image.setDevicePixelRatio(options.scale);
   renderer->Render(list, &image);
   QByteArray bytes;
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);
-  if (!image.save(&buffer, "PNG")) return absl::InternalError("the picture could not be encoded");
+  if (!image.save(&buffer, "PNG"))
+    return absl::InternalError(i18n::Text("the image could not be encoded"));
   return bytes.toStdString();
 }
 
@@ -53,7 +54,8 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
     writer.setPageSize(QPageSize(QSizeF(options.width, options.height), QPageSize::Point, QString(),
                                  QPageSize::ExactMatch));
     QPainter painter;
-    if (!painter.begin(&writer)) return absl::InternalError("the PDF could not be begun");
+    if (!painter.begin(&writer))
+      return absl::InternalError(i18n::Text("the PDF could not be started"));
     painter.fillRect(QRectF(0, 0, options.width, options.height),
                      QColor::fromRgba(model->state().theme.ground.argb()));
     renderer->Paint(list, &painter);
@@ -77,13 +79,13 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
                                         const PictureOptions& options) {
   for (const int side : {options.width, options.height})
     if (side < kLeastPicture || side > kMostPicture)
-      return absl::InvalidArgumentError(fmt::format("a side of {} pixels: a picture has {} to {}",
-                                                    side, kLeastPicture, kMostPicture));
+      return absl::InvalidArgumentError(i18n::Format("a side of {} pixels: an image has {} to {}",
+                                                     side, kLeastPicture, kMostPicture));
   if (!(options.scale >= 0.5 && options.scale <= 4))
-    return absl::InvalidArgumentError("a picture's scale is from 0.5 to 4");
+    return absl::InvalidArgumentError(i18n::Text("the scale of an image is from 0.5 to 4"));
   if (data == nullptr || data->is_state())
     return absl::InvalidArgumentError(
-        "this is a state, not a run: it has no timeline that could be drawn");
+        i18n::Text("this is a state, not a run: it has no timeline that could be drawn"));
   const double scale = options.format == PictureFormat::kPng ? options.scale : kPdfScale;
   TimelineModel model;
   model.SetAnimations(false);
@@ -101,7 +103,7 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
     case PictureFormat::kSvg:
       return Svg(&model, &renderer, options);
   }
-  return absl::InternalError("no such format");
+  return absl::InternalError(i18n::Text("an unknown format of images"));
 }
 
 }  // namespace vramscope::ui::timeline
