@@ -21,10 +21,10 @@ namespace vramscope::query {
 
 class Matcher {
  public:
-  // `index`: knows the op and module of a kernel; null: the producer's word alone. `moment_ns`:
+  // `index`: knows the op and module of a kernel; null: the producer's word alone. `at_ns`:
   // what age is counted until, of what is there then; else it is that at the end.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
-          int64_t moment_ns = INT64_MAX);
+          int64_t at_ns = INT64_MAX);
   bool Matches(const Thing& thing);
   // Of every block whether it matches; a million of them take milliseconds.
   std::vector<bool> MatchBlocks();
