@@ -102,7 +102,7 @@ Client& Client::The() {
   return *client;
 }
 
-bool Client::Mine() const { return process_ == getpid(); }
+bool Client::IsOwnProcess() const { return process_ == getpid(); }
 
 Report Client::Start(Found found, const Options& options) {
   Report report;
@@ -171,7 +171,8 @@ Report Client::Start(Found found, const Options& options) {
       continue;
     if (facts.kind == kExternalCorrelation && !options_.wait_for_cause) continue;
     if (facts.kind == kEnvironment && !options_.environment) continue;
-    if (facts.kind == kOperands && !(options_.at_once && TellOperands(options_.requests))) continue;
+    if (facts.kind == kOperands && !(options_.at_once && EnableOperands(options_.requests)))
+      continue;
     const int status = library_.ActivityEnable(facts.kind);
     if (status == kSuccess) {
       any = true;
@@ -216,13 +217,13 @@ void Client::Periodically(int period_ms) {
 }
 
 void Client::Flush(bool forced) {
-  if (!running() || !Mine()) return;
+  if (!running() || !IsOwnProcess()) return;
   library_.ActivityFlushAll(forced ? kForced : 0);
   Drain(false);
 }
 
 void Client::Stop() {
-  if (!running() || !Mine()) return;
+  if (!running() || !IsOwnProcess()) return;
   {
     std::lock_guard lock(wake_mutex_);
     ending_ = true;
@@ -232,7 +233,7 @@ void Client::Stop() {
   library_.ActivityFlushAll(kForced);
   for (const KindFacts& facts : kKinds) library_.ActivityDisable(facts.kind);
   running_.store(false, std::memory_order_release);
-  TellOperands(nullptr);
+  EnableOperands(nullptr);
   Drain(true);
 }
 
@@ -254,7 +255,7 @@ trace::StringId Client::Name(std::string_view text) {
 }
 
 std::optional<uint32_t> Client::StreamId(uint64_t handle) const {
-  if (!running() || !Mine() || library_.GetStreamIdEx == nullptr) return std::nullopt;
+  if (!running() || !IsOwnProcess() || library_.GetStreamIdEx == nullptr) return std::nullopt;
   uint32_t id = 0;
   // No context: that of the thread.
   const int status =

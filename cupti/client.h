@@ -1,11 +1,10 @@
 // Watches what CUDA does in this process: kernels, copies, fills, calls, synchronisations and the
 // driver's allocations, as CUPTI tells them, on one clock.
 //
-//   struct Mine : Receiver { void Receive(std::span<const trace::Activity>, ...) override; } mine;
-//   Client& client = Client::The();
-//   const Report report = client.Start(FindLibrary(), {.receiver = &mine, .clock =
-//   ClockOfProcess()}); for (const Problem& problem : report.problems) Say(problem.what,
-//   problem.without);
+//   struct IsOwnProcess : Receiver { void Receive(std::span<const trace::Activity>, ...) override;
+//   } mine; Client& client = Client::The(); const Report report = client.Start(FindLibrary(),
+//   {.receiver = &mine, .clock = ClockOfProcess()}); for (const Problem& problem : report.problems)
+//   Say(problem.what, problem.without);
 //   ... client.Flush();   // at the end of a step
 //   client.Stop();
 //
@@ -115,7 +114,7 @@ class Client {
   // Under consume_mutex_.
   void Consume(std::span<const Completed> completed, size_t dropped, bool finish);
   void Periodically(int period_ms);
-  bool Mine() const;
+  bool IsOwnProcess() const;
 
   std::atomic<bool> running_{false}, at_once_{false};
   pid_t process_ = 0;

@@ -110,7 +110,7 @@ ClockFunction ClockOfProcess() {
   return clock;
 }
 
-bool TellOperands(uint64_t (*requests)(int device)) {
+bool EnableOperands(uint64_t (*requests)(int device)) {
   using Tell = void (*)(uint64_t(*)(int));
   static const Tell tell = [] {
     void* emulated = Loaded("libvramscope-emulated.so");

@@ -61,6 +61,6 @@ ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
 // The emulated platform takes down what work is given the addresses of from now on, with that count
 // (Options::requests); null: no more. False: it does not.
-bool TellOperands(uint64_t (*requests)(int device));
+bool EnableOperands(uint64_t (*requests)(int device));
 
 }  // namespace vramscope::cupti

@@ -206,7 +206,7 @@ std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
         break;
     }
   }
-  rules.erase(inference::kSaid);
+  rules.erase(inference::kStatedByProducer);
   return rules;
 }
 

@@ -77,7 +77,7 @@ CallSites FindCallSites(const trace::Trace& trace) {
   named.reserve(out.sites.size());
   for (CallSite& site : out.sites)
     named.push_back({&trace, site.stack, trace.String(site.op), &site.name});
-  TellApart(named);
+  MakeNamesDistinct(named);
   return out;
 }
 

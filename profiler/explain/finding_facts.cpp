@@ -151,7 +151,7 @@ bool FindingFacts::HasFrameIn(trace::AllocationId id, std::string_view folder) c
   });
 }
 
-bool FindingFacts::IsKeptTensor(const LiveBlock& block) const {
+bool FindingFacts::IsPersistentTensor(const LiveBlock& block) const {
   return block.category == trace::Category::kBuffer && HasStack(block.id) &&
          !AnyFrame(block.id, [](std::string_view file, std::string_view function) {
            return file.ends_with("torch/nn/modules/module.py") || function == "__init__";

@@ -102,7 +102,7 @@ class FindingFacts {
   bool HasStack(trace::AllocationId id) const;
   // What a program's hooks found kept since before the first step has the category of buffers, too:
   // true where a module neither made nor moved it.
-  bool IsKeptTensor(const LiveBlock& block) const;
+  bool IsPersistentTensor(const LiveBlock& block) const;
   // Whether a frame of the block's stack is in a file with this in its path.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
   // Whether a frame of the block's stack is in a file that ends like this, in such a function ("":

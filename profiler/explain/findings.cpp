@@ -167,7 +167,7 @@ MaybeFinding HeldSinceSetup(const FindingFacts& f) {
            f.trace.allocations.alloc_event[block.id.value] < f.training_begin &&
            !analysis::IsOlder(f.trace, block.id.value) &&
            (block.category == Category::kUnknown || block.category == Category::kTemporary ||
-            block.category == Category::kActivation || f.IsKeptTensor(block));
+            block.category == Category::kActivation || f.IsPersistentTensor(block));
   });
   return OfBlocks(
       f, pile, kSmallShare,

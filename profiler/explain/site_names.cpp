@@ -50,7 +50,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   return SiteNames(trace).Name(stack);
 }
 
-void TellApart(std::span<const NamedStack> sites) {
+void MakeNamesDistinct(std::span<const NamedStack> sites) {
   std::vector<Detail> details(sites.size());
   base::HashMap<std::string, Rows> by_name;
   for (uint32_t i = 0; i < sites.size(); ++i)

@@ -31,6 +31,6 @@ struct NamedStack {
 //
 //   "train.py:10 <module>" twice: "conv.py:548 _conv_forward < train.py:10 <module>" and
 //   "batchnorm.py:193 forward < train.py:10 <module>"
-void TellApart(std::span<const NamedStack> sites);
+void MakeNamesDistinct(std::span<const NamedStack> sites);
 
 }  // namespace vramscope::explain

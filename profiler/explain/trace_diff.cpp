@@ -280,7 +280,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
     const LiveSite& shown = of_b ? *pair.second : *pair.first;
     named.push_back({of_b ? &b : &a, shown.stack, shown.op, &out.name});
   }
-  TellApart(named);
+  MakeNamesDistinct(named);
   std::stable_sort(diff.sites.begin(), diff.sites.end(), [](const auto& x, const auto& y) {
     return std::abs(x.delta()) > std::abs(y.delta());
   });

@@ -93,14 +93,14 @@ class Sink : public trace::EventSink {
 };
 
 // Only what the file itself says.
-Labels SaidLabels(const Recording& r, const History& h) {
+Labels RecordedLabels(const Recording& r, const History& h) {
   Labels labels;
   const uint32_t n = h.allocations.size();
   labels.category.assign(n, trace::Category::kUnknown);
   labels.rule.assign(n, 0);
   labels.op.assign(n, {});
   labels.module.assign(n, {});
-  recording::TakeSaid(r, h, labels);
+  recording::ApplyRecordedLabels(r, h, labels);
   return labels;
 }
 
@@ -121,7 +121,7 @@ void Preview::Show(const Recording& so_far) {
   if (so_far.entries.size() < next_entries_ || now < next_time_) return;
   absl::StatusOr<History> history = recording::Reconstruct(so_far);
   if (!history.ok()) return;
-  const Labels labels = SaidLabels(so_far, *history);
+  const Labels labels = RecordedLabels(so_far, *history);
   OpenOptions quiet;
   quiet.cancel = options_.cancel;
   Sink sink(title_, so_far, *history, labels, quiet);
@@ -142,7 +142,7 @@ absl::StatusOr<TracePtr> FromRecording(Recording recording, const std::string& t
   Progress(options, kReconstructed);
   if (IsCancelled(options)) return Cancelled(title);
   const Labels labels =
-      options.infer ? inference::Infer(recording, *history) : SaidLabels(recording, *history);
+      options.infer ? inference::Infer(recording, *history) : RecordedLabels(recording, *history);
   Progress(options, kInferred);
   if (IsCancelled(options)) return Cancelled(title);
   Sink sink(title, recording, *history, labels, options);

@@ -100,7 +100,7 @@ class SnapshotBuilder {
   static uint64_t MemoryOfDict(size_t items) { return 48 + items * sizeof(Value); }
 
   bool Fail(std::string text);
-  uint8_t SaidCategory(const Value& v);
+  uint8_t RecordedCategory(const Value& v);
   bool TooMany();
   bool Spent();
   bool CloseMark(bool dict);

@@ -55,7 +55,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
         good = Stack(v, &e.stack);
         break;
       case Key::kCategory:
-        e.category = SaidCategory(v);
+        e.category = RecordedCategory(v);
         break;
       case Key::kCompileContext:
         good = Origin(v, &e.compile_context);

@@ -309,7 +309,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
         }
         break;
       case Key::kCategory:
-        if (const uint8_t said = SaidCategory(v); said != SnapshotParts::kNoCategory)
+        if (const uint8_t said = RecordedCategory(v); said != SnapshotParts::kNoCategory)
           b.said = static_cast<trace::Category>(said + 1);  // FinishSnapshot looks it up
         break;
       default:
@@ -322,7 +322,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
 }
 
 // A number is a row of `categories`.
-uint8_t SnapshotBuilder::SaidCategory(const Value& v) {
+uint8_t SnapshotBuilder::RecordedCategory(const Value& v) {
   if (v.kind == Kind::kInt && !v.negative && v.payload < SnapshotParts::kNamedCategory)
     return static_cast<uint8_t>(v.payload);
   if (v.kind != Kind::kString) return SnapshotParts::kNoCategory;
@@ -509,7 +509,7 @@ bool SnapshotBuilder::FillSnapshot(Items items) {
       case Key::kVramscope:
         if (v.kind != Kind::kMarks) break;
         parts_.is_marked = true;
-        parts_.recording.said_is_inferred = v.payload != 0;
+        parts_.recording.labels_are_inferred = v.payload != 0;
         break;
       default:
         break;

@@ -83,22 +83,22 @@ class Finisher {
     std::vector<trace::Category> said;
     for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
     const auto look_up = [&](size_t index) {
-      if (recording_.said_is_inferred || index == SnapshotParts::kNoCategory)
+      if (recording_.labels_are_inferred || index == SnapshotParts::kNoCategory)
         return trace::Category::kUnknown;
       if (index >= SnapshotParts::kNamedCategory)
         return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
       return index < said.size() ? said[index] : trace::Category::kUnknown;
     };
-    bool any = !recording_.said_is_inferred && parts_.has_category;
+    bool any = !recording_.labels_are_inferred && parts_.has_category;
     for (auto& s : recording_.segments)
       for (auto& b : s.blocks)
         if (b.said != trace::Category::kUnknown) {
           any = true;
           b.said = look_up(static_cast<size_t>(b.said) - 1);
         }
-    recording_.said_is_complete =
-        parts_.is_marked && any && !recording_.said_is_inferred && parts_.cut.empty();
-    if (!recording_.said_is_inferred && parts_.has_category) {
+    recording_.labels_are_complete =
+        parts_.is_marked && any && !recording_.labels_are_inferred && parts_.cut.empty();
+    if (!recording_.labels_are_inferred && parts_.has_category) {
       EntryTable& e = recording_.entries;
       e.said.reserve(parts_.category.size());
       for (size_t row = 0; row < parts_.category.size(); ++row) {
@@ -106,7 +106,7 @@ class Finisher {
         e.said.push_back(category);
         const bool says =
             category != trace::Category::kUnknown ||
-            (recording_.said_is_complete && parts_.category[row] != SnapshotParts::kNoCategory);
+            (recording_.labels_are_complete && parts_.category[row] != SnapshotParts::kNoCategory);
         if (says && e.action[row] == recording::Action::kAnnotate)
           e.action[row] = recording::Action::kCategory;
       }
@@ -406,7 +406,7 @@ class Finisher {
                           static_cast<recording::EntryIndex>(end), stack_of);
     recording_.older = std::move(part.older);
     recording_.segments = std::move(part.segments);
-    recording_.said_is_complete = false;  // older blocks' entries are not in the part
+    recording_.labels_are_complete = false;  // older blocks' entries are not in the part
     for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
   }

@@ -5,8 +5,8 @@
 
 #include "profiler/base/hash_map.h"
 #include "profiler/inference/first_step.h"
-#include "profiler/inference/kept.h"
 #include "profiler/inference/kv_cache.h"
+#include "profiler/inference/persistent_blocks.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -60,7 +60,7 @@ class Categorizer {
       grows_ = FindGrowing(history_, lives_, entry_count_);
     }
     FindCaches();
-    std::vector<Kept> kept;
+    std::vector<Persistent> kept;
     for (uint32_t a = 0; a < history_.older; ++a) {
       if (!Older(a)) kept.push_back({.allocation = a, .bytes = Bytes(a), .older = true});
     }
@@ -253,7 +253,7 @@ class Categorizer {
         return false;
       default:
         if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
-        return !now_.before_steps && Is(a, Category::kUnknown, kSaid);
+        return !now_.before_steps && Is(a, Category::kUnknown, kStatedByProducer);
     }
   }
 
@@ -513,7 +513,7 @@ class Categorizer {
            });
   }
 
-  void ClassifyAllKept(std::vector<Kept>& kept) {
+  void ClassifyAllKept(std::vector<Persistent>& kept) {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
     Training training;
     SizeCounts& gradients = training.gradients;
@@ -545,9 +545,9 @@ class Categorizer {
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
-    ClassifyKept(training, kept);
-    TellGradientsFromStates(recording_, history_, timeline_, lives_, labels_, kept);
-    for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
+    ClassifyPersistent(training, kept);
+    SeparateGradientsFromStates(recording_, history_, timeline_, lives_, labels_, kept);
+    for (const Persistent& k : kept) Is(k.allocation, k.category, k.rule);
   }
 
   const Recording& recording_;

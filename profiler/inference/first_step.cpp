@@ -67,7 +67,7 @@ struct Passage {  // of one step
 class FirstStep {
  public:
   FirstStep(const Recording& r, const History& h, const Timeline& t, const Lives& l,
-            const Labels& labels, std::vector<Kept>& kept)
+            const Labels& labels, std::vector<Persistent>& kept)
       : recording_(r),
         history_(h),
         timeline_(t),
@@ -99,12 +99,12 @@ class FirstStep {
   // What is in question, by address, and how much of each there is.
   bool Collect() {
     for (uint32_t k = 0; k < kept_.size(); ++k) {
-      const Kept& kept = kept_[k];
+      const Persistent& kept = kept_[k];
       if (!kept.older) continue;
-      if (kept.rule == kKeptGradient) {
+      if (kept.rule == kPersistentGradient) {
         ++gradients_[kept.bytes];
         ++parameters_;
-      } else if (kept.rule != kKeptState) {
+      } else if (kept.rule != kPersistentState) {
         continue;
       } else if (kept.bytes <= kScalar) {
         ++counters_;
@@ -116,7 +116,7 @@ class FirstStep {
       asked_ += kept.bytes;
     }
     if (parameters_ == 0) return false;
-    // As many of each, as ClassifyKept counts.
+    // As many of each, as ClassifyPersistent counts.
     states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
     return states_ > 0;
   }
@@ -454,16 +454,16 @@ class FirstStep {
       }
       told[k] = true;
       kept_[k].category = category;
-      kept_[k].rule = kKeptFirstStep;
+      kept_[k].rule = kPersistentFirstStep;
     }
     for (uint32_t k = 0; k < kept_.size(); ++k) {
       if (told[k] || !kept_[k].older || kept_[k].bytes <= kScalar ||
-          (kept_[k].rule != kKeptGradient && kept_[k].rule != kKeptState)) {
+          (kept_[k].rule != kPersistentGradient && kept_[k].rule != kPersistentState)) {
         continue;
       }
       uint32_t& count = left[kept_[k].bytes];
       kept_[k].category = count > 0 ? Category::kGradient : Category::kOptimizerState;
-      kept_[k].rule = count > 0 ? kKeptGradient : kKeptState;
+      kept_[k].rule = count > 0 ? kPersistentGradient : kPersistentState;
       if (count > 0) --count;
     }
   }
@@ -473,7 +473,7 @@ class FirstStep {
   const Timeline& timeline_;
   const Lives& lives_;
   const Labels& labels_;
-  std::vector<Kept>& kept_;
+  std::vector<Persistent>& kept_;
   const EntryIndex entry_count_;
 
   base::HashMap<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
@@ -499,9 +499,9 @@ class FirstStep {
 
 }  // namespace
 
-void TellGradientsFromStates(const Recording& recording, const History& history,
-                             const Timeline& timeline, const Lives& lives, const Labels& labels,
-                             std::vector<Kept>& kept) {
+void SeparateGradientsFromStates(const Recording& recording, const History& history,
+                                 const Timeline& timeline, const Lives& lives, const Labels& labels,
+                                 std::vector<Persistent>& kept) {
   FirstStep(recording, history, timeline, lives, labels, kept).Run();
 }
 

@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "profiler/inference/categories.h"
-#include "profiler/inference/kept.h"
+#include "profiler/inference/persistent_blocks.h"
 #include "profiler/inference/timeline.h"
 #include "profiler/recording/recording.h"
 
 namespace vramscope::inference {
 
-// Tells gradients from states among `kept` where ClassifyKept could only say how many there are of
-// each (kKeptGradient). Leaves all as it is where the step run again does not come to the recorded
-// addresses, or cannot be run (expandable segments, no whole step, no segments).
-void TellGradientsFromStates(const recording::Recording& recording,
-                             const recording::History& history, const Timeline& timeline,
-                             const Lives& lives, const Labels& labels, std::vector<Kept>& kept);
+// Tells gradients from states among `kept` where ClassifyPersistent could only say how many there
+// are of each (kPersistentGradient). Leaves all as it is where the step run again does not come to
+// the recorded addresses, or cannot be run (expandable segments, no whole step, no segments).
+void SeparateGradientsFromStates(const recording::Recording& recording,
+                                 const recording::History& history, const Timeline& timeline,
+                                 const Lives& lives, const Labels& labels,
+                                 std::vector<Persistent>& kept);
 
 }  // namespace vramscope::inference

@@ -59,7 +59,7 @@ void ForgetBeforeProfiler(const Recording& recording, const History& history, La
   for (uint32_t a = 0; a < history.older; ++a) {
     if (!before(history.allocations.stack[a])) continue;
     labels.category[a] = trace::Category::kUnknown;
-    labels.rule[a] = kSaid;
+    labels.rule[a] = kStatedByProducer;
     std::erase_if(labels.retags, [a](const Labels::Retag& r) { return r.allocation == a; });
   }
 }
@@ -68,7 +68,7 @@ void ForgetBeforeProfiler(const Recording& recording, const History& history, La
 Labels InferDevice(const Recording& recording, const History& history, const Stacks& stacks) {
   Labels labels;
   labels.category.assign(history.allocations.size(), trace::Category::kUnknown);
-  labels.rule.assign(history.allocations.size(), kSaid);
+  labels.rule.assign(history.allocations.size(), kStatedByProducer);
   if (!HasHistory(recording)) {
     CategorizeState(history, stacks, labels);
     return labels;
@@ -76,7 +76,7 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   Timeline timeline = ReadMarks(recording, stacks);
   const Lives lives = ReadLives(recording, history, timeline);
   if (recording.device == "cpu" && !SaysAnything(timeline)) return labels;
-  if (!TellsPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
+  if (!SeparatesPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
   CompleteFromOrder(recording, timeline);
   SplitEqualPasses(history, timeline);
   Recomputed recomputed;
@@ -93,9 +93,9 @@ Labels InferDevices(const Recording& recording, const History& history, const St
                     const std::vector<uint8_t>& devices) {
   Labels labels;
   labels.category.assign(history.allocations.size(), trace::Category::kUnknown);
-  labels.rule.assign(history.allocations.size(), kSaid);
+  labels.rule.assign(history.allocations.size(), kStatedByProducer);
   Timeline marks = ReadMarks(recording, stacks);
-  const bool marked = TellsPasses(marks);
+  const bool marked = SeparatesPasses(marks);
   size_t most = 0;
   for (const uint8_t device : devices) {
     const DevicePart part = PartOf(recording, history, device);
@@ -127,7 +127,7 @@ Labels Infer(const Recording& recording, const History& history) {
   Labels labels = devices.size() > 1 ? InferDevices(recording, history, stacks, devices)
                                      : InferDevice(recording, history, stacks);
   ForgetBeforeProfiler(recording, history, labels);
-  recording::TakeSaid(recording, history, labels);  // stands over every rule
+  recording::ApplyRecordedLabels(recording, history, labels);  // stands over every rule
   labels.op.reserve(allocations.size());
   labels.module.reserve(allocations.size());
   for (const trace::StackId stack : allocations.stack) {

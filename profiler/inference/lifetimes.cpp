@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/inference/humps.h"
+#include "profiler/inference/pass_finder.h"
 #include "profiler/inference/repetition.h"
 #include "profiler/inference/rules.h"
 
@@ -113,64 +113,64 @@ class LifetimeMarker {
     return 0;
   }
   // A backward that is cut off and runs layers again: what the others saved is not let go, so that
-  // there are no humps but theirs, behind a forward that is one or none.
-  bool LayersRunAgain(const std::vector<Hump>& humps) const {
-    const Hump before{setup_, humps.front().begin};
-    const bool none = before.end - before.begin > humps.front().end - humps.front().begin;
-    const Hump& forward = none ? before : humps.front();
-    const auto layers = humps.begin() + (none ? 0 : 1);
-    return layers != humps.end() && std::all_of(layers, humps.end(), [&](const Hump& layer) {
+  // there are no peaks but theirs, behind a forward that is one or none.
+  bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
+    const LivePeak before{setup_, peaks.front().begin};
+    const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
+    const LivePeak& forward = none ? before : peaks.front();
+    const auto layers = peaks.begin() + (none ? 0 : 1);
+    return layers != peaks.end() && std::all_of(layers, peaks.end(), [&](const LivePeak& layer) {
              return passes_.RunsAgain(forward, layer);
            });
   }
   // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
   // and with more saved than anywhere else.
-  uint32_t Middle(const Hump& hump, EntryIndex until, uint32_t first,
+  uint32_t Middle(const LivePeak& peak, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
-    uint32_t pair = hump.end, best_pair = hump.end, single = hump.end, highest = hump.begin;
-    uint32_t forward_pair = hump.end;  // where a layer that backward runs again is what is highest
-    for (uint32_t row = hump.begin; row < hump.end; ++row) {
+    uint32_t pair = peak.end, best_pair = peak.end, single = peak.end, highest = peak.begin;
+    uint32_t forward_pair = peak.end;  // where a layer that backward runs again is what is highest
+    for (uint32_t row = peak.begin; row < peak.end; ++row) {
       const uint32_t height = heights[row - first];
       // A result that happens to have a parameter's size, and is held, comes before the loss.
-      if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != hump.end) return pair;
+      if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != peak.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (rows_.Bytes(row) > kScalar) continue;
-      if (height * 5 >= hump.height * 4) single = row;
-      if (row == hump.begin || rows_.Bytes(row - 1) > kScalar) continue;
+      if (height * 5 >= peak.height * 4) single = row;
+      if (row == peak.begin || rows_.Bytes(row - 1) > kScalar) continue;
       if (height * 2 >= heights[highest - first]) forward_pair = row;
-      if (height * 2 < hump.height) continue;
+      if (height * 2 < peak.height) continue;
       pair = row;
-      if (best_pair == hump.end || height >= heights[best_pair - first]) best_pair = row;
+      if (best_pair == peak.end || height >= heights[best_pair - first]) best_pair = row;
     }
-    if (best_pair != hump.end) return best_pair;
-    if (forward_pair != hump.end) return forward_pair;
+    if (best_pair != peak.end) return best_pair;
+    if (forward_pair != peak.end) return forward_pair;
     // As much was there when the recording began as ever after: it began in backward.
-    if (hump.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
-        heights[0] * 20 >= hump.height * 19) {
+    if (peak.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
+        heights[0] * 20 >= peak.height * 19) {
       return 0;
     }
-    return single != hump.end ? single : highest;
+    return single != peak.end ? single : highest;
   }
 
   // Of a recording that sees the model built: its first backward makes gradients, which stay. A
   // pass that leaves none saved nothing for a backward (an evaluation, an encoder that does not
   // train).
-  bool MakesNoGradients(const Hump& hump, uint32_t middle) const {
-    if (setup_ == 0 || hump.end >= rows_.size()) return false;
+  bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
+    if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;
-    for (uint32_t row = middle; row < hump.end; ++row)
-      stay += rows_.Bytes(row) > kScalar && rows_.Dead(row) >= rows_.Born(hump.end);
+    for (uint32_t row = middle; row < peak.end; ++row)
+      stay += rows_.Bytes(row) > kScalar && rows_.Dead(row) >= rows_.Born(peak.end);
     return stay < kFewestGradients;
   }
 
   // A backward that the recording cuts off lets go only what forward made last; the rest stays.
-  bool EndsInBackward(const Hump& hump, uint32_t middle) const {
-    if (!known_model_ || hump.end + kSignature < rows_.size() || middle >= rows_.size() ||
+  bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
+    if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
       return false;
     }
     uint32_t stay = 0;
-    for (uint32_t row = std::max(hump.begin, setup_); row < middle; ++row)
+    for (uint32_t row = std::max(peak.begin, setup_); row < middle; ++row)
       stay += rows_.Dead(row) >= rows_.entries();
     return stay >= kTrainingHeight;
   }
@@ -205,7 +205,7 @@ class LifetimeMarker {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const std::vector<uint32_t> heights =
         passes_.Heights(first, last, step.begin, until, &step == &timeline_.steps.front());
-    MarkHumps(passes_.Humps(first, last, until, heights), step.begin, step.end, until, first,
+    MarkPeaks(passes_.FindPeaks(first, last, until, heights), step.begin, step.end, until, first,
               heights);
   }
 
@@ -250,7 +250,7 @@ class LifetimeMarker {
       return row != UINT32_MAX && timeline_.phase[rows_.Born(row)] != Phase::kNone;
     });
     if (known == of_row.end() || equal * 10 < transient * 8) return;
-    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // a hump by itself
+    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // a peak by itself
     CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
                timeline_.rule[rows_.Born(*known)]);
   }
@@ -276,16 +276,16 @@ class LifetimeMarker {
     MarkFree(at, step.end, phase, rule);
   }
 
-  void MarkHumps(const std::vector<Hump>& humps, EntryIndex begin, EntryIndex end, EntryIndex until,
-                 uint32_t first, const std::vector<uint32_t>& heights) {
+  void MarkPeaks(const std::vector<LivePeak>& peaks, EntryIndex begin, EntryIndex end,
+                 EntryIndex until, uint32_t first, const std::vector<uint32_t>& heights) {
     EntryIndex at = begin;
     bool no_gradients = false;
-    for (const Hump& hump : humps) {
-      const EntryIndex hump_end = std::min(rows_.Born(hump.end), end);
-      const uint32_t row = Middle(hump, until, first, heights);
-      no_gradients = !any_backward_ && MakesNoGradients(hump, row);
+    for (const LivePeak& peak : peaks) {
+      const EntryIndex hump_end = std::min(rows_.Born(peak.end), end);
+      const uint32_t row = Middle(peak, until, first, heights);
+      no_gradients = !any_backward_ && MakesNoGradients(peak, row);
       const bool backward =
-          !no_gradients && (passes_.SavesForBackward(hump, row) || EndsInBackward(hump, row));
+          !no_gradients && (passes_.SavesForBackward(peak, row) || EndsInBackward(peak, row));
       any_backward_ |= backward;
       const EntryIndex middle = backward ? rows_.Born(row) : hump_end;
       MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
@@ -293,7 +293,7 @@ class LifetimeMarker {
       at = hump_end;
     }
     // Without a request after it, backward may go on; what is left is its frees.
-    const bool more = humps.empty() || humps.back().end < rows_.RowAt(end);
+    const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
     } else if (no_gradients) {
@@ -324,22 +324,22 @@ class LifetimeMarker {
       MarkCutPass(setup_, stop);
       return true;
     }
-    const std::vector<Hump> humps = passes_.Humps(0, rows_.size(), stop, heights);
-    if (humps.empty()) return true;
-    if (known_model_ && LayersRunAgain(humps)) {
+    const std::vector<LivePeak> peaks = passes_.FindPeaks(0, rows_.size(), stop, heights);
+    if (peaks.empty()) return true;
+    if (known_model_ && LayersRunAgain(peaks)) {
       AddStep(rows_.Born(setup_), stop, kOrderOnePass);
       MarkCutPass(setup_, stop);
       return true;
     }
     // A forward that saves for a backward that was not recorded: every part of it leaves something.
     size_t leaving = 0;
-    for (const Hump& hump : humps) {
+    for (const LivePeak& peak : peaks) {
       uint32_t left = 0;
-      for (uint32_t row = hump.begin; row < hump.end; ++row)
+      for (uint32_t row = peak.begin; row < peak.end; ++row)
         left += rows_.Dead(row) >= rows_.entries();
       leaving += left >= kFewestLeft;
     }
-    if (humps.size() > 2 && leaving * 2 > humps.size()) {
+    if (peaks.size() > 2 && leaving * 2 > peaks.size()) {
       AddStep(rows_.Born(0), stop, kOrderOnePass);
       MarkFree(rows_.Born(0), stop, Phase::kForward, kPhaseForwardGrows);
       return true;
@@ -347,39 +347,39 @@ class LifetimeMarker {
     std::vector<uint64_t> sizes(rows_.size());
     for (uint32_t row = 0; row < rows_.size(); ++row) sizes[row] = rows_.Bytes(row);
     const uint32_t period = Period(sizes);
-    // Humps of one period are micro-batches of one step.
+    // FindPeaks of one period are micro-batches of one step.
     size_t each = 1;
     if (period > 0) {
-      while (each < humps.size() &&
-             humps[humps.size() - 1].begin - humps[humps.size() - 1 - each].begin < period) {
+      while (each < peaks.size() &&
+             peaks[peaks.size() - 1].begin - peaks[peaks.size() - 1 - each].begin < period) {
         ++each;
       }
     }
-    const size_t ragged = humps.size() % each;
-    const uint8_t rule = period > 0 && humps.size() > each ? kStepRepetition : kOrderOnePass;
+    const size_t ragged = peaks.size() % each;
+    const uint8_t rule = period > 0 && peaks.size() > each ? kStepRepetition : kOrderOnePass;
     if (rule == kOrderOnePass && BeginsElsewhere() &&
-        ForwardAgain(humps.back().end) == rows_.size()) {
+        ForwardAgain(peaks.back().end) == rows_.size()) {
       // A first step that makes states is longer than the others.
       const uint32_t later =
           period > 0 ? period : Period(std::span(sizes).subspan(rows_.size() / 3));
       if (StepsFromPeriod(later, heights, stop)) return false;
     }
-    for (size_t i = 0; i < humps.size();) {
+    for (size_t i = 0; i < peaks.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      // What the first hump does not let go, the recording not lasting, was made before it.
+      // What the first peak does not let go, the recording not lasting, was made before it.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
-      const EntryIndex begin = rows_.Born(from_setup ? setup_ : humps[i].begin);
-      const EntryIndex end = next < humps.size() ? rows_.Born(humps[next].begin) : stop;
+      const EntryIndex begin = rows_.Born(from_setup ? setup_ : peaks[i].begin);
+      const EntryIndex end = next < peaks.size() ? rows_.Born(peaks[next].begin) : stop;
       AddStep(begin, end, rule);
-      MarkHumps({humps.begin() + static_cast<ptrdiff_t>(i),
-                 humps.begin() + static_cast<ptrdiff_t>(std::min(next, humps.size()))},
+      MarkPeaks({peaks.begin() + static_cast<ptrdiff_t>(i),
+                 peaks.begin() + static_cast<ptrdiff_t>(std::min(next, peaks.size()))},
                 begin, end, stop, 0, heights);
       i = next;
     }
-    if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(humps.back().end, stop);
+    if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(peaks.back().end, stop);
     return true;
   }
-  // Where the recording begins within a pass, no hump is clear. Steps begin where the number of
+  // Where the recording begins within a pass, no peak is clear. Steps begin where the number of
   // blocks begins to rise to the last period's top.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
     if (period < kSignature || period >= rows_.size()) return false;

@@ -8,7 +8,7 @@
 namespace vramscope::inference {
 
 enum Rule : uint8_t {
-  kSaid = 0,  // no rule: the producer said it
+  kStatedByProducer = 0,  // no rule: the producer said it
 
   // From call stacks: phases, and of some allocations the category.
   kStackForward = 1,
@@ -63,12 +63,12 @@ enum Rule : uint8_t {
   kSizeWorkspace = 42,
 
   // Of what stays over steps: older than the recording, or made before its first step.
-  kKeptParameter = 43,
-  kKeptFrozen = 44,
-  kKeptState = 45,
-  kKeptGradient = 46,
-  kKeptBuffer = 47,
-  kKeptInput = 48,
+  kPersistentParameter = 43,
+  kPersistentFrozen = 44,
+  kPersistentState = 45,
+  kPersistentGradient = 46,
+  kPersistentBuffer = 47,
+  kPersistentInput = 48,
 
   // Of what is older than the recording and let go in it.
   kOldGradient = 49,
@@ -77,10 +77,10 @@ enum Rule : uint8_t {
   kOldTemporary = 52,
 
   // Of what stays, is older, and of which only numbers are known.
-  kKeptFirstStep = 53,
+  kPersistentFirstStep = 53,
 
   // Where no backward was recorded, or only a part of one.
-  kKeptUntold = 54,
+  kPersistentUnknown = 54,
   kLifeGraph = 55,
 
   // More from call stacks.
@@ -107,8 +107,8 @@ enum Rule : uint8_t {
   kRuleCount = 67,
 };
 
-// "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones
-// is the caller's business ("" is returned).
+// "lifetime: born in forward, freed in backward"; "" for kStatedByProducer; "rule 200" style for
+// unknown ones is the caller's business ("" is returned).
 std::string_view RuleName(uint8_t rule);
 
 }  // namespace vramscope::inference

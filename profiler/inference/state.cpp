@@ -12,7 +12,7 @@ using trace::Phase;
 
 struct Conclusion {
   Category category = Category::kUnknown;
-  uint8_t rule = kSaid;
+  uint8_t rule = kStatedByProducer;
 };
 
 Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {

@@ -140,7 +140,7 @@ std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
       to_forward) {
     return {Phase::kData, kOrderData};
   }
-  return {Phase::kNone, kSaid};
+  return {Phase::kNone, kStatedByProducer};
 }
 
 void FillGaps(const Recording& recording, Timeline& timeline) {
@@ -244,7 +244,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
   const recording::EntryTable& entries = recording.entries;
   Timeline timeline;
   timeline.phase.assign(entries.size(), Phase::kNone);
-  timeline.rule.assign(entries.size(), kSaid);
+  timeline.rule.assign(entries.size(), kStatedByProducer);
   const bool phases =
       std::any_of(entries.stack.begin(), entries.stack.end(), [&](trace::StackId s) {
         const Phase phase = stacks.facts[s.value].phase;
@@ -262,7 +262,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
     }
   }
   TakeBackTrained(timeline);
-  if (IsNoise(timeline)) timeline.Mark(0, timeline.size(), Phase::kNone, kSaid);
+  if (IsNoise(timeline)) timeline.Mark(0, timeline.size(), Phase::kNone, kStatedByProducer);
   MarkFromAnnotations(recording, timeline);
   return timeline;
 }
@@ -280,7 +280,7 @@ bool IsNoise(const Timeline& timeline) {
   return Period(sequence) == 0;
 }
 
-bool TellsPasses(const Timeline& timeline) {
+bool SeparatesPasses(const Timeline& timeline) {
   const auto has = [&](Phase phase) {
     return std::find(timeline.phase.begin(), timeline.phase.end(), phase) != timeline.phase.end();
   };

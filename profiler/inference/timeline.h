@@ -35,7 +35,7 @@ struct PassRange {
 Timeline ReadMarks(const recording::Recording& recording, const Stacks& stacks);
 
 // True: the marks tell forward from backward.
-bool TellsPasses(const Timeline& timeline);
+bool SeparatesPasses(const Timeline& timeline);
 
 // Fills gaps between marks, and finds steps where no annotation gave any.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);

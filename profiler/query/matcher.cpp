@@ -55,11 +55,11 @@ bool ContainsText(std::string_view text, std::string_view lower) {
 }
 
 Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
-                 int64_t moment_ns)
+                 int64_t at_ns)
     : filter_(std::move(filter)),
       trace_(trace),
       index_(index),
-      moment_ns_(moment_ns),
+      moment_ns_(at_ns),
       memory_(filter_.nodes().size()) {
   for (size_t i = 0; i < memory_.size(); ++i) {
     const FilterNode& node = filter_.nodes()[i];

@@ -21,11 +21,11 @@ namespace vramscope::query {
 
 class Matcher {
  public:
-  // `index`: knows the op and module of a kernel; null: the producer's word alone. `moment_ns`:
+  // `index`: knows the op and module of a kernel; null: the producer's word alone. `at_ns`:
   // what age is counted until, of what is there then; else it is that at the end.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
-          int64_t moment_ns = INT64_MAX);
-  // Categories of blocks as they were at that moment, by allocation, in place of the one that each
+          int64_t at_ns = INT64_MAX);
+  // Categories of blocks as they were at that time, by allocation, in place of the one that each
   // had longest; outlives this.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);

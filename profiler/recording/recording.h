@@ -121,9 +121,9 @@ struct Recording {
   bool has_segments = false;      // false: the file says nothing of segments (Kineto)
   bool bytes_are_blocks = false;  // entries have what was handed out, not what was asked (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
-  bool said_is_inferred = false;  // written by vramscope from inferred labels: infer again
+  bool labels_are_inferred = false;  // written by vramscope from inferred labels: infer again
   // Written by vramscope with the category of every block: what is unknown stays so.
-  bool said_is_complete = false;
+  bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only what was there at one moment.
   trace::Content content = trace::Content::kRun;
@@ -241,8 +241,8 @@ struct Labels {
 
 // What the file itself says of its blocks, over what `labels` has for all allocations: categories
 // and changes of them, with rule 0. A block of which anything is said keeps no change by a rule,
-// and where `said_is_complete` no block keeps what a rule concluded.
-void TakeSaid(const Recording& recording, const History& history, Labels& labels);
+// and where `labels_are_complete` no block keeps what a rule concluded.
+void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels);
 
 // Names of the markers that stand for entries which are no event of an allocator.
 inline constexpr std::string_view kMarkerSnapshot = "snapshot";

@@ -18,7 +18,7 @@ class Said {
         allocations_(h.allocations),
         history_(h),
         labels_(labels),
-        complete_(r.said_is_complete),
+        complete_(r.labels_are_complete),
         said_(allocations_.size(), false) {
     for (const SegmentState& s : r.segments)
       for (const BlockState& b : s.blocks)
@@ -108,7 +108,7 @@ class Said {
 
 }  // namespace
 
-void TakeSaid(const Recording& recording, const History& history, Labels& labels) {
+void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels) {
   Said(recording, history, labels).Take();
 }
 

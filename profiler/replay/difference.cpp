@@ -113,7 +113,7 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
       need, asks, Bytes(b.bytes_rounded));
 }
 
-std::string CauseOfKept(const CachingAllocator& model, uint64_t address, uint64_t bytes) {
+std::string CauseOfRetained(const CachingAllocator& model, uint64_t address, uint64_t bytes) {
   uint64_t used = 0;
   std::optional<allocator::Block> first;
   for (const CachingAllocator::SnapshotSegment& s : model.Snapshot()) {

@@ -23,6 +23,7 @@ struct Choice {
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,
                     const Choice& choice);
 // Why [address, address + bytes) does not go back to the device.
-std::string CauseOfKept(const allocator::CachingAllocator& model, uint64_t address, uint64_t bytes);
+std::string CauseOfRetained(const allocator::CachingAllocator& model, uint64_t address,
+                            uint64_t bytes);
 
 }  // namespace vramscope::replay

@@ -410,7 +410,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       Differ(r.event,
              fmt::format("{} at {:#x} goes back to the device in the recording, not in the model",
                          Bytes(r.bytes), r.address),
-             CauseOfKept(*model_, r.address, r.bytes));
+             CauseOfRetained(*model_, r.address, r.bytes));
       return;
     }
   }

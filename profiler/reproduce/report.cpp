@@ -62,7 +62,7 @@ std::string Section(const Session& session, const Result& result) {
       html += fmt::format(" {} = {}", Escaped(term.name), term.value);
     html += "</p>";
   }
-  return html + session.Picture(e);
+  return html + session.ChartOf(e);
 }
 
 }  // namespace

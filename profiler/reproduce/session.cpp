@@ -264,7 +264,7 @@ Settings Session::SettingsOfRun(const ExperimentRun& run) const {
   return settings;
 }
 
-std::string Session::Picture(const Experiment& experiment) const {
+std::string Session::ChartOf(const Experiment& experiment) const {
   for (const ExperimentRun& run : experiment.runs) {
     if (!Resolved(run)) continue;
     const absl::StatusOr<run::RunConfig> config = PlannedAs(run, OpenValues());

@@ -60,7 +60,7 @@ class Session {
   // As they were set; those of the list where they can't be.
   Settings SettingsOfRun(const ExperimentRun& run) const;
   // Of the experiment's first run that was planned; "" when there is none.
-  std::string Picture(const Experiment& experiment) const;
+  std::string ChartOf(const Experiment& experiment) const;
   // The configuration of its first run, open values put in; nullopt: this version lacks it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 

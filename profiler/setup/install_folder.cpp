@@ -72,7 +72,7 @@ class OutFile {
 absl::Status Unpack(const ZipReader& zip, const fs::path& folder,
                     const std::function<absl::Status(uint64_t)>& wrote) {
   for (const ZipReader::Entry& entry : zip.entries()) {
-    if (!IsWanted(entry.name)) continue;
+    if (!IsUnpacked(entry.name)) continue;
     const fs::path path = folder / entry.name;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
@@ -106,7 +106,7 @@ struct RemovedOnExit {
 
 }  // namespace
 
-bool IsWanted(std::string_view name) {
+bool IsUnpacked(std::string_view name) {
   constexpr std::string_view kLib = "torch/lib/";
   if (name == "torch/version.py" || name == "torch/__init__.py") return true;
   const size_t slash = name.find('/');
@@ -206,7 +206,7 @@ absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Prog
     absl::StatusOr<std::unique_ptr<ZipReader>> zip = ZipReader::Open(PartOf(wheel), {});
     if (!zip.ok()) return zip.status();
     for (const ZipReader::Entry& entry : (*zip)->entries())
-      if (IsWanted(entry.name)) total += entry.bytes;
+      if (IsUnpacked(entry.name)) total += entry.bytes;
     zips.push_back(*std::move(zip));
   }
   const fs::space_info space = fs::space(path_, error);

@@ -60,7 +60,7 @@ inline constexpr uint64_t kUnpackedBytes = uint64_t{970} << 20;
 
 // Whether a file of a wheel is unpacked: libraries that the embedded loop loads, and what says
 // which version and under which licence they are.
-bool IsWanted(std::string_view name);
+bool IsUnpacked(std::string_view name);
 
 // What lies below a folder, without following links.
 uint64_t BytesBelow(const std::string& folder);

@@ -111,8 +111,8 @@ std::string Difference(const Recording& a, const Recording& b) {
   const auto& t = b.stacks;
   if (a.source != b.source || a.alloc_conf != b.alloc_conf || a.start_unix_ns != b.start_unix_ns ||
       a.has_segments != b.has_segments || a.bytes_are_blocks != b.bytes_are_blocks ||
-      a.overflowed != b.overflowed || a.said_is_inferred != b.said_is_inferred ||
-      a.said_is_complete != b.said_is_complete || a.has_times != b.has_times ||
+      a.overflowed != b.overflowed || a.labels_are_inferred != b.labels_are_inferred ||
+      a.labels_are_complete != b.labels_are_complete || a.has_times != b.has_times ||
       a.content != b.content || a.lost != b.lost)
     return "what is said of the whole";
   for (size_t i = 0; i < std::max(a.warnings.size(), b.warnings.size()); ++i) {

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-LEFT = 124
+LEFT = 98
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
 # Words of that column that are ordinary words of programming as well, so that a name may have them ("fill" stands
 # for memset there; a rectangle is still filled).

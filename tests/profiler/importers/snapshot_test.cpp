@@ -358,17 +358,17 @@ TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
   trace[7]["action"] = "annotate";
   trace[7]["category"] = "unknown";
   s["device_traces"][0] = trace;
-  EXPECT_FALSE(FromJson(s).said_is_complete);
+  EXPECT_FALSE(FromJson(s).labels_are_complete);
   EXPECT_EQ(FromJson(s).entries.action[7], Action::kAnnotate);
   s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
-  EXPECT_TRUE(FromJson(s).said_is_complete);
+  EXPECT_TRUE(FromJson(s).labels_are_complete);
   EXPECT_EQ(FromJson(s).entries.action[7], Action::kCategory);
   s["vramscope"]["inferred"] = true;
-  EXPECT_FALSE(FromJson(s).said_is_complete);
+  EXPECT_FALSE(FromJson(s).labels_are_complete);
   // Written without categories: nothing is said.
   s = SampleSnapshot();
   s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
-  EXPECT_FALSE(FromJson(s).said_is_complete);
+  EXPECT_FALSE(FromJson(s).labels_are_complete);
 }
 
 TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
@@ -387,11 +387,11 @@ TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
   EXPECT_EQ(r.entries.said[3], Category::kUnknown);
   EXPECT_EQ(r.segments[1].blocks[0].said, Category::kActivation);
   EXPECT_EQ(r.segments[0].blocks[0].said, Category::kUnknown);
-  EXPECT_FALSE(r.said_is_inferred);
+  EXPECT_FALSE(r.labels_are_inferred);
 
   s["vramscope"] = {{"inferred", true}};
   const Recording inferred = FromJson(s);
-  EXPECT_TRUE(inferred.said_is_inferred);
+  EXPECT_TRUE(inferred.labels_are_inferred);
   EXPECT_THAT(inferred.entries.said, IsEmpty());
   EXPECT_EQ(inferred.segments[1].blocks[0].said, Category::kUnknown);
 }

@@ -275,7 +275,7 @@ TEST(Infer, SegmentsThatCannotBeAreNotRunIn) {
     if (damage == 4) s.resize(1);
     const Labels labels = Infer(truth.recording, truth.history);
     ExpectWellFormed(labels, truth.recording, truth.history);
-    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptFirstStep)));
+    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kPersistentFirstStep)));
   }
 }
 
@@ -295,7 +295,7 @@ TEST(Infer, RulesHaveNames) {
   for (int rule = 1; rule < kRuleCount; ++rule) {
     EXPECT_NE(RuleName(static_cast<uint8_t>(rule)), "") << rule;
   }
-  EXPECT_EQ(RuleName(kSaid), "");
+  EXPECT_EQ(RuleName(kStatedByProducer), "");
   EXPECT_EQ(RuleName(kRuleCount), "");
   EXPECT_EQ(RuleName(255), "");
 }

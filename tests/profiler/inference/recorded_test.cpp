@@ -87,7 +87,7 @@ TEST_P(Others, MediumInference) {
   EXPECT_EQ(Of(totals.at_peak, Category::kGradient), 0u);
   EXPECT_EQ(Of(totals.at_peak, Category::kActivation), 0u);
   // No rule may speak of gradients.
-  EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptParameter)));
+  EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kPersistentParameter)));
 }
 
 TEST_P(Others, KkFullStep) {
@@ -114,7 +114,7 @@ TEST_P(Others, KkForward) {
     EXPECT_EQ(Of(totals.at_end, Category::kOptimizerState), 0u);
     EXPECT_EQ(Of(totals.at_end, Category::kGradient), 0u);
     EXPECT_GT(Of(totals.at_end, Category::kActivation), uint64_t{5} << 30);
-    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptParameter)));
+    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kPersistentParameter)));
     EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeActivation)));
   }
 }

@@ -294,7 +294,8 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
          Phase::kSave, kStackSave);
   expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
   // By itself it may be for an average of weights.
-  expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone, kSaid);
+  expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone,
+         kStatedByProducer);
   // What is built from a checkpoint is built.
   expect({{"load", kTorch + "serialization.py", 1500},
           {"from_pretrained", "/venv/transformers/modeling_utils.py", 4000},

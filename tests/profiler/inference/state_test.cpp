@@ -65,7 +65,7 @@ TEST(State, CategoriesAreThoseOfStacks) {
   ASSERT_EQ(labels.category.size(), made.birth.size());
   for (uint32_t a = 0; a < made.birth.size(); ++a) {
     EXPECT_EQ(labels.category[a], made.birth[a]) << "block " << a;
-    EXPECT_EQ(labels.rule[a] == kSaid, made.birth[a] == Category::kUnknown);
+    EXPECT_EQ(labels.rule[a] == kStatedByProducer, made.birth[a] == Category::kUnknown);
   }
   EXPECT_TRUE(labels.steps.empty());
   EXPECT_TRUE(labels.phases.empty());

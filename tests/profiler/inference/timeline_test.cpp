@@ -15,7 +15,7 @@ using trace::Phase;
 Timeline Empty(EntryIndex entries) {
   Timeline t;
   t.phase.assign(entries, Phase::kNone);
-  t.rule.assign(entries, kSaid);
+  t.rule.assign(entries, kStatedByProducer);
   return t;
 }
 

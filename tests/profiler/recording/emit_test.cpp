@@ -182,7 +182,7 @@ TEST(Emit, CategoriesThatTheFileSays) {
   labels.rule[0] = labels.rule[2] = 9;
   labels.retags = {{.at = 2, .allocation = 0, .category = Category::kParameter, .rule = 4},
                    {.at = 7, .allocation = 2, .category = Category::kParameter, .rule = 4}};
-  TakeSaid(r, h, labels);
+  ApplyRecordedLabels(r, h, labels);
   EXPECT_EQ(Lines(r, &labels), (Expected{
                                    "100 marker recording_begin",
                                    "100 alloc #0 512/512 Temporary rule 0 op ",
@@ -198,7 +198,7 @@ TEST(Emit, CategoriesThatTheFileSays) {
 // Where the file says the category of every block, one that it calls unknown stays so.
 TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   Recording r;
-  r.said_is_complete = true;
+  r.labels_are_complete = true;
   Add(r, Action::kCategory, kBase, 512, 100);  // older: what it was when the recording began
   Add(r, Action::kAlloc, kBase + 512, 512, 110);
   Add(r, Action::kCategory, kBase + 512, 512, 110);  // made as
@@ -214,7 +214,7 @@ TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   labels.category.assign(3, Category::kActivation);
   labels.rule.assign(3, 9);
   labels.retags = {{.at = 5, .allocation = 2, .category = Category::kParameter, .rule = 4}};
-  TakeSaid(r, h, labels);
+  ApplyRecordedLabels(r, h, labels);
   EXPECT_THAT(labels.category,
               testing::ElementsAre(Category::kInput, Category::kUnknown, Category::kUnknown));
   EXPECT_THAT(labels.rule, testing::ElementsAre(0, 0, 0));

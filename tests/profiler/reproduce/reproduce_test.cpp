@@ -272,7 +272,7 @@ TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
   ASSERT_EQ(results.size(), 2u);
   EXPECT_NEAR(*results[0].figures[0].predicted / kGiB, 19.26, 1e-6);
   EXPECT_EQ(results[0].figures[0].predicted, results[1].figures[0].predicted);
-  EXPECT_THAT(session.Picture(*chosen[0]), HasSubstr("<svg"));
+  EXPECT_THAT(session.ChartOf(*chosen[0]), HasSubstr("<svg"));
   EXPECT_EQ(session.Config(*chosen[0])->seq, 1926);
   const std::string html = HtmlReport(session, results);
   EXPECT_THAT(html, HasSubstr("A2-half"));

@@ -32,7 +32,7 @@ StackLine LineOf(const trace::Trace& trace, uint32_t frame, bool python) {
 }  // namespace
 
 std::string RuleText(uint64_t rule) {
-  if (rule == inference::kSaid) return {};
+  if (rule == inference::kStatedByProducer) return {};
   const std::string_view name =
       rule <= UINT8_MAX ? inference::RuleName(static_cast<uint8_t>(rule)) : std::string_view();
   return name.empty() ? fmt::format("rule {}", rule) : i18n::Text(name);
@@ -49,7 +49,7 @@ uint8_t CategoryRuleNumber(const trace::Trace& trace, trace::AllocationId id,
     if (r.event[i] > a.free_event[id.value]) break;
     if (r.allocation[i] == id && r.to[i] == category) return trace.events.detail[r.event[i]];
   }
-  return inference::kSaid;
+  return inference::kStatedByProducer;
 }
 
 std::string CategoryRule(const trace::Trace& trace, trace::AllocationId id,

@@ -1,4 +1,4 @@
-#include "profiler/inference/humps.h"
+#include "profiler/inference/pass_finder.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 namespace vramscope::inference {
 namespace {
 
-// A hump is at least so much of the highest one, and not so much of it has parameters' sizes.
-constexpr double kHumpHeight = 0.3, kHumpParameterSized = 0.7;
+// A peak is at least so much of the highest one, and not so much of it has parameters' sizes.
+constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
 // Requests of a pass that the next has alike, or as many as there are.
 constexpr uint32_t kOfPass = 400;
 
@@ -56,45 +56,45 @@ std::vector<uint32_t> PassFinder::Heights(uint32_t first, uint32_t last, EntryIn
   return heights;
 }
 
-std::vector<Hump> PassFinder::Humps(uint32_t first, uint32_t last, EntryIndex until,
-                                    const std::vector<uint32_t>& heights) const {
-  std::vector<Hump> humps;
+std::vector<LivePeak> PassFinder::FindPeaks(uint32_t first, uint32_t last, EntryIndex until,
+                                            const std::vector<uint32_t>& heights) const {
+  std::vector<LivePeak> peaks;
   uint32_t highest = 0, held_before = 0;
   for (uint32_t row = first; row < last;) {
-    Hump hump{row, row + 1, heights[row - first]};
+    LivePeak peak{row, row + 1, heights[row - first]};
     bool held = false;
-    for (; hump.end < last && heights[hump.end - first] > 0 && !held; ++hump.end) {
-      hump.height = std::max(hump.height, heights[hump.end - first]);
-      held = BeginsAgain(hump, hump.end + 1, last, first, heights);
+    for (; peak.end < last && heights[peak.end - first] > 0 && !held; ++peak.end) {
+      peak.height = std::max(peak.height, heights[peak.end - first]);
+      held = BeginsAgain(peak, peak.end + 1, last, first, heights);
     }
-    row = hump.end;
+    row = peak.end;
     if (held) held_before = heights[row - first];
     if (held || (row == last && held_before > 0)) {
-      EndWhereItFirstFell(hump, held_before, first, heights);
+      EndWhereItFirstFell(peak, held_before, first, heights);
     }
     uint64_t bytes = 0, sized = 0;
-    for (uint32_t of = hump.begin; of < hump.end; ++of) {
+    for (uint32_t of = peak.begin; of < peak.end; ++of) {
       if (rows_.Dead(of) >= until) continue;
       bytes += rows_.Bytes(of);
       sized += rows_.ParameterSized(of) ? rows_.Bytes(of) : 0;
     }
     if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes) &&
-        !MadeHereAndThere(hump, until, first, heights)) {
+        !MadeHereAndThere(peak, until, first, heights)) {
       continue;
     }
-    highest = std::max(highest, hump.height);
-    humps.push_back(hump);
+    highest = std::max(highest, peak.height);
+    peaks.push_back(peak);
   }
-  std::erase_if(humps, [&](const Hump& h) { return h.height < kHumpHeight * highest; });
-  return humps;
+  std::erase_if(peaks, [&](const LivePeak& h) { return h.height < kPeakHeight * highest; });
+  return peaks;
 }
 
-bool PassFinder::MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t first,
+bool PassFinder::MadeHereAndThere(const LivePeak& peak, EntryIndex until, uint32_t first,
                                   const std::vector<uint32_t>& heights) const {
-  uint32_t top = hump.begin;
-  while (top < hump.end && heights[top - first] < hump.height) ++top;
+  uint32_t top = peak.begin;
+  while (top < peak.end && heights[top - first] < peak.height) ++top;
   uint32_t there = 0, places = 0, last_place = UINT32_MAX;
-  for (uint32_t row = hump.begin; row < top; ++row) {
+  for (uint32_t row = peak.begin; row < top; ++row) {
     if (rows_.Dead(row) < rows_.Born(top) || rows_.Dead(row) >= until) continue;
     ++there;
     places += rows_.PlaceOf(row) != last_place;
@@ -103,11 +103,11 @@ bool PassFinder::MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t f
   return there >= kSavedBlocks && places * 3 >= there;
 }
 
-bool PassFinder::BeginsAgain(const Hump& hump, uint32_t row, uint32_t last, uint32_t first,
+bool PassFinder::BeginsAgain(const LivePeak& peak, uint32_t row, uint32_t last, uint32_t first,
                              const std::vector<uint32_t>& heights) const {
-  return row + kSignature <= last && row >= hump.begin + kSignature &&
-         hump.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
-         Similar(hump.begin, row) && GoesOnAlike(hump.begin, row, last);
+  return row + kSignature <= last && row >= peak.begin + kSignature &&
+         peak.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
+         Similar(peak.begin, row) && GoesOnAlike(peak.begin, row, last);
 }
 
 bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const {
@@ -126,7 +126,7 @@ bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) con
   return true;
 }
 
-bool PassFinder::RunsAgain(const Hump& pass, const Hump& part) const {
+bool PassFinder::RunsAgain(const LivePeak& pass, const LivePeak& part) const {
   const uint32_t rows = part.end - part.begin;
   if (rows * 4 > pass.end - pass.begin || rows < 2 * kSignature) return false;
   base::HashSet<uint64_t> windows;
@@ -145,23 +145,23 @@ uint64_t PassFinder::WindowAt(uint32_t row) const {
   return hash;
 }
 
-void PassFinder::EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
+void PassFinder::EndWhereItFirstFell(LivePeak& peak, uint32_t held, uint32_t first,
                                      const std::vector<uint32_t>& heights) const {
-  uint32_t row = hump.begin;
-  while (heights[row - first] < kHumpHeight * hump.height) ++row;
-  while (row < hump.end && heights[row - first] > held) ++row;
-  hump.end = row;
+  uint32_t row = peak.begin;
+  while (heights[row - first] < kPeakHeight * peak.height) ++row;
+  while (row < peak.end && heights[row - first] > held) ++row;
+  peak.end = row;
 }
 
-bool PassFinder::SavesForBackward(const Hump& hump, uint32_t middle) const {
+bool PassFinder::SavesForBackward(const LivePeak& peak, uint32_t middle) const {
   std::vector<uint32_t> saved;
-  for (uint32_t row = hump.begin; row < middle; ++row) {
+  for (uint32_t row = peak.begin; row < middle; ++row) {
     if (rows_.Dead(row) >= rows_.Born(middle) && rows_.Dead(row) < rows_.entries())
       saved.push_back(row);
   }
-  if (hump.begin == 0 && history_.older > 0 && saved.empty()) return true;  // began in backward
+  if (peak.begin == 0 && history_.older > 0 && saved.empty()) return true;  // began in backward
   if (saved.size() < kSavedBlocks) return false;
-  return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
+  return (saved[saved.size() / 2] - peak.begin) * 10 < (middle - peak.begin) * 9;
 }
 
 }  // namespace vramscope::inference

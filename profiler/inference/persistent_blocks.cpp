@@ -1,4 +1,4 @@
-#include "profiler/inference/kept.h"
+#include "profiler/inference/persistent_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -116,12 +116,12 @@ bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
 
 }  // namespace
 
-void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
+void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept) {
   const SizeCounts& gradients = training.gradients;
   OfSizes sizes;
   uint64_t open_bytes = 0, trained_bytes = 0;
   uint32_t trained = 0;
-  for (const Kept& k : kept) {
+  for (const Persistent& k : kept) {
     OfSize& of = sizes[k.bytes];
     if (k.category == Category::kParameter) ++of.parameters;
     if (k.category == Category::kOptimizerState) ++of.states;
@@ -185,7 +185,7 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
   // Those whose gradients were not made yet are parameters as well.
   const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
-  for (Kept& k : kept) {
+  for (Persistent& k : kept) {
     if (k.category != Category::kUnknown) continue;
     OfSize& of = sizes[k.bytes];
     const uint32_t nth = of.next++;
@@ -198,20 +198,20 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
     const bool steps = states > 0 && k.bytes <= kScalar && k.older && trained > 0 && count == 0 &&
                        of.open >= trained && nth >= of.open - trained;
     if (nth < parameters) {
-      k.category = Category::kParameter, k.rule = kKeptParameter;
+      k.category = Category::kParameter, k.rule = kPersistentParameter;
     } else if (nth < parameters + held) {
-      k.category = Category::kGradient, k.rule = kKeptGradient;
+      k.category = Category::kGradient, k.rule = kPersistentGradient;
     } else if (nth < parameters + held + state_count || steps) {
-      k.category = Category::kOptimizerState, k.rule = kKeptState;
+      k.category = Category::kOptimizerState, k.rule = kPersistentState;
     } else if (k.batch) {
-      k.category = Category::kInput, k.rule = kKeptInput;
+      k.category = Category::kInput, k.rule = kPersistentInput;
     } else if (model.empty() || too_few || !whole_model_trains) {
       k.category = Category::kParameter,
-      k.rule = model.empty() || too_few ? kKeptUntold : kKeptFrozen;
+      k.rule = model.empty() || too_few ? kPersistentUnknown : kPersistentFrozen;
     } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {
-      k.category = Category::kInput, k.rule = kKeptInput;
+      k.category = Category::kInput, k.rule = kPersistentInput;
     } else {
-      k.category = Category::kBuffer, k.rule = kKeptBuffer;
+      k.category = Category::kBuffer, k.rule = kPersistentBuffer;
     }
   }
 }

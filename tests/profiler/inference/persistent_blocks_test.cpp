@@ -1,5 +1,5 @@
 // What stays over steps, by numbers of blocks and gradients alone.
-#include "profiler/inference/kept.h"
+#include "profiler/inference/persistent_blocks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@ using trace::Category;
 
 constexpr uint64_t kKiB = 1024;
 
-uint64_t Bytes(const std::vector<Kept>& kept, Category category) {
+uint64_t Bytes(const std::vector<Persistent>& kept, Category category) {
   uint64_t bytes = 0;
-  for (const Kept& k : kept) bytes += k.category == category ? k.bytes : 0;
+  for (const Persistent& k : kept) bytes += k.category == category ? k.bytes : 0;
   return bytes;
 }
 
-void Add(std::vector<Kept>& kept, uint64_t bytes, uint32_t count) {
+void Add(std::vector<Persistent>& kept, uint64_t bytes, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     kept.push_back(
         {.allocation = static_cast<uint32_t>(kept.size()), .bytes = bytes, .older = true});
@@ -28,14 +28,15 @@ void Add(std::vector<Kept>& kept, uint64_t bytes, uint32_t count) {
 
 // num_batches_tracked of batch normalization is a scalar a layer: no optimizer's step counter where
 // the optimizer keeps nothing.
-TEST(Kept, CountersOfBatchesAreNoStates) {
-  std::vector<Kept> kept;
+TEST(Persistent, CountersOfBatchesAreNoStates) {
+  std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions
   Add(kept, 4 * kKiB, 8);   // weight, bias, running mean and variance of two normalizations
   Add(kept, 8, 8);          // their counters, and others
-  ClassifyKept({.gradients = {{36 * kKiB, 2}, {4 * kKiB, 4}}, .backward = Backward::kWhole}, kept);
+  ClassifyPersistent({.gradients = {{36 * kKiB, 2}, {4 * kKiB, 4}}, .backward = Backward::kWhole},
+                     kept);
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 0u);
-  for (const Kept& k : kept) {
+  for (const Persistent& k : kept) {
     if (k.bytes == 8) {
       EXPECT_EQ(k.category, Category::kBuffer);
     }
@@ -46,21 +47,21 @@ TEST(Kept, CountersOfBatchesAreNoStates) {
 }
 
 // With moments, a scalar for each parameter is its step.
-TEST(Kept, StepsOfAFusedOptimizerAreStates) {
-  std::vector<Kept> kept;
+TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
+  std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 6);
   Add(kept, 8, 2);
-  ClassifyKept({.gradients = {{36 * kKiB, 2}}, .backward = Backward::kWhole}, kept);
+  ClassifyPersistent({.gradients = {{36 * kKiB, 2}}, .backward = Backward::kWhole}, kept);
   EXPECT_EQ(Bytes(kept, Category::kParameter), 72 * kKiB);
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 144 * kKiB + 16);
 }
 
 // The optimizer's first step is in the recording: nothing older is a state of it.
-TEST(Kept, StatesThatAreMadeInTheRecordingAreNotOlder) {
+TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
   for (const bool first : {false, true}) {
-    std::vector<Kept> kept;
+    std::vector<Persistent> kept;
     Add(kept, 64 * kKiB, 6);
-    ClassifyKept(
+    ClassifyPersistent(
         {.gradients = {{64 * kKiB, 2}}, .backward = Backward::kWhole, .first_states = first}, kept);
     EXPECT_EQ(Bytes(kept, Category::kOptimizerState), first ? 0 : 256 * kKiB);
   }
@@ -68,14 +69,14 @@ TEST(Kept, StatesThatAreMadeInTheRecordingAreNotOlder) {
 
 // Parameters and gradients that stay come in pairs; that their numbers are multiples of four as
 // well makes no states of half of them, if one backward makes half as many gradients.
-TEST(Kept, GradientsThatStayMakePairs) {
+TEST(Persistent, GradientsThatStayMakePairs) {
   for (const uint32_t passing : {2u, 1u}) {
-    std::vector<Kept> kept;
+    std::vector<Persistent> kept;
     Add(kept, 64 * kKiB, 4);
     Add(kept, 16 * kKiB, 48);
-    ClassifyKept({.passing = {{64 * kKiB, passing}, {16 * kKiB, 12 * passing}},
-                  .backward = Backward::kWhole},
-                 kept);
+    ClassifyPersistent({.passing = {{64 * kKiB, passing}, {16 * kKiB, 12 * passing}},
+                        .backward = Backward::kWhole},
+                       kept);
     const uint64_t parameters = passing * (64 + 12 * 16) * kKiB;
     EXPECT_EQ(Bytes(kept, Category::kParameter), parameters);
     EXPECT_EQ(Bytes(kept, Category::kGradient), parameters);
@@ -85,12 +86,12 @@ TEST(Kept, GradientsThatStayMakePairs) {
 
 // A recording that ends half-way through backward has half of the gradients: where stacks have told
 // the optimizer's states, the other half's blocks are parameters none the less.
-TEST(Kept, HalfOfTheGradientsMakeNoBuffers) {
-  std::vector<Kept> kept;
+TEST(Persistent, HalfOfTheGradientsMakeNoBuffers) {
+  std::vector<Persistent> kept;
   Add(kept, 64 * kKiB, 16);
-  for (Kept& k : kept) k.category = Category::kOptimizerState;
+  for (Persistent& k : kept) k.category = Category::kOptimizerState;
   Add(kept, 64 * kKiB, 8);
-  ClassifyKept({.gradients = {{64 * kKiB, 4}}, .backward = Backward::kCut}, kept);
+  ClassifyPersistent({.gradients = {{64 * kKiB, 4}}, .backward = Backward::kCut}, kept);
   EXPECT_EQ(Bytes(kept, Category::kParameter), 512 * kKiB);
   EXPECT_EQ(Bytes(kept, Category::kBuffer), 0u);
 }

@@ -12,7 +12,7 @@ namespace vramscope::inference {
 
 using SizeCounts = base::HashMap<uint64_t, uint32_t>;
 
-struct Kept {
+struct Persistent {
   uint32_t allocation = 0;
   uint64_t bytes = 0;  // requested
   bool older = false;  // than the recording
@@ -39,6 +39,6 @@ struct Training {
 
 // `kept`: in the order in which they were made, as far as known (older ones by address). Those that
 // already have a category count against their size's number of gradients, and keep it.
-void ClassifyKept(const Training& training, std::vector<Kept>& kept);
+void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept);
 
 }  // namespace vramscope::inference
