@@ -6,17 +6,57 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QJsonDocument>
+#include <QLineEdit>
+#include <QMap>
 #include <QProcess>
 #include <QProcessEnvironment>
 #include <QToolButton>
 #include <cstdio>
 
+#include "profiler/run/toggles.h"
 #include "profiler/trace/writer.h"
 #include "tests/ui/shell/program_window.h"
 #include "tests/ui/shell/recorded_trace.h"
+#include "ui/notes/note_store.h"
+#include "ui/notes/notes_page.h"
+#include "ui/panels/technique_panel.h"
 #include "ui/shell/session_file.h"
+#include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
+
+namespace {
+
+// What the window has, all of which is on disk: documents with their histories, notes by the file
+// that they are of, who runs.
+QByteArray StateOf(const MainWindow& window, const QMap<QString, QStringList>& notes) {
+  QJsonArray documents;
+  for (size_t i = 0; i < window.documents().size(); ++i) {
+    const Document& document = window.documents().at(i);
+    QJsonArray changes;
+    for (const HistoryEntry& entry : document.history.entries())
+      changes.append(QJsonObject{{"change", QString::fromStdString(entry.change)},
+                                 {"peak", static_cast<double>(entry.peak_allocated)},
+                                 {"notes", static_cast<int>(entry.notes)}});
+    const auto shown = document.session.shown();
+    documents.append(
+        QJsonObject{{"kind", static_cast<int>(document.source.kind)},
+                    {"file", QString::fromStdString(document.source.file)},
+                    {"changes", changes},
+                    {"blocks", shown ? static_cast<int>(shown->trace->allocations.size()) : 0}});
+  }
+  QJsonObject texts;
+  for (auto at = notes.begin(); at != notes.end(); ++at)
+    texts[at.key()] = QJsonArray::fromStringList(at.value());
+  const QJsonObject state{{"documents", documents},
+                          {"notes", texts},
+                          {"worker", window.worker()->processId()},
+                          {"program", window.programRunner()->processId()}};
+  return QJsonDocument(state).toJson(QJsonDocument::Compact);
+}
+
+}  // namespace
 
 int DriveWindow(const QStringList& arguments) {
   MainWindow window({.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
@@ -28,6 +68,8 @@ int DriveWindow(const QStringList& arguments) {
   const auto wait = [](const std::function<bool()>& what) {
     return QTest::qWaitFor(what, testing::kWaitMs);
   };
+  const bool says_state = qEnvironmentVariableIsSet("VRAMSCOPE_DRIVE_STATE");
+  QMap<QString, QStringList> notes;  // by the file that they are of
   for (const QString& command : arguments.mid(1)) {
     const QString value = command.section(QLatin1Char('='), 1);
     if (command.startsWith(QLatin1String("open="))) {
@@ -38,13 +80,28 @@ int DriveWindow(const QStringList& arguments) {
       config.batch = value.toInt();
       window.editConfig(config);
       if (!wait([&] { return !window.busy(); })) return 1;
+    } else if (command.startsWith(QLatin1String("toggle="))) {
+      const auto toggles = run::Toggles();
+      const run::Toggle& toggle = *toggles[static_cast<size_t>(value.toInt())].toggle;
+      window.techniquePanel()->Switch(toggle);
+      if (!wait([&] { return !window.busy(); })) return 1;
+    } else if (command.startsWith(QLatin1String("note="))) {
+      if (!wait([&] { return window.noteStore()->ready(); })) return 1;
+      window.actionRegistry()->Refresh();
+      window.actionRegistry()->Find(QStringLiteral("edit.add-note"))->trigger();
+      window.notesPage()->edit()->setText(value);
+      QTest::keyClick(window.notesPage()->edit(), Qt::Key_Return);
+      if (!wait([&] { return !window.noteStore()->busy(); })) return 1;
+      notes[QString::fromStdString(window.documents().active().source.file)] << value;
+      // And what the history counts of them.
+      if (!wait([&] { return window.settled() && window.sessionStored(); })) return 1;
     } else if (command.startsWith(QLatin1String("run="))) {
       window.openProgram(value);
       window.startProgram();
       if (!wait([&] { return window.partial() && window.digest()->watched(); })) return 1;
     }
     if (!wait([&] { return window.sessionStored(); })) return 1;
-    std::printf("done\n");
+    std::printf("done%s\n", says_state ? (' ' + StateOf(window, notes)).constData() : "");
     std::fflush(stdout);
   }
   wait([] { return false; });

@@ -5,8 +5,9 @@
 
 namespace vramscope::ui {
 
-// The file of settings, then commands: "open=FILE", "edit=BATCH", "run=SCRIPT". Prints "done" after
-// each, when it is shown and stored, and waits for its end.
+// The file of settings, then commands: "open=FILE", "edit=BATCH", "toggle=NUMBER", "note=TEXT",
+// "run=SCRIPT". Prints "done" after each, when it is shown and stored ($VRAMSCOPE_DRIVE_STATE: with
+// what it has, as JSON), and waits for its end.
 int DriveWindow(const QStringList& arguments);
 
 }  // namespace vramscope::ui
