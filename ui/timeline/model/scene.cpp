@@ -77,7 +77,7 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Cre
         {s, place, memory->answers[place.lane].second, measure, crew, memory, &counts, list});
     list->PopClip();
   }
-  DrawKeptRanges(s, list);
+  DrawNotedRanges(s, list);
   DrawScrollBar(s, list);
   if (s.status != Status::kNone) DrawStatus(s, measure, list);
   return counts;

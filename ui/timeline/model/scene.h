@@ -72,7 +72,7 @@ Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
 // Lines of the ruler's moments, through all lanes and below what they draw.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
-void DrawKeptRanges(const CanvasState& state, DrawList* list);
+void DrawNotedRanges(const CanvasState& state, DrawList* list);
 // In place of lanes: what a file is that holds a state and no history.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // A thin line at the top edge: how far what is being read has come.

@@ -114,7 +114,7 @@ class RulerLane : public Lane {
 
 // Ranges that are kept: two thin lines each, through all lanes, over what they draw, whose colors
 // they leave as they are.
-void DrawKeptRanges(const CanvasState& s, DrawList* list) {
+void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;
   const Rect all{ruler.x, ruler.y, ruler.w, s.layout.data_bottom() - ruler.y};
