@@ -196,7 +196,9 @@ void DeclarePeak(CLI::App* command, Context& context) {
       command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
-  command->add_option("--by", options->by, "category, module, op, stack, phase, file, size, age or annotation")
+  command
+      ->add_option("--by", options->by,
+                   "category, module, op, stack, phase, file, size, age or annotation")
       ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}).description(""))
       ->type_name("HOW");
   AddTop(*command, options->top);
