@@ -314,7 +314,8 @@ def faults(root):
     runs = sum(row["runs_of_requests"] + row["runs_of_calls"] for row in figures.values())
     failures = sum(row["failures"] for row in figures.values())
     columns = (
-        "test", "requests", "runs", "writes", "runs of them", "refused", "ended by a library", "failures"
+        "test", "requests", "runs", "writes", "runs of them", "refused",
+        "ended by a library", "failures",
     )  # fmt: skip
     return page(
         title,
