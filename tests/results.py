@@ -13,6 +13,7 @@
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
     sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
     faults.md      docs/results/data/faults.json        tests/faults/run.py --results
+    programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
 
 A page whose JSON is missing says so and names the command.
 """
@@ -325,7 +326,45 @@ def faults(root):
     )
 
 
+ABOUT_PROGRAMS = """\
+Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and the
+peak of the program with the same change written by hand
+([programs.json](../../tests/emulated/public/programs.json) has the programs, their arguments and the
+changes). Bytes. Models are public configurations without weights, data is made up. Not every program
+of programs.json has been run."""
+
+
+def programs(root):
+    title = "Public programs with toggles"
+    figures = read(root / DATA / "programs.json")
+    if not figures:
+        command = f"python3 tests/emulated/public/run.py V --results {DATA}/programs.json ..."
+        return page(title, ABOUT_PROGRAMS, missing(command))
+    rows, equal, written = [], 0, 0
+    for name, row in figures.items():
+        if "problem" in row:
+            rows.append((name, "", "", "", "", " ".join(row["problem"])))
+            continue
+        rows.append((f"**{name}**", "", f"{row['peak']:,}", "", "", row["source"]))
+        for one in row["toggles"]:
+            hand = one.get("by_hand")
+            written += hand is not None
+            equal += hand is not None and hand == one["peak"]
+            peak, saves = (f"{one[key]:,}" if key in one else "" for key in ("peak", "saves"))
+            by_hand = "" if hand is None else "equal" if hand == one["peak"] else f"{hand:,}"
+            rows.append(("", one["toggle"], peak, saves, by_hand, one["why"]))
+    columns = ("program", "toggle", "peak", "saves", "by hand", "")
+    for name, row in figures.items():
+        for one in row.get("fit", {}).get("proposals", []):
+            fits = "fits" if one["fits"] else "does not fit"
+            what = f"fit into {row['fit']['budget']}: {fits}"
+            rows.append((name, " + ".join(one["toggles"]), f"{one['needed']:,}", "", "", what))
+    summary = f"{written} changes were written by hand: {equal} have the toggle's peak to the byte."
+    return page(title, ABOUT_PROGRAMS, summary, table(columns, rows))
+
+
 PAGES = {
+    "programs.md": programs,
     "accuracy.md": accuracy,
     "oracle.md": oracle,
     "gpu.md": gpu,

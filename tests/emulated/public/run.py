@@ -20,7 +20,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
-PATIENCE_S = 180
+PATIENCE_S = 60  # fit's own
+NOT_TRIED = ("max-split-size", "gc-threshold")  # of the allocator: what is reserved, not the peak
 BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # read when torch is imported: not by a warm plan
 
 
@@ -125,7 +126,9 @@ class Runner:
             for one in start["toggles"]:
                 if one["state"] != "applies":
                     row["does_not_apply"][one["name"]] = one["why"]
-                for value in one["proposals"] or [] if one["state"] == "applies" else []:
+                if one["state"] != "applies" or one["name"] in NOT_TRIED:
+                    continue
+                for value in one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]:
                     row["toggles"].append(self.toggle(one["name"] if value is None else "%s=%s" % (one["name"], value), peak, socket, keep))
                     print(program["name"], row["toggles"][-1], file=sys.stderr, flush=True)
         finally:
