@@ -119,7 +119,9 @@ def serve():
 def _count_devices_aside(torch):
     """PyTorch takes a process that has counted its devices (cuda.is_available) for one that must not fork, and libraries count when they are
     imported (bitsandbytes). Another process counts. Returns what ends that."""
-    count, counted = torch._C._cuda_getDeviceCount, []
+    count, counted = getattr(getattr(torch, "_C", None), "_cuda_getDeviceCount", None), []
+    if count is None:  # built without CUDA
+        return None
 
     def aside():
         if not counted:

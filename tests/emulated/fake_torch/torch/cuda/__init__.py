@@ -32,3 +32,11 @@ def device_count():
 
 def is_current_stream_capturing():
     return False
+
+
+def is_initialized():
+    return _initialized
+
+
+def _is_in_bad_fork():
+    return False
