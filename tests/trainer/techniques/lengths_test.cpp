@@ -1,9 +1,11 @@
 // samples.file: samples of a histogram, padded, grouped or packed.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string>
 
 #include "tests/trainer/loop/run_helpers.h"
 
@@ -12,7 +14,10 @@ namespace {
 
 class LengthsFile : public ::testing::Test {
  protected:
-  LengthsFile() : path_(std::filesystem::path(::testing::TempDir()) / "lengths_test.csv") {
+  // Tests of one fixture run side by side.
+  LengthsFile()
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              ("lengths_test_" + std::to_string(getpid()) + ".csv")) {
     std::ofstream(path_) << "length,count\n4,10\n8,5\n40,1\n";
   }
   ~LengthsFile() override { std::filesystem::remove(path_); }
