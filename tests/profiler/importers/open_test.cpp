@@ -108,7 +108,7 @@ TEST(FindImporter, KnowsKindsByTheirFirstKeys) {
                            "segments", R"({"segments)", "\x80"})
     EXPECT_EQ(ImporterOf(head), "") << head;
   EXPECT_EQ(ImporterOf("[[-1, 2"), "memory-timeline");
-  EXPECT_EQ(ImporterOf(R"({"allocation.all.current": 1)"), "memory-stats");
+  EXPECT_EQ(ImporterOf(R"({"allocated_bytes.all.current": 1)"), "memory-stats");
 }
 
 TEST_F(OpenFile, EveryKindPlainAndPackedUnderAnyName) {
@@ -178,7 +178,7 @@ TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_EQ(OpenTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(OpenTraceFile(dir_.string(), {}).status().code(), absl::StatusCode::kInvalidArgument);
   const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_THAT(Error("a", "", invalid), HasSubstr("the file is empty"));
+  EXPECT_THAT(Error("a", "", invalid), HasSubstr("an empty file"));
   EXPECT_THAT(Error("b", "some words\n", invalid), HasSubstr("text"));
   EXPECT_THAT(Error("c", "\x89PNG\r\n\x1a\n", invalid), HasSubstr("a PNG picture"));
   EXPECT_THAT(Error("d", R"({"loss": [1, 2]})", invalid), HasSubstr("JSON"));
