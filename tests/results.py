@@ -327,11 +327,11 @@ def faults(root):
 
 
 ABOUT_PROGRAMS = """\
-Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and the
-peak of the program with the same change written by hand
-([programs.json](../../tests/emulated/public/programs.json) has the programs, their arguments and the
-changes). Bytes. Models are public configurations without weights, data is made up. Not every program
-of programs.json has been run."""
+Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and
+the peak of the program with the same change written by hand
+([programs.json](../../tests/emulated/public/programs.json) has the programs, their arguments and
+the changes). Bytes. Models are public configurations without weights, data is made up. Not every
+program of programs.json has been run."""
 
 
 def programs(root):
