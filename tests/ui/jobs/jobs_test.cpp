@@ -219,15 +219,18 @@ TEST(Jobs, WhatBlocksTakesNoThreadFromTheOthers) {
 TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   Jobs jobs;
   Gate gate;
+  std::binary_semaphore may_begin{0};
   std::vector<std::string> came;
   jobs.Ask(
       [&](const JobToken& token) {
+        may_begin.acquire();
         token.setProgress(0.25);
         token.post([&] { came.push_back("post"); });
         return gate.Question(0)();
       },
       [&](const absl::StatusOr<int>&) { came.push_back("answer"); });
   EXPECT_EQ(jobs.fraction(), -1);
+  may_begin.release();
   gate.begun.acquire();
   EXPECT_EQ(jobs.fraction(), 0.25);
   int changes = 0;
