@@ -13,6 +13,7 @@
     benchmarks.md  docs/results/data/benchmarks/*.json  NAME_bench --benchmark_out=NAME.json
     sanitizers.md  docs/results/data/sanitizers.json    tests/sanitize/run.py --results
     faults.md      docs/results/data/faults.json        tests/faults/run.py --results
+    fuzz.md        docs/results/data/fuzz.json          tests/fuzz/results.py
     programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
 
 A page whose JSON is missing says so and names the command.
@@ -326,6 +327,34 @@ def faults(root):
     )
 
 
+ABOUT_FUZZ = """\
+Each reader of foreign data is a target of libFuzzer, built with AddressSanitizer and UBSan
+([tests/fuzz](../../tests/fuzz/targets.h)). A finding is a crash, a report, an input that takes
+more than 20 s or 2 GiB, or a rule of the target that does not hold. CI runs all targets for two
+minutes together; this is a longer run by hand. The corpus in the repository holds a part of what
+was reached; edges are those of the whole program."""
+
+
+def fuzz(root):
+    title = "Fuzzing"
+    figures = read(root / DATA / "fuzz.json")
+    if not figures:
+        command = f"python3 tests/fuzz/results.py build/fuzz-quick {DATA}/fuzz.json"
+        return page(title, ABOUT_FUZZ, missing(command))
+    counts = ("seconds", "executions", "edges", "corpus", "findings")
+    total = {key: sum(row[key] for row in figures.values()) for key in counts}
+    return page(
+        title,
+        ABOUT_FUZZ,
+        f"{len(figures)} targets, {total['seconds']:,} s, {total['executions']:,} executions, "
+        f"{total['findings']} findings. Commit {commits(figures)}.",
+        table(
+            ("target", *counts),
+            [(name, *(f"{row[key]:,}" for key in counts)) for name, row in sorted(figures.items())],
+        ),
+    )
+
+
 ABOUT_PROGRAMS = """\
 Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and
 the peak of the program with the same change written by hand
@@ -372,6 +401,7 @@ PAGES = {
     "benchmarks.md": benchmarks,
     "sanitizers.md": sanitizers,
     "faults.md": faults,
+    "fuzz.md": fuzz,
 }
 
 

@@ -199,7 +199,7 @@ void DeclarePeak(CLI::App* command, Context& context) {
   command
       ->add_option("--by", options->by,
                    "category, module, op, stack, phase, file, size, age or annotation")
-      ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}).description(""))
+      ->check(CLI::IsMember(analysis::GroupByNames()).description(""))
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

@@ -91,6 +91,7 @@ enum class GroupBy : uint8_t {
   kAnnotation,
 };
 absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name);
+std::vector<std::string> GroupByNames();  // what ParseGroupBy() takes
 struct Group {
   std::string name;
   uint64_t bytes = 0;

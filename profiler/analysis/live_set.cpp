@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "profiler/analysis/analysis.h"
@@ -91,20 +93,31 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
   return live;
 }
 
+namespace {
+constexpr std::pair<std::string_view, GroupBy> kGroupings[] = {
+    {"category", GroupBy::kCategory},
+    {"module", GroupBy::kModule},
+    {"op", GroupBy::kOp},
+    {"stack", GroupBy::kStack},
+    {"phase", GroupBy::kPhase},
+    {"file", GroupBy::kFile},
+    {"size", GroupBy::kSize},
+    {"age", GroupBy::kAge},
+    {"annotation", GroupBy::kAnnotation},
+};
+}  // namespace
+
+std::vector<std::string> GroupByNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, by] : kGroupings) names.emplace_back(name);
+  return names;
+}
+
 absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
-  if (name == "category") return GroupBy::kCategory;
-  if (name == "module") return GroupBy::kModule;
-  if (name == "op") return GroupBy::kOp;
-  if (name == "stack") return GroupBy::kStack;
-  if (name == "phase") return GroupBy::kPhase;
-  if (name == "file") return GroupBy::kFile;
-  if (name == "size") return GroupBy::kSize;
-  if (name == "age") return GroupBy::kAge;
-  if (name == "annotation") return GroupBy::kAnnotation;
-  return absl::InvalidArgumentError(i18n::Format(
-      "cannot group by \"{}\"; choose from category, module, op, stack, phase, file, size, age, "
-      "annotation",
-      name));
+  for (const auto& [known, by] : kGroupings)
+    if (known == name) return by;
+  return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}", name,
+                                                 fmt::join(GroupByNames(), ", ")));
 }
 
 namespace {

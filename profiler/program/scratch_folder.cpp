@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 
 // What is not locked yet has another name: nobody takes it for one that was left.
 constexpr std::string_view kName = "vramscope-scratch-", kFresh = "vramscope-fresh-";
+constexpr std::string_view kRestorableName = "vramscope-restorable-";
+constexpr std::chrono::hours kRestorable(7 * 24);
 constexpr int kTries = 8;
 
 int Open(const std::string& path) {
@@ -30,7 +33,8 @@ int Open(const std::string& path) {
 
 // Locked, or -1: it is no such folder of this user's, or somebody has it.
 int LockOfKilled(const fs::path& path) {
-  if (!path.filename().string().starts_with(kName)) return -1;
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kName) && !name.starts_with(kRestorableName)) return -1;
   const int folder = Open(path.string());
   struct stat facts {};
   if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
@@ -40,8 +44,23 @@ int LockOfKilled(const fs::path& path) {
   return -1;
 }
 
+bool ChangedSince(const fs::file_time_type& when, const fs::path& path) {
+  std::error_code none;
+  const fs::file_time_type changed = fs::last_write_time(path, none);
+  if (!none && changed >= when) return true;
+  if (!fs::is_directory(fs::symlink_status(path, none))) return false;
+  bool found = false;
+  ForEachEntry(path, [&](const fs::directory_entry& entry) {
+    found = found || ChangedSince(when, entry.path());
+  });
+  return found;
+}
+
 void RemoveOfKilled(const fs::path& parent) {
+  const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
+    const bool restorable = entry.path().filename().string().starts_with(kRestorableName);
+    if (restorable && ChangedSince(since, entry.path())) return;
     const int folder = LockOfKilled(entry.path());
     if (folder < 0) return;
     RemoveTree(entry.path().string());
@@ -86,13 +105,22 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Adopt(const std::s
 }
 
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string parent) {
+  return MakeNamed(kName, std::move(parent));
+}
+
+absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeRestorable(std::string parent) {
+  return MakeNamed(kRestorableName, std::move(parent));
+}
+
+absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeNamed(std::string_view name,
+                                                                        std::string parent) {
   parent = ParentOr(std::move(parent));
   RemoveOfKilled(parent);
   for (int i = 0; i < kTries; ++i) {
     std::string fresh = fmt::format("{}/{}XXXXXX", parent, kFresh);
     if (mkdtemp(fresh.data()) == nullptr) break;
     const std::string path =
-        fmt::format("{}/{}{}", parent, kName, std::string_view(fresh).substr(fresh.size() - 6));
+        fmt::format("{}/{}{}", parent, name, std::string_view(fresh).substr(fresh.size() - 6));
     const int lock = Open(fresh);
     // Where folders know no locks nobody takes any away, either.
     if (lock >= 0) (void)flock(lock, LOCK_EX | LOCK_NB);

@@ -9271,8 +9271,8 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>未知的图像格式</translation>
     </message>
     <message>
-        <source>cannot group by &quot;{}&quot;; choose from category, module, op, stack, phase, file, size, age, annotation</source>
-        <translation>无法按“{}”分组；可选 category、module、op、stack、phase、file、size、age、annotation</translation>
+        <source>cannot group by &quot;{}&quot;; choose from {}</source>
+        <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
         <source>the PDF could not be started</source>

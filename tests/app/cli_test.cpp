@@ -265,6 +265,14 @@ TEST_F(Cli, PeakAndPhases) {
   peak = Json({"peak", sample_, "--at", "2.5ms", "--by", "module", "--json"});
   EXPECT_EQ(peak["allocated"], 1 << 20);
   EXPECT_EQ(peak["groups"][0]["name"], "layer");
+  for (const char* by :
+       {"category", "module", "op", "stack", "phase", "file", "size", "age", "annotation"}) {
+    peak = Json({"peak", sample_, "--by", by, "--json"});
+    EXPECT_EQ(peak["by"], by);
+    uint64_t bytes = 0;
+    for (const json& group : peak["groups"]) bytes += group["bytes"].get<uint64_t>();
+    EXPECT_EQ(bytes, uint64_t{3} << 20) << by;
+  }
   const json phases = Json({"phases", sample_, "--json"});
   ASSERT_EQ(phases["steps"].size(), 2u);
   EXPECT_EQ(phases["steps"][1]["index"], 1);

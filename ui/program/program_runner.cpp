@@ -111,7 +111,8 @@ void ProgramRunner::start(const program::Request& request) {
   if (vramscope_.isEmpty())
     return refuse(tr("program 'vramscope', which starts it, not found"),
                   tr("Build it with ./vramscope; it belongs beside this program."));
-  absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder = program::ScratchFolder::Make();
+  absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
+      program::ScratchFolder::MakeRestorable();
   if (!folder.ok())
     return refuse(Text(std::string(folder.status().message())),
                   tr("Check the free space in %1.").arg(QDir::tempPath()));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -96,6 +97,45 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
                             "/vramscope-scratch-bbbbbb", "/none", "/../vramscope-scratch-x", ""})
     EXPECT_FALSE(ScratchFolder::Adopt(parent_ + other, parent_).ok()) << other;
   EXPECT_TRUE(fs::is_directory(parent_ + "/precious"));
+}
+
+// A killed window's recording: other commands run before the next window asks to restore it.
+TEST_F(ScratchFolderTest, OfAKilledOwnerStaysAWeekWhereItIsRestorable) {
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto folder = ScratchFolder::MakeRestorable(parent_);
+    fs::create_directories((*folder)->path() + "/run");
+    std::ofstream((*folder)->path() + "/run/history") << "x";
+    _exit(0);  // without the destructor, as a killed process
+  }
+  waitpid(owner, nullptr, 0);
+  const fs::path path = fs::directory_iterator(parent_)->path();
+  Make();
+  EXPECT_TRUE(fs::exists(path / "run/history"));
+
+  const auto days_ago = [](int days) {
+    return fs::file_time_type::clock::now() - std::chrono::hours(24 * days);
+  };
+  for (const fs::path& part : {path, path / "run"}) fs::last_write_time(part, days_ago(8));
+  fs::last_write_time(path / "run/history", days_ago(6));
+  Make();
+  EXPECT_TRUE(fs::exists(path / "run/history")) << "a file in it is six days old";
+
+  fs::last_write_time(path / "run/history", days_ago(8));
+  Make();
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(ScratchFolderTest, RestorableOfAKilledOwnerIsAdopted) {
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto folder = ScratchFolder::MakeRestorable(parent_);
+    _exit(0);
+  }
+  waitpid(owner, nullptr, 0);
+  const std::string path = fs::directory_iterator(parent_)->path().string();
+  { ASSERT_TRUE(ScratchFolder::Adopt(path, parent_).ok()); }
+  EXPECT_FALSE(fs::exists(path));
 }
 
 // What has a like name and is none of ours.

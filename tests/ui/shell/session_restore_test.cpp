@@ -193,11 +193,13 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
   const QString script =
       Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
   KillAfter(1, {QStringLiteral("run=") + script});
+  // A command that runs before the next window does not remove what is to be restored.
+  ASSERT_TRUE(program::ScratchFolder::Make().ok());
   Open();
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
   EXPECT_TRUE(Kept().isEmpty());
-  // A program that is started first takes the folder of the other one not away.
+  // Nor does a program that is started first.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
