@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -157,8 +159,13 @@ void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
 }
 
 void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
-  vramscope::emulated::SetRecorder(
-      listener == nullptr ? nullptr : new vramscope::emulated::ListenerRecorder(*listener));
+  using vramscope::emulated::ListenerRecorder;
+  // All of them stay: another thread may still be within an earlier one.
+  static auto* const recorders = new std::deque<ListenerRecorder>();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  vramscope::emulated::SetRecorder(listener == nullptr ? nullptr
+                                                       : &recorders->emplace_back(*listener));
 }
 
 const char* vramscope_emulated_call_name(int call) {

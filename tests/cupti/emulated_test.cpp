@@ -219,6 +219,7 @@ TEST_F(EmulatedTest, LibrariesCallsAreOneKernelThatSaysSo) {
   const std::vector<Activity> kernels = kept_.Of(ActivityKind::kKernel);
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_THAT(NameOf(kernels[0]), testing::EndsWith(" (modelled)"));
+  EXPECT_EQ(reinterpret_cast<int (*)(void*)>(dlsym(blas, "cublasDestroy_v2"))(handle), 0);
 }
 
 TEST_F(EmulatedTest, ThreadsAreToldApart) {
@@ -349,6 +350,7 @@ TEST_F(EmulatedTest, OperandsIfSoWanted) {
   const size_t before = kept_.all.size();
   multiply(a, b, c);
   EXPECT_EQ(kept_.all.size(), before);
+  EXPECT_EQ(reinterpret_cast<int (*)(void*)>(dlsym(blas, "cublasDestroy_v2"))(handle), 0);
 }
 
 TEST_F(EmulatedTest, OneListenerAtATime) {

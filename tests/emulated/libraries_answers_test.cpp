@@ -271,6 +271,8 @@ TEST(LibrariesAnswers, CudnnRefusesWhatIsNoDescriptor) {
   void* legacy = nullptr;
   ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &legacy), 0);
   EXPECT_EQ(cudnn("cudnnSetTensorNdDescriptor", legacy, 0, 9, dims.data(), dims.data()), 2000);
+  EXPECT_EQ(cudnn("cudnnDestroyTensorDescriptor", legacy), 0);
+  EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", tensor), 0);
 }
 
 TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
@@ -305,6 +307,10 @@ TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
                   static_cast<const void*>(weights.data()), 0, matrix, &at,
                   static_cast<void*>(nullptr), static_cast<void**>(nullptr)),
             0);
+  for (void* descriptor : {matrix, bias})
+    EXPECT_EQ(cudnn("cudnnDestroyTensorDescriptor", descriptor), 0);
+  EXPECT_EQ(cudnn("cudnnDestroyRNNDescriptor", rnn), 0);
+  EXPECT_EQ(cudnn("cudnnDestroy", handle), 0);
 }
 
 TEST(LibrariesAnswers, SolversTransformsAndSparseMatricesSayTheirSizes) {
@@ -341,6 +347,8 @@ TEST(LibrariesAnswers, SolversTransformsAndSparseMatricesSayTheirSizes) {
   int64_t rows = 0, columns = 0, nonzeros = 0;
   EXPECT_EQ(cusparse("cusparseSpMatGetSize", matrix, &rows, &columns, &nonzeros), 0);
   EXPECT_THAT((std::vector<int64_t>{rows, columns, nonzeros}), testing::ElementsAre(4, 6, 8));
+  EXPECT_EQ(cusparse("cusparseDestroySpMat", matrix), 0);
+  EXPECT_EQ(cusolver("cusolverDnDestroy", solver), 0);
 }
 
 TEST(LibrariesAnswers, CompilersGiveAnEmptyImage) {

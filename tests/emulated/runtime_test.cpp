@@ -142,6 +142,7 @@ TEST_P(RuntimeTest, ValuesGoThereAndBack) {
   cuda_("cudaGetLastError");
   EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
   EXPECT_EQ(back[0], 0);
+  cuda_.Get<void>("__cudaUnregisterFatBinary", module);
   cuda_("cudaFree", a);
   cuda_("cudaFree", b);
 }

@@ -20,8 +20,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Tests of scripts, documents and packages, which start nothing that is built with sanitizers.
-APART = re.compile(r"^(setup|packaging|judge)\.")
+# Tests of scripts, documents and packages, which start nothing that is built with sanitizers, and
+# Python scripts that plan programs: a library built with a sanitizer is not loaded into a Python
+# without one. Unit tests begin with the sanitizer's name instead.
+APART = re.compile(r"^(setup|packaging|judge)\.|^(emulated|cli)_|^trace_independent_reader")
 REPORT = re.compile(
     r"ERROR: (?:Address|Leak)Sanitizer: .*|WARNING: ThreadSanitizer: .*|\S+: runtime error: .*"
     r"|.*: Assertion '.*' failed\.$",
