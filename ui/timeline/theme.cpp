@@ -18,9 +18,9 @@ double Luminance(Color c) {
 }
 
 // The hues follow PyTorch's memory timeline, so that people recognise them, moved as far as it
-// takes to tell every two of them apart with deuteranopia and protanopia, too (by lightness,
-// mostly). They are the same in both themes: a screenshot in either can be read with the legend of
-// the other.
+// takes to tell every two of them apart with deuteranopia, protanopia and tritanopia, too (by
+// lightness, mostly): there is no other palette to choose. They are the same in both themes: a
+// screenshot in either can be read with the legend of the other.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;
@@ -28,36 +28,36 @@ void SetDataColors(Theme* t) {
     t->categories[static_cast<size_t>(c)] = Color::Rgb(rgb);
   };
   category(Category::kUnknown, 0x6f7681);
-  category(Category::kParameter, 0x3ba37c);
-  category(Category::kBuffer, 0x8cbe76);
-  category(Category::kGradient, 0x1b76ec);
-  category(Category::kOptimizerState, 0xe7b320);
-  category(Category::kActivation, 0xd1605e);
-  category(Category::kInput, 0xa09fa2);
-  category(Category::kTemporary, 0xa991e1);
-  category(Category::kAutogradDetail, 0xd37f33);
-  category(Category::kWorkspace, 0x5ac7ce);
-  category(Category::kCommunication, 0xbf6faa);
-  category(Category::kKvCache, 0xd9e385);
-  t->kernel = Color::Rgb(0x7a84f3);
-  t->copy = Color::Rgb(0xf0a04b);
-  t->fill = Color::Rgb(0xbbccd1);
-  t->collective = Color::Rgb(0xdb75b3);
-  t->idle = {Color::Rgb(0xe0655f), Color::Rgb(0x4fb3bf), Color::Rgb(0xe8c35a), Color::Rgb(0xa971d7),
-             Color::Rgb(0x7e9c8e)};
+  category(Category::kParameter, 0x1f9c77);
+  category(Category::kBuffer, 0x8dbd83);
+  category(Category::kGradient, 0x3e78fb);
+  category(Category::kOptimizerState, 0xffc625);
+  category(Category::kActivation, 0xe4464e);
+  category(Category::kInput, 0xa4a4a6);
+  category(Category::kTemporary, 0xc29bf4);
+  category(Category::kAutogradDetail, 0xe1890b);
+  category(Category::kWorkspace, 0x79d8dc);
+  category(Category::kCommunication, 0xbf75b1);
+  category(Category::kKvCache, 0xe2eb9e);
+  t->kernel = Color::Rgb(0x6d7ef2);
+  t->copy = Color::Rgb(0xefa859);
+  t->fill = Color::Rgb(0xe79eff);
+  t->collective = Color::Rgb(0xd56fa9);
+  t->idle = {Color::Rgb(0xe6645f), Color::Rgb(0x53b7c5), Color::Rgb(0xe8c45e), Color::Rgb(0xac71db),
+             Color::Rgb(0x7e9d91)};
   auto phase = [t](Phase p, uint32_t rgb) { t->phases[static_cast<size_t>(p)] = Color::Rgb(rgb); };
-  phase(Phase::kNone, 0x818c9a);
-  phase(Phase::kSetup, 0x92a1cc);
-  phase(Phase::kData, 0x80d1d7);
-  phase(Phase::kForward, 0x4b9cff);
-  phase(Phase::kLoss, 0xfed469);
-  phase(Phase::kBackward, 0xfaa06e);
-  phase(Phase::kOptimizer, 0xceb2ff);
-  phase(Phase::kZeroGrad, 0xda9eb6);
-  phase(Phase::kEval, 0x93d9a7);
-  phase(Phase::kGeneration, 0x5e9a2f);
-  phase(Phase::kSave, 0xd4fefd);
-  phase(Phase::kLoad, 0x8da086);
+  phase(Phase::kNone, 0x86878b);
+  phase(Phase::kSetup, 0x9b7fb0);
+  phase(Phase::kData, 0x8bf8ff);
+  phase(Phase::kForward, 0x308ffd);
+  phase(Phase::kLoss, 0xffde59);
+  phase(Phase::kBackward, 0xefa36e);
+  phase(Phase::kOptimizer, 0xbdb4fc);
+  phase(Phase::kZeroGrad, 0xcca5bd);
+  phase(Phase::kEval, 0x97cbab);
+  phase(Phase::kGeneration, 0x0b9f19);
+  phase(Phase::kSave, 0xe7fff2);
+  phase(Phase::kLoad, 0x749473);
 }
 
 }  // namespace
@@ -96,9 +96,9 @@ Theme Theme::Dark() {
   t.faint = Color::Rgb(0x757e8d);
   t.accent = Color::Rgb(0x5aa9ff);
   t.on_color = Color::Rgb(0x15171c);
-  t.good = Color::Rgb(0x5fd38d);
-  t.bad = Color::Rgb(0xff6b6b);
-  t.warning = Color::Rgb(0xf2b84b);
+  t.good = Color::Rgb(0x63dca4);
+  t.bad = Color::Rgb(0xf85f5d);
+  t.warning = Color::Rgb(0xf9b93a);
   t.selection = Color::Rgb(0xffffff);
   t.ghost = Color::Rgb(0x6ff0ff);
   t.cached = Color::Rgb(0x232730);
@@ -118,9 +118,9 @@ Theme Theme::Light() {
   t.faint = Color::Rgb(0x7a8290);
   t.accent = Color::Rgb(0x1f6fd6);
   t.on_color = Color::Rgb(0x1c2027);
-  t.good = Color::Rgb(0x1a7f43);
-  t.bad = Color::Rgb(0xc62f2f);
-  t.warning = Color::Rgb(0x9a6700);
+  t.good = Color::Rgb(0x067a59);
+  t.bad = Color::Rgb(0xd8004e);
+  t.warning = Color::Rgb(0x724d00);
   t.selection = Color::Rgb(0x0b0d10);
   t.ghost = Color::Rgb(0x00647d);
   t.cached = Color::Rgb(0xe3e7ed);

@@ -1,4 +1,4 @@
-// Colours that are told apart, by readers with deuteranopia and protanopia, too.
+// Colours that are told apart, by readers with deuteranopia, protanopia and tritanopia, too.
 #include "ui/timeline/theme.h"
 
 #include <gtest/gtest.h>
@@ -23,6 +23,10 @@ constexpr Matrix kDeuteranopia = {{{0.367322, 0.860646, -0.227968},
 constexpr Matrix kProtanopia = {{{0.152286, 1.052583, -0.204868},
                                  {0.114503, 0.786281, 0.099216},
                                  {-0.003882, -0.048116, 1.051998}}};
+constexpr Matrix kTritanopia = {{{1.255528, -0.076749, -0.178779},
+                                 {-0.078411, 0.930809, 0.147602},
+                                 {0.004733, 0.691367, 0.303900}}};
+constexpr const Matrix* kColorBlind[] = {&kDeuteranopia, &kProtanopia, &kTritanopia};
 
 double Linear(uint8_t v) {
   const double c = v / 255.0;
@@ -89,46 +93,45 @@ TEST(ThemeTest, DistancesAreThoseOfTheStandard) {
   EXPECT_NEAR(Distance({22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}), 2.0373, 1e-4);
 }
 
-TEST(ThemeTest, EveryTwoCategoriesAreToldApart) {
-  for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
-    for (int i = 0; i < trace::kCategoryCount; ++i) {
-      for (int j = 0; j < i; ++j) {
-        const auto apart = [&](const Matrix& reader) {
-          return Distance(Lab(t.categories[i], reader), Lab(t.categories[j], reader));
-        };
-        const auto pair = ::testing::Message() << Name(static_cast<trace::Category>(i)) << " and "
-                                               << Name(static_cast<trace::Category>(j));
-        EXPECT_GE(apart(kSeesAll), 14) << pair;
-        EXPECT_GE(apart(kDeuteranopia), 10) << pair << ", deuteranopia";
-        EXPECT_GE(apart(kProtanopia), 10) << pair << ", protanopia";
-      }
+// Every two of the colours, for every reader.
+void ExpectApart(const std::vector<Color>& colors) {
+  for (size_t i = 0; i < colors.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const auto apart = [&](const Matrix& reader) {
+        return Distance(Lab(colors[i], reader), Lab(colors[j], reader));
+      };
+      EXPECT_GE(apart(kSeesAll), 14) << i << " " << j;
+      for (const Matrix* reader : kColorBlind)
+        EXPECT_GE(apart(*reader), 11.5) << i << " " << j << ", reader " << (*reader)[0][0];
     }
   }
+}
+
+TEST(ThemeTest, EveryTwoCategoriesAreToldApart) {
+  for (const Theme& t : {Theme::Dark(), Theme::Light()})
+    ExpectApart({t.categories.begin(), t.categories.end()});
+}
+
+TEST(ThemeTest, EveryTwoPhasesAreToldApart) {
+  const Theme t = Theme::Dark();
+  ExpectApart({t.phases.begin(), t.phases.end()});
 }
 
 TEST(ThemeTest, WhatRunsAndWhyNothingRunsAreToldApart) {
   const Theme t = Theme::Dark();
   const std::vector<Color> runs = {t.kernel, t.copy, t.fill, t.collective};
   for (const std::vector<Color>& set : {runs, std::vector<Color>(t.idle.begin(), t.idle.end())}) {
-    for (size_t i = 0; i < set.size(); ++i) {
-      EXPECT_GE(Contrast(set[i], t.on_color), 4.5) << i;
-      for (size_t j = 0; j < i; ++j) {
-        EXPECT_GE(Distance(Lab(set[i], kSeesAll), Lab(set[j], kSeesAll)), 14) << i << " " << j;
-        for (const Matrix& reader : {kDeuteranopia, kProtanopia})
-          EXPECT_GE(Distance(Lab(set[i], reader), Lab(set[j], reader)), 10) << i << " " << j;
-      }
-    }
+    ExpectApart(set);
+    for (size_t i = 0; i < set.size(); ++i) EXPECT_GE(Contrast(set[i], t.on_color), 4.5) << i;
   }
 }
 
-TEST(ThemeTest, EveryTwoPhasesAreToldApart) {
-  const Theme t = Theme::Dark();
-  for (int i = 0; i < trace::kPhaseCount; ++i) {
-    for (int j = 0; j < i; ++j) {
-      for (const Matrix& reader : {kSeesAll, kDeuteranopia, kProtanopia})
-        EXPECT_GE(Distance(Lab(t.phases[i], reader), Lab(t.phases[j], reader)), 8.5)
-            << Name(static_cast<trace::Phase>(i)) << " and " << Name(static_cast<trace::Phase>(j));
-    }
+TEST(ThemeTest, SignsAreToldApartAndReadable) {
+  for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
+    ExpectApart({t.good, t.bad, t.warning});
+    for (const Color sign : {t.good, t.bad, t.warning})
+      for (const Color ground : {t.ground, t.panel, t.raised})
+        EXPECT_GE(Contrast(sign, ground), 4.5) << sign.Hex() << " on " << ground.Hex();
   }
 }
 
