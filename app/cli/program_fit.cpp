@@ -249,9 +249,8 @@ class ProgramFit {
     if (!others.empty()) {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
-      text += "\n" + Prose(fmt::format("Not planned alone, as they are expected to save too little "
-                                       "or enough was found: {}.",
-                                       fmt::join(names, ", ")));
+      text += fitted.singles.empty() ? "" : "\n";
+      text += Prose(fmt::format("Not planned alone: {}.", fmt::join(names, ", ")));
     }
     if (!plans_.cold().empty())
       text += "\n" +

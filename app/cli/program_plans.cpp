@@ -150,26 +150,20 @@ void ProgramPlans::AwaitServer() {
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
                                               const std::string& first) {
-  std::vector<std::string> more;
+  std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", kRoom)};
   const bool cold = std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
     return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
   });
   if (!first.empty()) more.insert(more.end(), {"--keep", first});
   if (!server_.socket().empty() && !cold) more.insert(more.end(), {"--warm", server_.socket()});
-  const auto with_memory = [&](uint64_t bytes) {
-    std::vector<std::string> words = {"--gpu-memory", fmt::format("{}B", bytes)};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
-  absl::StatusOr<ProgramPlan> plan = Run(question, with_memory(kRoom));
+  absl::StatusOr<ProgramPlan> plan = Run(question, more);
   // What is cached goes back when the memory is full: only a plan with the budget tells.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
                        plan->planned.needed() > budget_ &&
                        plan->planned.peak + plan->planned.context <= budget_;
   if (!may_fit) return plan;
-  std::erase(more, "--keep");
-  std::erase(more, first);
-  absl::StatusOr<ProgramPlan> within = Run(question, with_memory(budget_));
+  // Cold: the card of the process that plans begin with has the memory that it was started with.
+  absl::StatusOr<ProgramPlan> within = Run(question, {"--gpu-memory", fmt::format("{}B", budget_)});
   return within.ok() && within->planned.FitsInto(budget_) ? within : plan;
 }
 

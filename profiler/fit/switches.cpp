@@ -13,7 +13,7 @@ using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
 constexpr double kWorth = 0.002;  // of the budget: a switch that saves less is none
-constexpr double kDoubt = 1.25;   // how far a switch may do better than expected
+constexpr double kDoubt = 1.25;   // how far switches may do better than expected
 
 // One way down: switches are added, those first that save most alone, until it fits.
 struct Way {
@@ -33,11 +33,12 @@ class Search {
 
   absl::StatusOr<SwitchesFitted> Run() {
     if (const absl::Status status = Singles(); !status.ok()) return status;
+    std::vector<Way> ways;
     for (const Changes level : kLevels) {
       if (Fitting() >= s_.proposals && Fit().front().changes <= level) break;
-      std::vector<Way> ways = {WayOf(level, "")};
-      if (const absl::Status status = Descend(ways); !status.ok()) return status;
+      ways.push_back(WayOf(level, ""));
     }
+    if (const absl::Status status = Descend(ways); !status.ok()) return status;
     // Another way in place of what the ones that were found rest on.
     for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
       if (!Used(i)) continue;
@@ -94,8 +95,9 @@ class Search {
   }
   bool MayDo(size_t i) const {
     const std::optional<uint64_t>& expected = s_.switches[i].expected;
+    constexpr double kLittleDoubt = 1.15;
     return !expected ||
-           static_cast<double>(*expected) * kDoubt >= static_cast<double>(Missing(s_.start));
+           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
   }
   // Of several values of one name the one that saves just enough, with some to spare.
   bool OtherValueFirst(size_t i) const {

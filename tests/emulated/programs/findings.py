@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 parser = argparse.ArgumentParser()
 parser.add_argument("case")
 parser.add_argument("--right", action="store_true")
+parser.add_argument("--call-without-cache", action="store_true")
 parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
@@ -181,7 +182,8 @@ def keys_and_values():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for _ in range(arguments.steps):
         tokens = torch.randint(0, 256, (8, 512)).cuda()
-        model(input_ids=tokens, labels=tokens).loss.backward()
+        more = {"use_cache": False} if arguments.call_without_cache else {}
+        model(input_ids=tokens, labels=tokens, **more).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 

@@ -204,6 +204,8 @@ def main():
                 continue
             results[program["name"]] = runner.run(program, results.get(program["name"]))
             text = json.dumps(results, indent=1) + "\n"
+            for folder in (options.sources, options.work):  # of this computer
+                text = text.replace("%s/" % folder.resolve(), "")
             options.results.write_text(text, encoding="utf-8") if options.results else print(text)
     finally:
         shutil.rmtree(runner.scratch, ignore_errors=True)

@@ -151,7 +151,7 @@ class NoUseCache(Toggle):
         if part is None:
             self.refuse("the model has no config.use_cache")
         elif part in self.seen or part.config.use_cache:
-            self.candidate = True
+            self.candidate = part in self.seen  # its first call has begun already, without the hook
             if part not in self.seen:
                 self.seen.add(part)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
