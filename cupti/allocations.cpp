@@ -28,6 +28,7 @@
 #include <thread>
 
 #include "cupti/mapped_file.h"
+#include "cupti/operators.h"
 #include "cupti/stacks.h"
 #include "profiler/program/history_tail.h"
 
@@ -165,7 +166,7 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->stack = row.stack;
   // Rows are told of in their order, each by who finds it done: whoever did the one before, or who
   // does it. In one order for all, so that one of the two sees the other.
-  std::atomic_ref(place->done).store(1);
+  std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&
        std::atomic_ref(tail->row(rows)->done).load() != 0;)
@@ -193,6 +194,7 @@ void Take(const Entry& entry) {
        .time_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec,
        .action = static_cast<uint8_t>(entry.action),
        .device = device,
+       .done = static_cast<uint16_t>(1 + OperatorHere()),
        .stack =
            stacks == nullptr ? 0 : stacks->Number(*static_cast<const Stacks::Context*>(context))});
   Leave(tail);
@@ -294,10 +296,10 @@ VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void
   return fits ? 1 : 0;
 }
 
-// Those that are new, with their names. 1: written. Likewise.
+// Those that are new, with their names, and the operators. 1: written. Likewise.
 VRAMSCOPE_EXPORTED int vramscope_history_write_stacks(int fd) {
   Stacks* const stacks = g_stacks.load(std::memory_order_acquire);
-  return stacks == nullptr || stacks->Write(fd) ? 1 : 0;
+  return stacks == nullptr || (WriteOperators(fd) && stacks->Write(fd)) ? 1 : 0;
 }
 
 // Entries from here on go into that file, which is new; `keep`: the one before is a chunk. 1: it

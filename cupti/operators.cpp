@@ -5,9 +5,13 @@
 // from then on. Ranges that the program names itself are left alone.
 #include "cupti/operators.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,10 +40,31 @@ struct TextHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Operators of a thread, by name; what they are called in the client's table.
+// Of all threads, as the history numbers them. Never destroyed, like Thread.
+struct Numbers {
+  std::mutex changing;
+  std::unordered_map<std::string, uint16_t, TextHash, std::equal_to<>> known;
+  std::vector<std::string> names;  // from 1 on
+  size_t written = 0;
+  static Numbers& The() {
+    static auto* numbers = new Numbers;
+    return *numbers;
+  }
+};
+constinit thread_local uint16_t t_here = 0;
+
+// Operators of a thread, by name: what they are called in the client's table and in the history.
+struct Known {
+  uint32_t name;
+  uint16_t number;  // 0: what is asked for in it is another's
+};
+struct Open {
+  bool told;        // the client knows of it
+  uint16_t before;  // of t_here
+};
 struct Thread {
-  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> names;
-  std::vector<bool> told;  // of the ranges that are open: the client knows of it
+  std::unordered_map<std::string, Known, TextHash, std::equal_to<>> names;
+  std::vector<Open> open;
 };
 // Never destroyed: operators run while a thread, and the process, end.
 Thread& TheThread() {
@@ -47,24 +72,48 @@ Thread& TheThread() {
   return *thread;
 }
 
-uint32_t NumberOf(Thread& thread, std::string_view op) {
+// Those that only make room: aten::empty_strided in aten::_to_copy.
+bool MakesRoom(std::string_view op) {
+  for (const std::string_view front : {"aten::empty", "aten::new_empty", "aten::resize"})
+    if (op.starts_with(front)) return true;
+  return false;
+}
+
+uint16_t HistorysNumber(std::string_view op) {
+  constexpr size_t kMost = UINT16_MAX - 1;  // one more stands in a row
+  if (MakesRoom(op) || op.find_first_of("\"\\") != std::string_view::npos ||
+      std::any_of(op.begin(), op.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    return 0;
+  Numbers& numbers = Numbers::The();
+  std::lock_guard lock(numbers.changing);
+  const auto known = numbers.known.find(op);
+  if (known != numbers.known.end()) return known->second;
+  if (numbers.names.size() >= kMost) return 0;
+  numbers.names.emplace_back(op);
+  const auto number = static_cast<uint16_t>(numbers.names.size());
+  numbers.known.emplace(op, number);
+  return number;
+}
+
+Known NumberOf(Thread& thread, std::string_view op) {
   const auto known = thread.names.find(op);
   if (known != thread.names.end()) return known->second;
-  const uint32_t number = Client::The().Name(op).value;
+  const Known made = {Client::The().Name(op).value, HistorysNumber(op)};
   constexpr size_t kMostNames = size_t{1} << 16;
-  if (number != 0 && thread.names.size() < kMostNames) thread.names.emplace(op, number);
-  return number;
+  if (made.name != 0 && thread.names.size() < kMostNames) thread.names.emplace(op, made);
+  return made;
 }
 
 // As documented: the depth that it has, from 0.
 int Push(const char* name) {
   Thread& thread = TheThread();
   const std::string_view op = OperatorOfRange(name == nullptr ? "" : name);
-  const uint32_t number = op.empty() ? 0 : NumberOf(thread, op);
-  const bool tell = number != 0;
-  if (tell) Client::The().PushCause(ExternalId({number}, {}));
-  thread.told.push_back(tell);
-  return static_cast<int>(thread.told.size()) - 1;
+  const Known known = op.empty() ? Known{} : NumberOf(thread, op);
+  const bool tell = known.name != 0;
+  if (tell) Client::The().PushCause(ExternalId({known.name}, {}));
+  thread.open.push_back({tell, t_here});
+  if (known.number != 0) t_here = known.number;
+  return static_cast<int>(thread.open.size()) - 1;
 }
 
 // Of other forms: PyTorch's operators use none, but they are popped like the others.
@@ -73,10 +122,11 @@ int PushOther(const void*) { return Push(nullptr); }
 int Pop() {
   constexpr int kNothingOpen = -2;
   Thread& thread = TheThread();
-  if (thread.told.empty()) return kNothingOpen;
-  if (thread.told.back()) Client::The().PopCause();
-  thread.told.pop_back();
-  return static_cast<int>(thread.told.size());
+  if (thread.open.empty()) return kNothingOpen;
+  if (thread.open.back().told) Client::The().PopCause();
+  t_here = thread.open.back().before;
+  thread.open.pop_back();
+  return static_cast<int>(thread.open.size());
 }
 
 int TakeOver(ExportTable export_table) {
@@ -110,6 +160,27 @@ std::string_view OperatorOfRange(std::string_view range) {
   constexpr std::string_view kOfEngine = "autograd::engine::evaluate_function: ";
   if (op.starts_with(kOfEngine)) op.remove_prefix(kOfEngine.size());
   return op;
+}
+
+uint16_t OperatorHere() { return t_here; }
+
+bool WriteOperators(int fd) {
+  Numbers& numbers = Numbers::The();
+  std::lock_guard lock(numbers.changing);
+  std::string text;
+  for (; numbers.written < numbers.names.size(); ++numbers.written)
+    text.append("[\"o\",")
+        .append(std::to_string(numbers.written + 1))
+        .append(",\"")
+        .append(numbers.names[numbers.written])
+        .append("\"]\n");
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t put = write(fd, rest.data(), rest.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    rest.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
 }
 
 }  // namespace vramscope::cupti

@@ -359,8 +359,18 @@ ABOUT_PROGRAMS = """\
 Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and
 the peak of the program with the same change written by hand
 ([programs.json](../../tests/emulated/public/programs.json) has the programs, their arguments and
-the changes). Bytes. Models are public configurations without weights, data is made up. Not every
-program of programs.json has been run."""
+the changes). Bytes. Models are public configurations without weights, data is made up. Of some
+programs only the first toggles that are written by hand were planned. Seconds are those of a
+computer with two cores that was busy with other work."""
+
+
+def effect(row, one):
+    """What a toggle did, in words; "": its figures say it."""
+    if one.get("said"):
+        return "fails: " + " ".join(one["said"]).rpartition("status 1: ")[2]
+    if one["why"] or "saves" not in one:
+        return one["why"]
+    return "had no effect" if one["saves"] * 1000 <= row["peak"] else ""
 
 
 def programs(root):
@@ -381,12 +391,16 @@ def programs(root):
             equal += hand is not None and hand == one["peak"]
             peak, saves = (f"{one[key]:,}" if key in one else "" for key in ("peak", "saves"))
             by_hand = "" if hand is None else "equal" if hand == one["peak"] else f"{hand:,}"
-            rows.append(("", one["toggle"], peak, saves, by_hand, one["why"]))
+            if one.get("said"):
+                peak = saves = ""
+            rows.append(("", one["toggle"], peak, saves, by_hand, effect(row, one)))
     columns = ("program", "toggle", "peak", "saves", "by hand", "")
     for name, row in figures.items():
-        for one in row.get("fit", {}).get("proposals", []):
+        fit = row.get("fit") or {}
+        for one in fit.get("proposals", []):
             fits = "fits" if one["fits"] else "does not fit"
-            what = f"fit into {row['fit']['budget']}: {fits}"
+            took = f"{fit['plans']} plans in {fit['seconds']:.0f} s"
+            what = f"fit into {fit['budget']}: {fits} ({took})"
             rows.append((name, " + ".join(one["toggles"]), f"{one['needed']:,}", "", "", what))
     summary = f"{written} changes were written by hand: {equal} have the toggle's peak to the byte."
     return page(title, ABOUT_PROGRAMS, summary, table(columns, rows))

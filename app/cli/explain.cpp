@@ -19,6 +19,7 @@ using trace::EventIndex;
 
 struct Options {
   std::string file, at, page;
+  bool findings = false;  // --page findings
   int64_t event = -1;
   std::string sort = "held";
   size_t top = 20;
@@ -125,13 +126,15 @@ void DeclareExplain(CLI::App* command, Context& context) {
       command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
-  command
-      ->add_option("--page", options->page,
-                   "only findings, fragmentation, segments, reclaim, leaks, sites or oom")
-      ->check(CLI::IsMember(
-                  {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
-                  .description(""))
-      ->type_name("PAGE");
+  CLI::Option* page =
+      command
+          ->add_option("--page", options->page,
+                       "only findings, fragmentation, segments, reclaim, leaks, sites or oom")
+          ->check(CLI::IsMember(
+                      {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
+                      .description(""))
+          ->type_name("PAGE");
+  command->add_flag("--findings", options->findings, "short for --page findings")->excludes(page);
   command
       ->add_option("--sort", options->sort,
                    "call sites by held (bytes times time), count, bytes, life or peak")
@@ -146,7 +149,10 @@ void DeclareExplain(CLI::App* command, Context& context) {
   command->add_flag("--no-replay", options->no_replay, "leave out what is computed by replay");
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &context] { context.exit_code = Execute(*options); });
+  command->callback([options, &context] {
+    if (options->findings) options->page = "findings";
+    context.exit_code = Execute(*options);
+  });
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "app/cli/mcp/child.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/scratch_folder.h"
+#include "profiler/setup/install_folder.h"
 
 namespace vramscope::cli {
 namespace {
@@ -227,13 +228,12 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   if (OnPath(all.python_).empty())
     return absl::InvalidArgumentError(
         i18n::Format("--with: there is no '{}' on the PATH", all.python_));
-  const std::string cache = CacheFolder();
+  all.parent_ = EnvironmentsFolder();
   // A colon ends a folder of PYTHONPATH.
-  if (cache.empty() || cache.find(':') != std::string::npos)
+  if (all.parent_.empty() || all.parent_.find(':') != std::string::npos)
     return absl::InvalidArgumentError(
         i18n::Text("--with: no folder for environments; set XDG_CACHE_HOME to a folder without a "
                    "colon in its name"));
-  all.parent_ = cache + "/vramscope/environments";
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
       all.python_, {"-c", kFacts}, {}, "", [] { return false; }, [] {});
   if (!outcome.ok()) return outcome.status();
@@ -308,6 +308,41 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   if ((errno == EEXIST || errno == ENOTEMPTY) && fs::is_directory(folder, error))
     return absl::OkStatus();
   return absl::InternalError(fmt::format("{}: {}", folder, std::strerror(errno)));
+}
+
+std::string EnvironmentsFolder() {
+  const std::string cache = CacheFolder();
+  return cache.empty() ? "" : cache + "/vramscope/environments";
+}
+
+std::vector<KeptEnvironment> KeptEnvironments() {
+  std::vector<KeptEnvironment> kept;
+  std::error_code none;
+  const std::string folder = EnvironmentsFolder();
+  if (folder.empty()) return kept;
+  for (fs::directory_iterator one(folder, none), end; one != end; one.increment(none)) {
+    const std::string name = one->path().filename().string();
+    if (name.find("==") == std::string::npos || one->is_symlink(none) || !one->is_directory(none))
+      continue;
+    kept.push_back({name, one->path().string(), setup::BytesBelow(one->path().string())});
+    if (kept.size() >= kMostPackages) break;
+  }
+  std::ranges::sort(kept, {}, &KeptEnvironment::name);
+  return kept;
+}
+
+absl::StatusOr<uint64_t> RemoveEnvironments() {
+  const std::string folder = EnvironmentsFolder();
+  if (folder.empty()) return 0;
+  std::error_code error;
+  if (fs::is_symlink(folder, error))
+    return absl::FailedPreconditionError(
+        i18n::Format("{} is a link and stays: delete what it names by hand", folder));
+  if (!fs::is_directory(folder, error)) return 0;
+  const uint64_t bytes = setup::BytesBelow(folder);
+  fs::remove_all(folder, error);
+  if (error) return absl::InternalError(fmt::format("{}: {}", folder, error.message()));
+  return bytes;
 }
 
 }  // namespace vramscope::cli

@@ -12,6 +12,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,16 @@ class ProgramEnvironments {
   std::string key_;                 // of the interpreter and what is installed in it
   std::vector<std::string> torch_;  // "torch==2.9.0+cu130", ...: what has to stay
 };
+
+// Those that are kept, of whatever Python.
+struct KeptEnvironment {
+  std::string name;  // "transformers==4.51.0-cpython-311-0123456789ab"
+  std::string folder;
+  uint64_t bytes = 0;
+};
+std::string EnvironmentsFolder();  // "": there is no place for one
+std::vector<KeptEnvironment> KeptEnvironments();
+// Deletes them, and what interrupted ones have left. Bytes that were there.
+absl::StatusOr<uint64_t> RemoveEnvironments();
 
 }  // namespace vramscope::cli

@@ -71,7 +71,8 @@ class ProgramFit {
                              .budget = budget_,
                              .switches = switches_,
                              .excluded = [&](size_t a, size_t b) { return Excluded(a, b); },
-                             .plan = [&](const auto& sets) { return Plan(sets); }};
+                             .plan = [&](const auto& sets) { return Plan(sets); },
+                             .at_once = ProgramPlans::SideBySide()};
     search.patience = std::chrono::milliseconds(
         static_cast<int64_t>(1000 * std::max(0.0, options_.patience - SecondsSince(begin_))));
     absl::StatusOr<fit::SwitchesFitted> fitted = fit::FitSwitches(search);
@@ -109,12 +110,32 @@ class ProgramFit {
         return !on.on || program::WhyExcluded(all_, on.name, report.name).empty();
       });
       if (!goes_with_given) continue;
-      for (const std::string& value : report.proposals)
-        switches_.push_back({.name = report.name,
-                             .value = value,
-                             .changes = ChangesOf(*toggle),
-                             .slow = toggle->slow});
+      for (size_t i = 0; i < report.proposals.size(); ++i)
+        switches_.push_back(
+            {.name = report.name,
+             .value = report.proposals[i],
+             .changes = ChangesOf(*toggle),
+             .slow = toggle->slow,
+             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1)});
     }
+  }
+
+  // What the toggle may save of this program's peak. None: it does not say what it lessens.
+  std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
+    if (toggle.lessens.empty() || start_.categories.empty()) return std::nullopt;
+    if (!toggle.lessens_in.empty() && toggle.lessens_in != start_.peak_phase) return 0;
+    double bytes = 0;
+    for (const auto& [name, part] : toggle.lessens) {
+      const auto there = start_.categories.find(name);
+      if (there != start_.categories.end()) bytes += part * static_cast<double>(there->second);
+      if (name == "cached" && start_.planned.reserved > start_.planned.peak)
+        bytes += part * static_cast<double>(start_.planned.reserved - start_.planned.peak);
+    }
+    return static_cast<uint64_t>(bytes * share);
+  }
+  // Less than a thousandth of what the program needs: what rounding of blocks alone makes.
+  bool HasEffect(const Planned& planned) const {
+    return planned.needed() + start_.planned.needed() / 1000 < start_.planned.needed();
   }
 
   absl::StatusOr<std::vector<Planned>> Plan(const std::vector<fit::SwitchSet>& sets) {
@@ -167,10 +188,16 @@ class ProgramFit {
         row.update(PlannedJson(single.planned));
         row["saves"] = static_cast<int64_t>(start_.planned.needed()) -
                        static_cast<int64_t>(single.planned.needed());
+        row["effect"] = HasEffect(single.planned);
       }
       row["error"] = single.planned.ok() ? Json() : Json(single.planned.error);
       json["single"].push_back(std::move(row));
     }
+    json["not_planned"] = Json::array();
+    for (const size_t i : NotPlanned(fitted))
+      json["not_planned"].push_back(
+          {{"toggle", TextOf(i)},
+           {"expected", switches_[i].expected ? Json(*switches_[i].expected) : Json()}});
     json["does_not_apply"] = Json::array();
     for (const ToggleReport& report : start_.toggles)
       if (!report.on && !report.applies())
@@ -217,25 +244,14 @@ class ProgramFit {
       text += "No toggle applies to this program, or none could be planned.\n\n";
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
       text += ProposalText(i + 1, fitted.proposals[i]);
-    Table table({{"Alone", Table::kLeft, true},
-                 {"Saves", Table::kRight},
-                 {"Time", Table::kRight},
-                 {"The training"},
-                 {"Not planned"}});
-    for (const SwitchProposal& single : fitted.singles) {
-      const Planned& planned = single.planned;
-      const std::string name = TextOf(single.set.front());
-      if (!planned.ok()) {
-        table.Row({name, "", "", std::string(Meaning(single.changes)), Printable(planned.error)});
-        continue;
-      }
-      table.Row({name,
-                 SignedBytes(static_cast<int64_t>(planned.needed()) -
-                             static_cast<int64_t>(start_.planned.needed())),
-                 fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
-                 ""});
+    if (!fitted.singles.empty()) text += SinglesText(fitted);
+    const std::vector<size_t> others = NotPlanned(fitted);
+    if (!others.empty()) {
+      std::vector<std::string> names;
+      for (const size_t i : others) names.push_back(TextOf(i));
+      text += fitted.singles.empty() ? "" : "\n";
+      text += Prose(fmt::format("Not planned alone: {}.", fmt::join(names, ", ")));
     }
-    text += table.Text();
     if (!plans_.cold().empty())
       text += "\n" +
               Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
@@ -251,6 +267,35 @@ class ProgramFit {
                            fitted.cut_short ? ", then the time was up (--patience): there may be "
                                               "others that fit"
                                             : ""));
+  }
+  std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {
+    std::vector<size_t> others;
+    for (size_t i = 0; i < switches_.size(); ++i)
+      if (std::ranges::none_of(fitted.singles,
+                               [&](const SwitchProposal& one) { return one.set.front() == i; }))
+        others.push_back(i);
+    return others;
+  }
+  std::string SinglesText(const fit::SwitchesFitted& fitted) const {
+    Table table({{"Alone", Table::kLeft, true},
+                 {"Needs", Table::kRight},
+                 {"Time", Table::kRight},
+                 {"The training"},
+                 {""}});
+    for (const SwitchProposal& single : fitted.singles) {
+      const Planned& planned = single.planned;
+      const std::string name = TextOf(single.set.front());
+      if (!planned.ok()) {
+        table.Row({name, "", "", std::string(Meaning(single.changes)), Printable(planned.error)});
+        continue;
+      }
+      table.Row({name,
+                 SignedBytes(static_cast<int64_t>(planned.needed()) -
+                             static_cast<int64_t>(start_.planned.needed())),
+                 fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
+                 HasEffect(planned) ? "" : "had no effect"});
+    }
+    return table.Text();
   }
   static std::string_view Meaning(run::Changes changes) {
     constexpr std::string_view kNames[] = {"stays", "other rounding", "another one"};

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "app/cli/mcp/child.h"
@@ -16,10 +17,10 @@
 namespace vramscope::cli {
 namespace {
 
-constexpr unsigned kMostSideBySide = 4;
 constexpr auto kTick = std::chrono::milliseconds(50);
 // Of the card that is planned on: a program that finds none has told nothing of what it needs.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
+constexpr char kModules[] = "/first/modules.json";  // in the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
 // The last error that the child printed.
@@ -31,6 +32,14 @@ std::string ErrorOf(const mcp::ChildOutcome& outcome) {
 
 uint64_t BytesAt(const Json& json, const char* key) {
   return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>() : 0;
+}
+
+std::map<std::string, uint64_t> CategoriesOf(const Json& json) {
+  std::map<std::string, uint64_t> categories;
+  if (json.contains("peak_by_category") && json["peak_by_category"].is_object())
+    for (const auto& [name, bytes] : json["peak_by_category"].items())
+      if (bytes.is_number_unsigned()) categories[name] = bytes.get<uint64_t>();
+  return categories;
 }
 
 }  // namespace
@@ -71,6 +80,8 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
   plan.planned.context = BytesAt(json, "device_context");
   plan.planned.step_ms = json.value("step_ms", 0.0);
   plan.planned.out_of_memory = json.value("out_of_memory", false) && !json.value("went_on", false);
+  plan.categories = CategoriesOf(json);
+  plan.peak_phase = json["peak"].value("phase", "");
   if (json.contains("toggles")) plan.toggles = program::ParseToggleReports(json["toggles"].dump());
   if (json.contains("program") && json["program"].is_object() && json["program"].contains("cold") &&
       json["program"]["cold"].is_string())
@@ -88,9 +99,7 @@ PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {
   PlanFigures figures{.peak = plan.planned.peak,
                       .reserved = plan.planned.reserved,
                       .needed = plan.planned.needed()};
-  if (json.contains("peak_by_category") && json["peak_by_category"].is_object())
-    for (const auto& [name, bytes] : json["peak_by_category"].items())
-      if (bytes.is_number_unsigned()) figures.categories[name] = bytes.get<uint64_t>();
+  figures.categories = CategoriesOf(json);
   return figures;
 }
 
@@ -117,12 +126,20 @@ ProgramPlans::ProgramPlans(const ProgramOptions& options, uint64_t budget,
     if (toggle.before_torch) reads_environment_.insert(toggle.name);
 }
 
-void ProgramPlans::Serve(const std::vector<std::string>& command) {
+size_t ProgramPlans::SideBySide() {
+  return std::min(kMostSideBySide, std::max(2u, std::thread::hardware_concurrency()));
+}
+
+void ProgramPlans::StartServer(const std::vector<std::string>& command) {
   asked_ = true;
   std::vector<std::string> words = words_;
   std::erase(words, "--all-toggles");
   words.insert(words.end(), {"--gpu-memory", fmt::format("{}B", kRoom)});
-  server_.Start(std::move(words), command, scratch_->path() + "/first/modules.json");
+  server_.Start(std::move(words), command, scratch_->path() + kModules);
+}
+
+void ProgramPlans::AwaitServer() {
+  awaited_ = true;
   const auto until = std::chrono::steady_clock::now() + kImportsWithin;
   while (!server_.Settled() && std::chrono::steady_clock::now() < until) {
     if (progress) progress(0, 0);
@@ -132,7 +149,7 @@ void ProgramPlans::Serve(const std::vector<std::string>& command) {
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
-                                              const std::string& first) const {
+                                              const std::string& first) {
   std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", kRoom)};
   const bool cold = std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
     return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
@@ -145,12 +162,14 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
                        plan->planned.needed() > budget_ &&
                        plan->planned.peak + plan->planned.context <= budget_;
   if (!may_fit) return plan;
+  // Cold: the card of the process that plans begin with has the memory that it was started with.
   absl::StatusOr<ProgramPlan> within = Run(question, {"--gpu-memory", fmt::format("{}B", budget_)});
   return within.ok() && within->planned.FitsInto(budget_) ? within : plan;
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
-                                              const std::vector<std::string>& more) const {
+                                              const std::vector<std::string>& more) {
+  ++plans_;
   std::vector<std::string> words = words_;
   words.insert(words.end(), more.begin(), more.end());
   for (const std::string& toggle : question.toggles)
@@ -189,8 +208,9 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
       scratch_ = *std::move(scratch);
       first = scratch_->path() + "/first";
     }
-  } else if (scratch_ != nullptr && !asked_ && !open.empty()) {
-    Serve(open.front().command);
+  } else if (scratch_ != nullptr && !awaited_ && !open.empty()) {
+    if (!asked_) StartServer(open.front().command);
+    AwaitServer();
   }
   std::vector<absl::StatusOr<ProgramPlan>> answers(open.size(), absl::UnknownError(""));
   std::atomic<size_t> next{0}, done{0};
@@ -200,12 +220,14 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
       ++done;
     }
   };
-  const size_t wanted = std::min<size_t>(
-      {open.size(), kMostSideBySide, std::max(2u, std::thread::hardware_concurrency())});
+  const size_t wanted = std::min(open.size(), SideBySide());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
   while (done < open.size()) {
     if (progress) progress(done, open.size());
+    std::error_code none;
+    if (!first.empty() && !asked_ && std::filesystem::exists(scratch_->path() + kModules, none))
+      StartServer(open.front().command);
     std::this_thread::sleep_for(kTick);
   }
   threads.clear();

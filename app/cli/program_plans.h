@@ -11,6 +11,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,6 +37,8 @@ struct ProgramQuestion {
 
 struct ProgramPlan {
   fit::Planned planned;  // its error: why there is no plan, or why it says nothing of the question
+  std::map<std::string, uint64_t> categories;  // at the peak
+  std::string peak_phase;                      // "backward"
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // all of them
   Json assumptions = Json::array();
@@ -52,11 +55,15 @@ class ProgramPlans {
   ProgramPlans(const ProgramPlans&) = delete;
   ProgramPlans& operator=(const ProgramPlans&) = delete;
 
+  static constexpr unsigned kMostSideBySide = 4;
+  // How many are made side by side.
+  static size_t SideBySide();
+
   // In their order. An error: the program cannot be started.
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // several times a second
-  int plans() const { return static_cast<int>(known_.size()); }
+  int plans() const { return plans_; }  // that were made, those with less memory among them
   // Why plans began cold; "": all but the first began warm, or there was the first alone.
   const std::string& cold() const { return cold_; }
   // What the process that plans begin with holds of this computer's memory; 0: there is none.
@@ -64,11 +71,13 @@ class ProgramPlans {
 
  private:
   // `first`: a folder that keeps what it writes; "": none does.
-  absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first) const;
+  absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first);
   absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
-                                  const std::vector<std::string>& more) const;
-  // Starts the process that later plans begin with.
-  void Serve(const std::vector<std::string>& command);
+                                  const std::vector<std::string>& more);
+  // Starts the process that later plans begin with as soon as the first one has said what it
+  // imports, which is long before it ends; waits until that process is ready.
+  void StartServer(const std::vector<std::string>& command);
+  void AwaitServer();
 
   std::vector<std::string> words_;           // of `plan`, before "--"
   std::set<std::string> reads_environment_;  // toggles: PyTorch reads them when it is imported
@@ -76,7 +85,8 @@ class ProgramPlans {
   const uint64_t budget_;
   const bool may_serve_;
   std::unique_ptr<program::ScratchFolder> scratch_;
-  bool asked_ = false;
+  bool asked_ = false, awaited_ = false;
+  std::atomic<int> plans_{0};
   std::string cold_;
   ProgramServer server_;
 };

@@ -1,4 +1,5 @@
-// `setup`: LibTorch for the embedded loop: downloaded, removed, or where it is.
+// `setup`: LibTorch for the embedded loop: downloaded, removed, or where it is; and the
+// environments that `plan --with` keeps.
 #include <absl/strings/str_join.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "app/cli/program_environments.h"
 #include "app/cli/qt_core.h"
 #include "app/cli/signal_catcher.h"
 #include "profiler/base/i18n.h"
@@ -32,7 +34,7 @@ constexpr int kLineSeconds = 30;  // between two lines where stderr is no termin
 constexpr int kLockPollMs = 500;
 
 struct Options {
-  bool yes = false, remove = false, status = false, json = false;
+  bool yes = false, remove = false, status = false, environments = false, json = false;
 };
 
 uint64_t BytesToDownload() {
@@ -42,6 +44,20 @@ uint64_t BytesToDownload() {
 }
 
 uint64_t BytesThere() { return setup::BytesBelow(setup::DataFolder() + "/downloads"); }
+
+Json EnvironmentsJson() {
+  Json rows = Json::array();
+  for (const KeptEnvironment& one : KeptEnvironments())
+    rows.push_back({{"name", one.name}, {"folder", one.folder}, {"bytes", one.bytes}});
+  return rows;
+}
+
+std::string EnvironmentsText() {
+  std::string text;
+  for (const KeptEnvironment& one : KeptEnvironments())
+    text += fmt::format("{:>10}  {}\n", run::FormatBytes(one.bytes), one.name);
+  return text;
+}
 
 Json StateJson(const setup::LibTorch& torch) {
   Json others = Json::array();
@@ -56,6 +72,7 @@ Json StateJson(const setup::LibTorch& torch) {
           {"download_bytes", BytesToDownload()},
           {"downloaded_bytes", BytesThere()},
           {"unpacked_bytes", setup::kUnpackedBytes},
+          {"environments", EnvironmentsJson()},
           {"possible", never.empty()},
           {"why_not", never.empty() ? Json(nullptr) : Json(never)}};
 }
@@ -82,7 +99,17 @@ std::string StateText(const setup::LibTorch& torch) {
     text += Prose(fmt::format("{} of an interrupted download are kept in {}/downloads",
                               run::FormatBytes(there), setup::DataFolder())) +
             "\n";
+  if (const std::string kept = EnvironmentsText(); !kept.empty())
+    text += Prose(fmt::format("environments of `plan --with` in {}:", EnvironmentsFolder())) +
+            "\n" + kept;
   return text;
+}
+
+ExitCode ShowEnvironments(bool json) {
+  if (json)
+    return PrintJson({{"folder", EnvironmentsFolder()}, {"environments", EnvironmentsJson()}});
+  const std::string text = EnvironmentsText();
+  return PrintText(text.empty() ? "no environments are kept\n" : text);
 }
 
 ExitCode ShowState(bool json) {
@@ -91,20 +118,30 @@ ExitCode ShowState(bool json) {
   return printed != kDone ? printed : torch.found() ? kDone : kNo;
 }
 
-ExitCode Remove(bool json) {
+ExitCode Remove(bool environments_alone, bool json) {
   const std::string data = setup::DataFolder();
   std::error_code none;
+  const absl::StatusOr<uint64_t> of_environments = RemoveEnvironments();
+  if (!of_environments.ok()) return ReportError(of_environments.status());
   uint64_t bytes = 0;
-  if (!data.empty() && fs::is_directory(data, none)) {
+  if (!environments_alone && !data.empty() && fs::is_directory(data, none)) {
     const absl::StatusOr<setup::InstallFolder> folder = setup::InstallFolder::Lock(data);
     if (!folder.ok()) return ReportError(folder.status());
     const absl::StatusOr<uint64_t> removed = folder->Remove();
     if (!removed.ok()) return ReportError(removed.status());
     bytes = *removed;
   }
-  if (json) return PrintJson({{"removed_bytes", bytes}, {"folder", data}});
-  return PrintText(bytes == 0 ? "nothing was there to remove\n"
-                              : fmt::format("removed {} from {}\n", run::FormatBytes(bytes), data));
+  if (json)
+    return PrintJson({{"removed_bytes", bytes},
+                      {"folder", data},
+                      {"removed_environments_bytes", *of_environments},
+                      {"environments_folder", EnvironmentsFolder()}});
+  std::string text;
+  if (bytes > 0) text += fmt::format("removed {} from {}\n", run::FormatBytes(bytes), data);
+  if (*of_environments > 0)
+    text += fmt::format("removed {} of environments from {}\n", run::FormatBytes(*of_environments),
+                        EnvironmentsFolder());
+  return PrintText(text.empty() ? "nothing was there to remove\n" : text);
 }
 
 // Whether the user wants it; only a terminal can be asked.
@@ -223,17 +260,25 @@ ExitCode Install(const Options& options) {
 
 ExitCode Execute(const Options& options) {
   if (options.status) return ShowState(options.json);
-  if (options.remove) return Remove(options.json);
+  if (options.remove) return Remove(options.environments, options.json);
+  if (options.environments) return ShowEnvironments(options.json);
   return Install(options);
 }
 
 void DeclareSetup(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_flag("-y,--yes", options->yes, "download without asking");
-  CLI::Option* remove =
-      command->add_flag("--remove", options->remove, "delete everything that was downloaded");
-  command->add_flag("--status", options->status, "say where it is; exit status 1: it is missing")
-      ->excludes(remove);
+  CLI::Option* remove = command->add_flag(
+      "--remove", options->remove,
+      "delete everything that was downloaded, and the environments of plan --with");
+  CLI::Option* status =
+      command
+          ->add_flag("--status", options->status, "say where it is; exit status 1: it is missing")
+          ->excludes(remove);
+  command
+      ->add_flag("--environments", options->environments,
+                 "list the environments that plan --with keeps; with --remove: delete them alone")
+      ->excludes(status);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Files are checked against pinned SHA-256 sums. Steered by: XDG_DATA_HOME (where it goes),\n"

@@ -120,7 +120,8 @@ Json TogglesJson(const std::vector<ToggleReport>& reports, bool all) {
                     {"why", report.why},
                     {"overridden", report.overridden},
                     {"change", changes},
-                    {"proposals", proposals}});
+                    {"proposals", proposals},
+                    {"shares", report.shares}});
   }
   return json;
 }

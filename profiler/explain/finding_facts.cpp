@@ -117,6 +117,19 @@ std::string FindingFacts::Where(const Pile& pile) const {
   return most == by_module.end() ? "" : std::string(trace.String({most->first}));
 }
 
+std::string FindingFacts::CallerOf(trace::AllocationId id) const {
+  const trace::StackId stack = trace.events.StackOf(trace.allocations.alloc_event[id.value]);
+  if (stack.value == 0) return "";
+  const analysis::SiteNames names(trace);
+  for (const uint32_t frame : trace.stacks.Frames(stack)) {
+    if (!names.OfPython(frame)) continue;
+    const bool of_torch =
+        trace.String(trace.stacks.file[frame]).find("/torch/") != std::string_view::npos;
+    return of_torch ? "" : names.FrameName(frame);
+  }
+  return "";
+}
+
 bool FindingFacts::RanOutOfMemory() const {
   for (EventIndex i = 0; i < trace.events.size(); ++i)
     if (trace.events.kind[i] == trace::EventKind::kOutOfMemory) return true;

@@ -97,6 +97,9 @@ class FindingFacts {
 
   // "train.py:88 main" that made most of it; without stacks its module, else "".
   std::string Where(const Pile& pile) const;
+  // "tuners_utils.py:1421 _cast_input_dtype" that called the operator by itself; "": a function of
+  // PyTorch's did, or there are no stacks.
+  std::string CallerOf(trace::AllocationId id) const;
   // Whether the block is still there when that step ends; false where the step is not in the trace.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;

@@ -11,6 +11,7 @@
 #include "profiler/base/i18n.h"
 #include "profiler/explain/finding_facts.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/ungraded.h"
 
 namespace vramscope::explain {
 namespace {
@@ -129,6 +130,19 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
                   i18n::Format("{} are outputs of the forward pass that a variable holds through "
                                "backward; autograd does not need them",
                                FormatBytes(pile.bytes)));
+}
+
+// Made in the first step and there when a later one is over: a variable of the loop is not.
+MaybeFinding MadeInFirstStep(const FindingFacts& f) {
+  if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
+  const int32_t first = f.steps.front().index;
+  const Pile pile = f.Collect([&](const LiveBlock& block) {
+    return block.step == first && f.peak.context.step > first && !Stays(block.category) &&
+           f.IsHeldAfter(block.id, f.peak.context.step);
+  });
+  return OfBlocks(f, pile, kSmallShare,
+                  i18n::Format("{} at the peak were made in step {} and are still held",
+                               FormatBytes(pile.bytes), first));
 }
 
 MaybeFinding OldGradients(const FindingFacts& f) {
@@ -259,12 +273,17 @@ MaybeFinding LoadPeak(const FindingFacts& f) {
 
 // ---- What is made twice -------------------------------------------------------------------------
 
-MaybeFinding LogitsCopies(const FindingFacts& f) {
+uint64_t BytesOfLogits(const FindingFacts& f) {
   uint64_t size = 0;
   for (const LiveBlock& block : f.live)
     if (Contains(f.Op(block.id), "log_softmax") ||
         f.HasFrame(block.id, "torch/nn/functional.py", "cross_entropy"))
       size = std::max(size, block.bytes);
+  return size;
+}
+
+MaybeFinding LogitsCopies(const FindingFacts& f) {
+  const uint64_t size = BytesOfLogits(f);
   if (size == 0) return std::nullopt;
   const auto of_loss = [&](const LiveBlock& block) {
     return (block.bytes == size || block.bytes * 2 == size) && !Stays(block.category) &&
@@ -279,6 +298,28 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 }
 
 bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
+
+// What a tensor was converted from may be gone: the operator alone tells. Casts that the program or
+// a library asks for: those that autocast makes are within functions of PyTorch's. Copies of the
+// logits are a finding of their own.
+MaybeFinding DtypeCopies(const FindingFacts& f) {
+  const uint64_t logits = BytesOfLogits(f);
+  std::map<std::string, uint64_t> makers;
+  const Pile pile = f.Collect([&](const LiveBlock& block) {
+    if (!IsCast(f.Op(block.id)) || !IsForward(block.phase) || Stays(block.category) ||
+        block.step != f.peak.context.step || block.bytes == logits || block.bytes * 2 == logits)
+      return false;
+    const std::string maker = f.CallerOf(block.id);
+    if (!maker.empty()) makers[maker] += block.bytes;
+    return !maker.empty();
+  });
+  if (makers.empty()) return std::nullopt;
+  const auto most =
+      std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
+  return OfBlocks(f, pile, kMediumShare,
+                  i18n::Format("{} are copies of tensors in another type, most of them made in {}",
+                               FormatBytes(pile.bytes), most->first));
+}
 
 // Half the size of a parameter, made in a forward pass and shared by all of it. Where operators are
 // not recorded, half the size alone is no proof: most of the weights have to have such a block.
@@ -403,6 +444,18 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
                               FormatBytes(frozen)));
 }
 
+MaybeFinding NoGradient(const FindingFacts& f) {
+  uint64_t without = 0, of = 0, bytes = 0;
+  for (const trace::Marker& marker : f.trace.markers)
+    if (trace::ParseUngraded(f.trace.String(marker.name), without, of))
+      bytes = f.trace.events.bytes[marker.event];
+  if (without * 10 < of || without == 0) return std::nullopt;
+  return OfBytes(f, bytes, 0,
+                 i18n::Format("{} of {} trainable parameters got no gradient: {} of weights that "
+                              "the optimizer never changes",
+                              without, of, FormatBytes(bytes)));
+}
+
 MaybeFinding LargeBuffers(const FindingFacts& f) {
   const Pile pile =
       f.Collect([&](const LiveBlock& block) { return block.category == Category::kBuffer; });
@@ -474,6 +527,11 @@ constexpr Row kRows[] = {
                 "that are kept"),
       ""},
      RetainedGraph},
+    {{"made-in-first-step",
+      TEXT_MARK("at the peak, results of the first step that are still there when the step of the "
+                "peak is over"),
+      TEXT_MARK("del what only the first step needs, or keep it on the CPU"), ""},
+     MadeInFirstStep},
     {{"kept-from-before",
       TEXT_MARK(
           "at the peak, results of the forward or backward pass of an earlier step or micro-batch"),
@@ -537,6 +595,13 @@ constexpr Row kRows[] = {
       TEXT_MARK("torch_dtype=torch.bfloat16 at from_pretrained, or model.to(torch.bfloat16)"),
       "weights"},
      AutocastWeights},
+    {{"dtype-copies",
+      TEXT_MARK("at the peak, results of casts in the forward pass that autocast did not make, a "
+                "twentieth of the peak or more"),
+      TEXT_MARK("one type in the whole model: model.to(torch.bfloat16), adapters in the type of "
+                "the weights (autocast_adapter_dtype=False), no .float() of activations"),
+      "weights"},
+     DtypeCopies},
     {{"optimizer-temporaries",
       TEXT_MARK("the peak is in the optimizer step, with temporaries of its own"),
       TEXT_MARK("fused=True or foreach=False at the optimizer"), "optimizer-impl"},
@@ -557,6 +622,14 @@ constexpr Row kRows[] = {
       TEXT_MARK("less than a fifth of the weights are trained, and weights take 4 bytes each"),
       TEXT_MARK("torch_dtype=torch.bfloat16 at from_pretrained"), "weights"},
      FrozenInThirtyTwoBits,
+     false},
+    {{"no-gradient",
+      TEXT_MARK("a tenth or more of the trainable parameters of the optimizers got no gradient in "
+                "any step"),
+      TEXT_MARK("requires_grad_(False) where nothing is to be trained; else no detach() or "
+                "no_grad() between it and the loss"),
+      ""},
+     NoGradient,
      false},
     {{"large-buffers", TEXT_MARK("buffers take a twentieth of the peak or more"),
       TEXT_MARK("register_buffer only small tensors; build masks where they are needed"), ""},

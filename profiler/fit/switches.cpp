@@ -13,6 +13,7 @@ using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
 constexpr double kWorth = 0.002;  // of the budget: a switch that saves less is none
+constexpr double kDoubt = 1.25;   // how far switches may do better than expected
 
 // One way down: switches are added, those first that save most alone, until it fits.
 struct Way {
@@ -21,6 +22,8 @@ struct Way {
   SwitchSet set = {};
   Planned planned = {};
   std::vector<size_t> left = {};  // to be tried, in this order
+  SwitchSet next = {};            // what is planned now
+  bool by_one = false;            // several at once did not help
   bool done = false;
 };
 
@@ -31,7 +34,10 @@ class Search {
   absl::StatusOr<SwitchesFitted> Run() {
     if (const absl::Status status = Singles(); !status.ok()) return status;
     std::vector<Way> ways;
-    for (const Changes level : kLevels) ways.push_back(WayOf(level, ""));
+    for (const Changes level : kLevels) {
+      if (Fitting() >= s_.proposals && Fit().front().changes <= level) break;
+      ways.push_back(WayOf(level, ""));
+    }
     if (const absl::Status status = Descend(ways); !status.ok()) return status;
     // Another way in place of what the ones that were found rest on.
     for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
@@ -44,8 +50,9 @@ class Search {
   }
 
  private:
+  // Whether there is time for another round of plans: it takes about as long as the longest did.
   bool InTime() {
-    const bool in_time = Clock::now() < end_;
+    const bool in_time = Clock::now() + longest_ / 2 < end_;
     cut_short_ |= !in_time;
     return in_time;
   }
@@ -57,25 +64,64 @@ class Search {
     std::erase_if(sets,
                   [&](const SwitchSet& set) { return set.empty() || planned_.contains(set); });
     if (sets.empty()) return absl::OkStatus();
+    const Clock::time_point begin = Clock::now();
     absl::StatusOr<std::vector<Planned>> planned = s_.plan(sets);
+    longest_ = std::max(longest_, Clock::now() - begin);
     if (!planned.ok()) return planned.status();
     for (size_t i = 0; i < sets.size(); ++i) planned_[sets[i]] = (*planned)[i];
     return absl::OkStatus();
   }
 
+  // Those that may do alone, a few at a time, until as many fit as are wanted: what changes the
+  // training less first, of it what is expected to save most.
   absl::Status Singles() {
-    std::vector<SwitchSet> quick;
+    std::vector<size_t> order;
     for (size_t i = 0; i < s_.switches.size(); ++i)
-      if (!s_.switches[i].slow) quick.push_back({i});
-    return Plan(quick);
+      if (!s_.switches[i].slow && MayDo(i)) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](size_t i) {
+      return std::tuple(s_.switches[i].changes, OtherValueFirst(i), -Saves(i));
+    });
+    for (size_t i = 0; i < order.size() && Fitting() < s_.proposals; i += s_.at_once) {
+      if (i > 0 && !InTime()) break;
+      std::vector<SwitchSet> round;
+      for (size_t k = i; k < std::min(order.size(), i + s_.at_once); ++k)
+        round.push_back({order[k]});
+      if (const absl::Status status = Plan(std::move(round)); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  int64_t Missing(const Planned& planned) const {
+    return static_cast<int64_t>(planned.needed()) - static_cast<int64_t>(s_.budget);
+  }
+  bool MayDo(size_t i) const {
+    const std::optional<uint64_t>& expected = s_.switches[i].expected;
+    constexpr double kLittleDoubt = 1.15;
+    return !expected ||
+           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
+  }
+  // Of several values of one name the one that saves just enough, with some to spare.
+  bool OtherValueFirst(size_t i) const {
+    const auto enough = [&](size_t k) {
+      return static_cast<double>(Saves(k)) >= 1.1 * static_cast<double>(Missing(s_.start));
+    };
+    for (size_t k = 0; k < s_.switches.size(); ++k) {
+      if (k == i || s_.switches[k].name != s_.switches[i].name || !s_.switches[k].expected)
+        continue;
+      if (enough(k) ? !enough(i) || Saves(k) < Saves(i) : !enough(i) && Saves(k) > Saves(i))
+        return true;
+    }
+    return false;
   }
 
-  // What a switch saves by itself; of one that was not planned, or failed: nothing.
+  // What a switch saves by itself; of one that was not planned: as expected. One that failed saves
+  // nothing.
   int64_t Saves(size_t i) const {
     const auto at = planned_.find({i});
-    if (at == planned_.end() || !at->second.ok()) return 0;
+    if (at == planned_.end()) return static_cast<int64_t>(s_.switches[i].expected.value_or(0));
+    if (!at->second.ok()) return 0;
     return static_cast<int64_t>(s_.start.needed()) - static_cast<int64_t>(at->second.needed());
   }
+  bool Known(size_t i) const { return planned_.contains({i}) || s_.switches[i].expected; }
   bool Failed(size_t i) const {
     const auto at = planned_.find({i});
     return at != planned_.end() && !at->second.ok();
@@ -105,31 +151,57 @@ class Search {
     return set;
   }
 
+  // What is planned next of a way: one switch more, or as many as are expected to do. Where all of
+  // them together are far from doing there is no such way; only the last one is gone all the same,
+  // to say how far it goes.
+  void Step(Way& way) const {
+    std::erase_if(way.left,
+                  [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
+    way.done = way.done || way.left.empty() || Fits(way.planned);
+    if (way.done) return;
+    way.next = With(way.set, way.left.front());
+    if (way.by_one || !std::ranges::all_of(way.left, [&](size_t i) { return Known(i); })) return;
+    const int64_t missing = Missing(way.planned);
+    int64_t saves = 0;
+    way.next = way.set;
+    for (const size_t i : way.left) {
+      if (saves >= missing) break;
+      if (!GoesWith(way.next, i)) continue;
+      way.next = With(way.next, i);
+      saves += Saves(i);
+    }
+    way.done = way.level != Changes::kTraining &&
+               kDoubt * static_cast<double>(saves) < static_cast<double>(missing);
+  }
+
   // All ways a step at a time, so that their plans go side by side.
   absl::Status Descend(std::vector<Way>& ways) {
     while (InTime()) {
       std::vector<SwitchSet> next;
       for (Way& way : ways) {
-        while (!way.left.empty() && !GoesWith(way.set, way.left.front()))
-          way.left.erase(way.left.begin());
-        way.done = way.done || way.left.empty() || Fits(way.planned);
-        if (!way.done) next.push_back(With(way.set, way.left.front()));
+        Step(way);
+        if (!way.done) next.push_back(way.next);
       }
       if (next.empty()) break;
       if (const absl::Status status = Plan(next); !status.ok()) return status;
-      for (Way& way : ways) {
-        if (way.done) continue;
-        const SwitchSet set = With(way.set, way.left.front());
-        way.left.erase(way.left.begin());
-        const Planned& planned = planned_.at(set);
-        const double worth = static_cast<double>(s_.budget) * kWorth;
-        const bool helps =
-            planned.ok() && (Fits(planned) || static_cast<double>(planned.needed()) + worth <
-                                                  static_cast<double>(way.planned.needed()));
-        if (helps) way.set = set, way.planned = planned;
-      }
+      for (Way& way : ways)
+        if (!way.done) Took(way);
     }
     return Prune(ways);
+  }
+  void Took(Way& way) const {
+    const Planned& planned = planned_.at(way.next);
+    const double worth = static_cast<double>(s_.budget) * kWorth;
+    const bool helps =
+        planned.ok() && (Fits(planned) || static_cast<double>(planned.needed()) + worth <
+                                              static_cast<double>(way.planned.needed()));
+    if (!helps && way.next.size() > way.set.size() + 1) {
+      way.by_one = true;
+      return;
+    }
+    std::erase_if(way.left,
+                  [&](size_t i) { return std::ranges::find(way.next, i) != way.next.end(); });
+    if (helps) way.set = way.next, way.planned = planned;
   }
 
   // What it fits without goes.
@@ -138,6 +210,9 @@ class Search {
     for (const Way& way : ways) {
       if (!Fits(way.planned) || way.set.size() < 2) continue;
       for (size_t i = 0; i < way.set.size(); ++i) {
+        // By far too much without it, as far as is known.
+        const int64_t spare = -Missing(way.planned);
+        if (Known(way.set[i]) && Saves(way.set[i]) / 2 > spare) continue;
         SwitchSet set = way.set;
         set.erase(set.begin() + static_cast<ptrdiff_t>(i));
         smaller.push_back(std::move(set));
@@ -231,6 +306,7 @@ class Search {
   const SwitchSearch& s_;
   const Clock::time_point end_;
   std::map<SwitchSet, Planned> planned_;
+  Clock::duration longest_{};  // of a round of plans
   bool cut_short_ = false;
 };
 

@@ -4,8 +4,9 @@
 //   ASSIGN_OR_RETURN(SwitchesFitted fitted, FitSwitches({.start = planned, .budget = bytes,
 //       .switches = {{.name = "bf16", .changes = run::Changes::kRounding}}, .plan = plans}));
 //
-// Nothing is added up: every combination that is proposed was planned. Blocking, on the caller's
-// thread; `plan` is called from it.
+// Nothing is added up: every combination that is proposed was planned. What each switch is expected
+// to save only says what is planned first, and what need not be planned once enough proposals fit.
+// Blocking, on the caller's thread; `plan` is called from it.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,8 @@ struct Switch {
   std::string name;   // two of one name exclude each other
   std::string value;  // "": it has none
   run::Changes changes = run::Changes::kNothing;
-  bool slow = false;  // looked at where nothing else is left
+  bool slow = false;                      // looked at where nothing else is left
+  std::optional<uint64_t> expected = {};  // bytes that it may save, a guess; none: nobody knows
 };
 using SwitchSet = std::vector<size_t>;  // of the list of switches, ascending
 
@@ -44,6 +47,7 @@ struct SwitchSearch {
   // result's error.
   std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<SwitchSet>&)> plan;
   size_t proposals = 3;
+  size_t at_once = 2;  // plans that `plan` makes side by side
   std::chrono::milliseconds patience{60'000};
 };
 
@@ -51,7 +55,7 @@ struct SwitchesFitted {
   // Those that fit; that change the training less first, of each the fastest first. None fits: the
   // smallest alone.
   std::vector<SwitchProposal> proposals;
-  std::vector<SwitchProposal> singles;  // each switch by itself, in their order
+  std::vector<SwitchProposal> singles;  // those that were planned by themselves, in their order
   int plans = 0;
   bool cut_short = false;  // the time was up: there may be others
 };

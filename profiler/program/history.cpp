@@ -39,7 +39,8 @@ class Joiner {
     stacks_.emplace("", 0);
   }
 
-  void Add(Recording part) {
+  // `operators`: of its entries, in its strings; none where nobody said.
+  void Add(Recording part, const std::vector<StringId>& operators = {}) {
     const std::vector<uint32_t> strings = Strings(part);
     const std::vector<uint32_t> stacks = Stacks(part, strings);
     const std::vector<uint32_t> streams = Streams(part);
@@ -56,6 +57,8 @@ class Joiner {
       to.stack.push_back(StackId{stacks[from.StackOf(i).value]});
       to.stream.push_back(streams[from.stream[i]]);
       to.device.push_back(from.DeviceOf(i));
+      operators_.push_back(i < operators.size() ? StringId{strings[operators[i].value]}
+                                                : StringId{});
     }
     if (part.has_segments) {
       whole_.segments = std::move(part.segments);
@@ -72,6 +75,7 @@ class Joiner {
   }
   void Warn(std::string text) { whole_.warnings.push_back(std::move(text)); }
   const Recording& whole() const { return whole_; }
+  const std::vector<StringId>& operators() const { return operators_; }
 
  private:
   void Header(const Recording& part) {
@@ -151,6 +155,7 @@ class Joiner {
 
   const HistoryOptions options_;
   Recording whole_;
+  std::vector<StringId> operators_;  // of its entries
   bool first_ = true;
   int64_t last_time_ = 0;
   base::HashMap<std::string, uint32_t> strings_, stacks_;
@@ -200,6 +205,15 @@ recording::Action ActionOf(uint8_t action) {
       recording::Action::kSegmentUnmap,  recording::Action::kSnapshot,
       recording::Action::kOutOfMemory};
   return action < std::size(kActions) ? kActions[action] : recording::Action::kOther;
+}
+
+std::vector<StringId> OperatorsOf(const std::vector<HistoryTailRow>& rows,
+                                  const HistoryStacks& stacks) {
+  std::vector<StringId> operators;
+  operators.reserve(rows.size());
+  for (const HistoryTailRow& row : rows)
+    operators.push_back(stacks.Operator(row.done == 0 ? 0 : static_cast<uint16_t>(row.done - 1)));
+  return operators;
 }
 
 // As a chunk in which no segments are. A row may have a stack that was not written any more.
@@ -285,7 +299,7 @@ absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
     if (absl::Status s = stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
     if (rows.empty()) return absl::DataLossError(i18n::Text("the history has no entries"));
     segments_known = false;
-    joiner.Add(PartOf(rows, stacks));
+    joiner.Add(PartOf(rows, stacks), OperatorsOf(rows, stacks));
     if (full) joiner.Warn("entries are missing: there was no more room for them");
     return true;
   }
@@ -324,7 +338,8 @@ absl::Status HistoryReader::ReadMore(const std::string& folder) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder) const {
+absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
+                                                  std::vector<StringId>* operators) const {
   std::vector<HistoryTailRow> rows;
   bool full = false;
   // A chunk may be missing whose file is whole, beside the one that came after.
@@ -336,10 +351,14 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder) con
   }
   if (impl_->next == 0 && rows.empty())
     return absl::NotFoundError(i18n::Text("the program recorded no memory history"));
-  if (rows.empty() && impl_->segments_known) return impl_->joiner.whole();
+  if (rows.empty() && impl_->segments_known) {
+    if (operators != nullptr) *operators = impl_->joiner.operators();
+    return impl_->joiner.whole();
+  }
   if (absl::Status s = impl_->stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
   Joiner joiner = impl_->joiner;
-  if (!rows.empty()) joiner.Add(PartOf(rows, impl_->stacks));
+  if (!rows.empty()) joiner.Add(PartOf(rows, impl_->stacks), OperatorsOf(rows, impl_->stacks));
+  if (operators != nullptr) *operators = joiner.operators();
   Recording whole = joiner.whole();
   if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
   if (full) whole.warnings.emplace_back("the history ends early: there was no more room for it");

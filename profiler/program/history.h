@@ -40,7 +40,9 @@ class HistoryReader {
   // The same with what came after the last chunk (history_tail.h), if there is any: entries without
   // stacks, and the segments as they are behind the last of them. kNotFound: neither chunk nor
   // entry.
-  absl::StatusOr<recording::Recording> WithTail(const std::string& folder) const;
+  // `operators`: of every entry the one that asked, as its number in the strings; {}: not known.
+  absl::StatusOr<recording::Recording> WithTail(
+      const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 
  private:
   struct Impl;

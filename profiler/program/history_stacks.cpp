@@ -41,6 +41,14 @@ bool HistoryStacks::Take(std::string_view text) {
     stacks_.line.push_back(static_cast<uint32_t>(at));
     return true;
   }
+  if (kind == 'o') {
+    std::string name;
+    if (number != operators_.size() || number > UINT16_MAX || !line.Take(",") || !line.Text(name) ||
+        !line.Take("]") || !line.AtEnd())
+      return false;
+    operators_.push_back(Text(std::move(name)));
+    return true;
+  }
   if (kind != 's' || number != stacks_.size()) return false;
   const size_t before = stacks_.frames.size();
   while (line.Take(",")) {

@@ -31,7 +31,9 @@ struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
   uint8_t action = 0, device = 0;
-  uint16_t done = 0;   // 1: all of it is written; for those who write the file
+  // 0: not all of it is written; else 1 more than the number of the operator that asked
+  // (history_stacks.h)
+  uint16_t done = 0;
   uint32_t stack = 0;  // of history_stacks.h; 0: none
 };
 

@@ -10,6 +10,7 @@
 #include "profiler/base/hash_map.h"
 #include "profiler/program/steps.h"
 #include "profiler/trace/counters.h"
+#include "profiler/trace/ungraded.h"
 
 namespace vramscope::program {
 namespace {
@@ -280,6 +281,12 @@ class Labeller {
       case MarkKind::kCounter:
         Counter(mark, at, number);
         break;
+      case MarkKind::kUngraded: {
+        Event event = MarkerOf(trace::UngradedMarker(mark.b, mark.a));
+        event.bytes = std::min<uint64_t>(mark.c, INT64_MAX);
+        Place(at, number, event);
+        break;
+      }
       case MarkKind::kMadeAs:
         made_as_.push_back(mark.a > 0 && mark.a < static_cast<uint64_t>(trace::kCategoryCount)
                                ? static_cast<Category>(mark.a)
@@ -453,6 +460,7 @@ class Labeller {
       block.phase = phase_;
       block.phase_number = phase_number_;
       labels_.module[row] = Module();
+      if (i < options_.operators.size()) labels_.op[row] = options_.operators[i];
       live[history_.allocations.address[row]] = row;
     } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);

@@ -1,6 +1,8 @@
 // What the marks say of a recorded history: the phase, step and module that every allocation was
-// made in, and its category, from the moment from which it is one.
+// made in, its category, from the moment from which it is one, and the operator that asked for it.
 #pragma once
+
+#include <span>
 
 #include "profiler/program/marks.h"
 #include "profiler/recording/recording.h"
@@ -9,6 +11,7 @@ namespace vramscope::program {
 
 struct LabelOptions {
   uint64_t blas_workspace_bytes = 0;  // of the card; a block of that size that stays is one
+  std::span<const trace::StringId> operators = {};  // of the recording's entries; {}: not known
 };
 
 // Entry times become those of the marks' clock where `virtual_clock`: evenly spaced between two

@@ -14,7 +14,7 @@
 namespace vramscope::program {
 namespace {
 
-constexpr std::string_view kKinds = "XFfMmBbGOoZzDdPpWwLlAaCctksrReE";
+constexpr std::string_view kKinds = "XFfMmBbGOoZzDdPpWwLlAaCctksrRNeE";
 constexpr size_t kPiece = size_t{1} << 20;
 
 bool ParseLine(std::string_view text, Marks& marks) {

@@ -311,7 +311,7 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
 
 absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     Recording recording, const Marks& marks, const About& about, const ReadOptions& options,
-    bool ended, const ActivityFile* activities) {
+    bool ended, const ActivityFile* activities, std::span<const trace::StringId> operators) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
   run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
@@ -324,8 +324,9 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     labels.op.assign(rows, {});
     labels.module.assign(rows, {});
   } else {
-    labels = LabelsFromMarks(recording, *history, marks, about.virtual_clock,
-                             {.blas_workspace_bytes = device.blas_workspace_bytes});
+    labels = LabelsFromMarks(
+        recording, *history, marks, about.virtual_clock,
+        {.blas_workspace_bytes = device.blas_workspace_bytes, .operators = operators});
   }
   Sink sink(options, device, about, history->older == 0 && history->start_segments.empty());
   recording::Emit(recording, *history, labels, sink);
@@ -418,10 +419,11 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     return s;
   // What lies behind the last chunk may meanwhile have come as one.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
+  std::vector<trace::StringId> operators;
   for (bool again = true; again;) {
     if (absl::Status s = process.history.ReadMore(whose); !s.ok() && !absl::IsNotFound(s)) return s;
     const uint32_t chunks = process.history.chunks();
-    recording = process.history.WithTail(whose);
+    recording = process.history.WithTail(whose, &operators);
     if (absl::Status s = process.history.ReadMore(whose); !s.ok() && !absl::IsNotFound(s)) return s;
     again = process.history.chunks() != chunks;
   }
@@ -447,7 +449,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
   process.entries = recording->entries.size();
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
       BuildTrace(*std::move(recording), marks, about, options_, ended,
-                 absl::IsNotFound(watched) ? nullptr : &process.activities);
+                 absl::IsNotFound(watched) ? nullptr : &process.activities, operators);
   if (!trace.ok()) return trace.status();
   ProcessRun run{about, *std::move(trace)};
   // Time 0 of a virtual clock's trace is the first mark.

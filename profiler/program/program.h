@@ -12,6 +12,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,7 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program);
 absl::StatusOr<About> ParseAbout(std::string_view json);
 absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     recording::Recording recording, const Marks& marks, const About& about,
-    const ReadOptions& options, bool ended = true, const ActivityFile* activities = nullptr);
+    const ReadOptions& options, bool ended = true, const ActivityFile* activities = nullptr,
+    std::span<const trace::StringId> operators = {});
 
 }  // namespace vramscope::program

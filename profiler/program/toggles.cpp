@@ -42,6 +42,22 @@ std::vector<std::string> TextsAt(const json& object, const char* key, size_t mos
   return texts;
 }
 
+// Parts of something: from 0 to 1.
+std::optional<double> PartOf(const json& value) {
+  if (!value.is_number()) return std::nullopt;
+  const double part = value.get<double>();
+  return part >= 0 && part <= 1 ? std::optional(part) : std::nullopt;
+}
+std::map<std::string, double> PartsAt(const json& object, const char* key) {
+  std::map<std::string, double> parts;
+  const auto it = object.find(key);
+  if (it == object.end() || !it->is_object()) return parts;
+  for (const auto& [name, value] : it->items())
+    if (const std::optional<double> part = PartOf(value); part && parts.size() < kMostProposals)
+      parts[name.substr(0, kMostText)] = *part;
+  return parts;
+}
+
 absl::Status Refused(std::string text) {
   return absl::InvalidArgumentError("--toggle " + std::move(text));
 }
@@ -115,7 +131,9 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
                   .needs_value = IsSet(one, "needs_value"),
                   .slow = IsSet(one, "slow"),
                   .before_torch = IsSet(one, "before_torch"),
-                  .excludes = TextsAt(one, "excludes", kMostToggles)};
+                  .excludes = TextsAt(one, "excludes", kMostToggles),
+                  .lessens = PartsAt(one, "lessens"),
+                  .lessens_in = TextAt(one, "lessens_in")};
     if (!toggle.name.empty()) all.push_back(std::move(toggle));
   }
   return all;
@@ -180,7 +198,12 @@ std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
                         .why = TextAt(one, "why"),
                         .overridden = TextAt(one, "overridden"),
                         .proposals = TextsAt(one, "proposals", kMostProposals),
+                        .shares = {},
                         .changes = {}};
+    if (const auto it = one.find("shares"); it != one.end() && it->is_array())
+      for (const json& share : *it)
+        if (report.shares.size() < report.proposals.size())
+          report.shares.push_back(PartOf(share).value_or(1));
     if (const auto it = one.find("reached"); it != one.end() && it->is_number_unsigned())
       report.reached = it->get<uint64_t>();
     if (const auto it = one.find("change"); it != one.end() && it->is_array()) {

@@ -12,6 +12,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ struct Toggle {
   bool slow = false;                // to run: a search looks at it last
   bool before_torch = false;        // PyTorch reads it when it is imported
   std::vector<std::string> excludes;
+  // What it may take less of, in parts of what there is at the peak: categories by their names,
+  // "cached" for what the allocator holds and nobody uses. A guess, by which a search is ordered.
+  std::map<std::string, double> lessens;
+  std::string lessens_in;  // "evaluation", "optimizer": of a peak there alone; "": of any
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }
 };
 
@@ -56,6 +61,7 @@ struct ToggleReport {
   std::string why;                     // nowhere: why
   std::string overridden;              // applied, and without effect: why
   std::vector<std::string> proposals;  // values that are worth a plan; "": without one
+  std::vector<double> shares;          // of each, how much of Toggle::lessens; none: all of it
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
 };

@@ -9290,6 +9290,46 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <source>this is a state, not a run: it has no timeline that could be drawn</source>
         <translation>这是一个状态，而不是一次运行：没有可绘制的时间轴</translation>
     </message>
+    <message>
+        <source>a tenth or more of the trainable parameters of the optimizers got no gradient in any step</source>
+        <translation>优化器中可训练参数的十分之一或更多在任何一步都没有得到梯度</translation>
+    </message>
+    <message>
+        <source>at the peak, results of casts in the forward pass that autocast did not make, a twentieth of the peak or more</source>
+        <translation>峰值时，前向传播中并非由 autocast 产生的类型转换结果占峰值的二十分之一或更多</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the first step that are still there when the step of the peak is over</source>
+        <translation>峰值时存在第一步的结果，且在峰值所在的步结束后仍然存在</translation>
+    </message>
+    <message>
+        <source>del what only the first step needs, or keep it on the CPU</source>
+        <translation>用 del 释放只有第一步需要的内容，或将其放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>one type in the whole model: model.to(torch.bfloat16), adapters in the type of the weights (autocast_adapter_dtype=False), no .float() of activations</source>
+        <translation>整个模型使用一种类型：model.to(torch.bfloat16)，适配器使用权重的类型（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
+    </message>
+    <message>
+        <source>requires_grad_(False) where nothing is to be trained; else no detach() or no_grad() between it and the loss</source>
+        <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
+    </message>
+    <message>
+        <source>{} are copies of tensors in another type, most of them made in {}</source>
+        <translation>{} 是张量的另一类型的副本，大部分在 {} 中创建</translation>
+    </message>
+    <message>
+        <source>{} at the peak were made in step {} and are still held</source>
+        <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
+    </message>
+    <message>
+        <source>{} of {} trainable parameters got no gradient: {} of weights that the optimizer never changes</source>
+        <translation>{} / {} 个可训练参数没有得到梯度：优化器从不更新的权重共 {}</translation>
+    </message>
+    <message>
+        <source>{} is a link and stays: delete what it names by hand</source>
+        <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

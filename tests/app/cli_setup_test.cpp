@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/process.h"
@@ -20,6 +21,7 @@ class CliSetup : public ::testing::Test {
   // With a place for the download, and no torch to be found.
   Outcome Run(const std::vector<std::string>& arguments, std::vector<std::string> more = {}) {
     std::vector<std::string> environment = {"XDG_DATA_HOME=" + (folder_ / "data"),
+                                            "XDG_CACHE_HOME=" + (folder_ / "cache"),
                                             "VRAMSCOPE_TORCH_ROOT=" + (folder_ / "none"),
                                             "VRAMSCOPE_INDEX_URL=http://127.0.0.1:1/simple/",
                                             "http_proxy",
@@ -78,6 +80,44 @@ TEST_F(CliSetup, RemoveTakesWhatWasDownloaded) {
   EXPECT_GT(json::parse(outcome.out)["removed_bytes"], 500);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "data/vramscope/torch-2.11.0"));
   EXPECT_EQ(json::parse(Run({"setup", "--remove", "--json"}).out)["removed_bytes"], 0);
+}
+
+TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
+  namespace fs = std::filesystem;
+  const std::string name = "transformers==4.51.0-cpython-311-0123456789ab";
+  const fs::path kept = folder_ / "cache/vramscope/environments";
+  EXPECT_THAT(Run({"setup", "--environments"}).out, HasSubstr("no environments"));
+  fs::create_directories(kept / name / "transformers");
+  fs::create_directories(kept / "interrupted.part");  // is none yet
+  std::ofstream(kept / name / "transformers/__init__.py") << std::string(1000, '#');
+  setup::testing::WriteTorch(folder_ / "data/vramscope/torch-2.11.0");
+
+  const json listed = json::parse(Run({"setup", "--environments", "--json"}).out);
+  EXPECT_EQ(listed["folder"], kept.string());
+  ASSERT_EQ(listed["environments"].size(), 1u);
+  EXPECT_EQ(listed["environments"][0]["name"], name);
+  EXPECT_GE(listed["environments"][0]["bytes"], 1000);
+  EXPECT_THAT(Run({"setup", "--environments"}).out, HasSubstr(name));
+  EXPECT_THAT(Run({"setup", "--status"}).out, HasSubstr(name));
+  EXPECT_EQ(Run({"setup", "--status", "--environments"}).status, 2);
+
+  const Outcome removed = Run({"setup", "--environments", "--remove", "--json"});
+  EXPECT_EQ(removed.status, 0) << removed.err;
+  EXPECT_GE(json::parse(removed.out)["removed_environments_bytes"], 1000);
+  EXPECT_FALSE(fs::exists(kept));
+  EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not asked for";
+}
+
+// What a link in their place names is somebody else's.
+TEST_F(CliSetup, EnvironmentsBehindALinkStay) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder_ / "cache/vramscope");
+  fs::create_directories(folder_ / "elsewhere/other==1.0-x");
+  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "cache/vramscope/environments");
+  const Outcome outcome = Run({"setup", "--environments", "--remove"});
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("is a link"));
+  EXPECT_TRUE(fs::exists(folder_ / "elsewhere/other==1.0-x"));
 }
 
 TEST_F(CliSetup, ARunSaysThatLibTorchIsMissingAndWhatToDo) {

@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "cupti/client.h"
@@ -90,6 +93,45 @@ TEST(Operators, AreTheCausesOfCalls) {
   EXPECT_TRUE(g_causes.empty());
   EXPECT_EQ(Pop(), 0);
   EXPECT_TRUE(g_causes.empty());
+
+  // Nobody listens any more: the history of allocations has the operators all the same.
+  EXPECT_EQ(OperatorHere(), 0);
+  Push("aten::_to_copy, op_id = 5");
+  const uint16_t copy = OperatorHere();
+  EXPECT_NE(copy, 0);
+  Push("aten::empty_strided, op_id = 6");
+  EXPECT_EQ(OperatorHere(), copy) << "which only makes room";
+  Pop();
+  Push("a range of the program");
+  EXPECT_EQ(OperatorHere(), copy);
+  Push("aten::mm, op_id = 7");
+  const uint16_t product = OperatorHere();
+  EXPECT_NE(product, copy);
+  std::thread([&] {
+    EXPECT_EQ(OperatorHere(), 0) << "of another thread";
+    Push("aten::mm, op_id = 8");
+    EXPECT_EQ(OperatorHere(), product) << "one name, one number";
+    Pop();
+  }).join();
+  Pop();
+  Pop();
+  EXPECT_EQ(OperatorHere(), copy);
+  Pop();
+  EXPECT_EQ(OperatorHere(), 0);
+
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  EXPECT_TRUE(WriteOperators(fileno(file)));
+  EXPECT_TRUE(WriteOperators(fileno(file))) << "each is written once";
+  std::string text(4096, '\0');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  const std::string line = "[\"o\"," + std::to_string(copy) + ",\"aten::_to_copy\"]\n";
+  const size_t at = text.find(line);
+  EXPECT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find(line, at + 1), std::string::npos);
+  EXPECT_EQ(text.find("aten::empty"), std::string::npos);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "programs", "findings.py")
 # A case has the name of the finding that it shows.
 CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs-held", "second-weights", "held-since-setup", "resident-inputs",
          "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
-         "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "uneven-steps", "other-streams",
+         "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "no-gradient", "made-in-first-step", "dtype-copies", "uneven-steps", "other-streams",
          *(("kv-cache",) if has("transformers") else ()))
 RULES = os.path.join(HERE, "../../profiler/explain/findings.cpp")
 WAIT_S = 300

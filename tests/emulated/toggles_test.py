@@ -213,6 +213,17 @@ class OfTrainer(Toggles):
     def test_adapters(self):
         self.same(TRAINER, "lora=4")
 
+    def test_keys_and_values_are_kept_or_not(self):
+        """By what the model returns: an argument of the call outdoes the configuration."""
+        for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is False already"),
+                                      (("--call-without-cache",), "does not apply", "called with use_cache=False")):
+            with self.subTest(arguments):
+                rows = json.loads(self.run_vramscope("toggles", "--json", *command("findings.py", "kv-cache", *arguments)))["toggles"]
+                row, = [row for row in rows if row["name"] == "no-use-cache"]
+                self.assertEqual(row["state"], state)
+                self.assertIn(why, row["why"])
+        self.assertIn("use_cache=False", self.not_applied("findings.py", "no-use-cache", "kv-cache", "--call-without-cache"))
+
     def test_what_the_program_sets_afterwards(self):
         self.assertIn("afterwards", self.not_applied(TRAINER, "checkpointing", "--undo", "gradient_checkpointing=False", state="no effect"))
 

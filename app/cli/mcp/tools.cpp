@@ -192,17 +192,21 @@ absl::StatusOr<Call> PeakCall(const Json& arguments, const Access& access) {
 }
 
 Json ExplainSchema() {
-  return Object({{"file", Text(kFile)},
-                 {"page", OneOf("one question alone: who strands free memory in segments, what "
-                                "settings would give back, leaks, call sites, why it ran out",
-                                {"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
-                 {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
-                 {"alloc_conf", Text("settings to try by replay, as of PYTORCH_CUDA_ALLOC_CONF: "
-                                     "expandable_segments:True")},
-                 {"time", Text(kTime)},
-                 {"device", Number(kGpu, 0, 255)},
-                 {"top", Number(kTop, 1, 1000)}},
-                {"file"});
+  return Object(
+      {{"file", Text(kFile)},
+       {"page",
+        OneOf("one question alone: what is wrong with the memory of the run, with "
+              "bytes and the line to write (findings), who strands free memory in "
+              "segments, what settings would give back, leaks, call sites, why "
+              "it ran out",
+              {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
+       {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
+       {"alloc_conf", Text("settings to try by replay, as of PYTORCH_CUDA_ALLOC_CONF: "
+                           "expandable_segments:True")},
+       {"time", Text(kTime)},
+       {"device", Number(kGpu, 0, 255)},
+       {"top", Number(kTop, 1, 1000)}},
+      {"file"});
 }
 absl::StatusOr<Call> ExplainCall(const Json& arguments, const Access& access) {
   return Builder(arguments, access, {"explain"})

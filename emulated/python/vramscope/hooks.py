@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from vramscope import host, imports, known, recorder, saved_tensors, updates
+from vramscope import gradients, host, imports, known, recorder, saved_tensors, updates
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
@@ -45,6 +45,7 @@ class Hooks:
         self.plain = (process.torch.Tensor, process.torch.nn.Parameter)
         self.saved = saved_tensors.SavedTensors(self)
         self.updates = updates.Updates(self)
+        self.ungraded = gradients.Ungraded(self.recorder)
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
@@ -54,6 +55,7 @@ class Hooks:
         self.calls.modules.clear()
         self.stepped, self.steps, self.first_step = False, 0, True
         self.updates.left = None
+        self.ungraded = gradients.Ungraded(self.recorder)
 
     # --- steps ---
 
@@ -233,6 +235,8 @@ class Hooks:
             optimizer = args[0]
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
                 self.something_begins()  # forward and backward are within the step, as L-BFGS's are
+            elif self.optimizer_depth == 0 and self.backward_depth == 0:
+                self.ungraded.step_begins(optimizer)
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
                 self.tag_optimizer(optimizer)

@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 parser = argparse.ArgumentParser()
 parser.add_argument("case")
 parser.add_argument("--right", action="store_true")
+parser.add_argument("--call-without-cache", action="store_true")
 parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
@@ -29,7 +30,10 @@ class Block(torch.nn.Module):
         self.up, self.down = torch.nn.Linear(width, 2 * width), torch.nn.Linear(2 * width, width)
 
     def forward(self, x):
-        return x + self.down(F.relu(self.up(x)))
+        y = F.relu(self.up(x))
+        if wrong("dtype-copies"):
+            y = (y.float() * y.float()).to(x.dtype)
+        return x + self.down(y)
 
 
 class Attention(torch.nn.Module):
@@ -64,8 +68,11 @@ class Model(torch.nn.Module):
     def forward(self, x):
         if CASE == "attention-scores":
             x = self.attention(x)
-        for block in self.blocks:
-            if CASE == "checkpointing-without-effect":
+        for i, block in enumerate(self.blocks):
+            if wrong("no-gradient") and i < DEPTH // 2:
+                with torch.no_grad():
+                    x = block(x)
+            elif CASE == "checkpointing-without-effect":
                 x = checkpoint(block, x, use_reentrant=WRONG)
             else:
                 x = block(x)
@@ -92,7 +99,7 @@ def main():
         return keys_and_values()
     model = Model().cuda()
     width = model.width
-    weights16 = CASE in ("autocast-weights",) and not WRONG or CASE == "frozen-32-bits" and not WRONG
+    weights16 = CASE == "dtype-copies" or CASE == "autocast-weights" and not WRONG or CASE == "frozen-32-bits" and not WRONG
     if CASE == "load-peak":
         torch.save(model.state_dict(), "/tmp/findings.pt")
         states = [torch.load("/tmp/findings.pt", map_location="cuda" if WRONG else "cpu") for _ in range(3)]
@@ -142,6 +149,8 @@ def main():
         loss.backward(retain_graph=wrong("retained-graph"))
         if wrong("leak"):
             held.append(model(x[:256]).detach().expand(512, -1, -1).clone())
+        if wrong("made-in-first-step") and step == 0:
+            held.append(model.blocks[0](x).detach().repeat(4, 1))
         if CASE == "gradient-copies":
             copies = [p.grad.clone() for p in trained] if WRONG else []
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -173,7 +182,8 @@ def keys_and_values():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for _ in range(arguments.steps):
         tokens = torch.randint(0, 256, (8, 512)).cuda()
-        model(input_ids=tokens, labels=tokens).loss.backward()
+        more = {"use_cache": False} if arguments.call_without_cache else {}
+        model(input_ids=tokens, labels=tokens, **more).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 

@@ -6,7 +6,8 @@ script has the same peak, to the byte.
 
 Run by hand: it takes an hour and packages that are not installed (programs.json names their versions). SOURCES holds a folder for each
 repository, at the commit that programs.json names. `--path` gives the PYTHONPATH of programs with that environment. Results are kept after
-every program, and those that are there are not planned again. tests/results.py makes docs/results/programs.md of them."""
+every program, and those that are there are not planned again. `--most 2` plans no more than two toggles of each program, of those that
+somebody has written by hand; `--toggles a,b` those alone, `--fit` the search alone, each added to what is there. tests/results.py makes docs/results/programs.md of them."""
 import argparse
 import json
 import os
@@ -66,7 +67,7 @@ class Runner:
 
     # --- the change by hand ---
 
-    def by_hand(self, change, keep):
+    def by_hand(self, change, keep, socket):
         """The plan of the program with it."""
         script, source = None, pathlib.Path(self.fill(self.program["script"]))
         folder = keep / "by-hand"
@@ -86,7 +87,8 @@ class Runner:
                     path.write_text(text.replace(old, new), encoding="utf-8")
                 assert found, (self.program["name"], old)
             script = os.fspath(folder / source.name)
-        return self.plan(*self.command(script, change.get("arguments", "")), environment=change.get("environment"))
+        warm = ["--warm", os.fspath(socket)] if "environment" not in change else []
+        return self.plan(*warm, *self.command(script, change.get("arguments", "")), environment=change.get("environment"))
 
     def change_of(self, toggle):
         """How it is written by hand; None: nobody has written it."""
@@ -103,8 +105,10 @@ class Runner:
 
     # --- one program ---
 
-    def run(self, program):
+    def run(self, program, before):
         self.enter(program)
+        if self.options.fit:
+            return {**before, "fit": self.fit(program["fit"])} if before and program.get("fit") else before
         keep = self.scratch / program["name"].replace(" ", "-")
         keep.mkdir()
         trace = keep / "start.trace"
@@ -126,18 +130,32 @@ class Runner:
             for one in start["toggles"]:
                 if one["state"] != "applies":
                     row["does_not_apply"][one["name"]] = one["why"]
-                if one["state"] != "applies" or one["name"] in NOT_TRIED:
-                    continue
-                for value in one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]:
-                    row["toggles"].append(self.toggle(one["name"] if value is None else "%s=%s" % (one["name"], value), peak, socket, keep))
-                    print(program["name"], row["toggles"][-1], file=sys.stderr, flush=True)
+            for name in self.toggles_of(start["toggles"]):
+                row["toggles"].append(self.toggle(name, peak, socket, keep))
+                print(program["name"], row["toggles"][-1], file=sys.stderr, flush=True)
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
-        if program.get("fit"):
+        if self.options.toggles and before:
+            row["toggles"] = [one for one in before["toggles"] if one["toggle"].split("=")[0] not in self.options.toggles] + row["toggles"]
+            row["fit"] = before.get("fit")
+        elif program.get("fit") and not self.options.most:
             row["fit"] = self.fit(program["fit"])
         shutil.rmtree(keep)
         return row
+
+    def toggles_of(self, reports):
+        names = []
+        for one in reports:
+            if one["state"] != "applies" or one["name"] in NOT_TRIED:
+                continue
+            for value in one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]:
+                names.append(one["name"] if value is None else "%s=%s" % (one["name"], value))
+        if self.options.toggles:
+            names = [name for name in names if name.split("=")[0] in self.options.toggles]
+        if self.options.most:
+            names = [name for name in names if self.change_of(name) is not None][:self.options.most]
+        return names
 
     def toggle(self, name, peak, socket, keep):
         imported = name.split("=")[0] not in BEFORE_TORCH
@@ -153,7 +171,7 @@ class Runner:
             row["cold"] = plan["program"]["cold"]
         change = self.change_of(name)
         if change is not None and "peak" in row:
-            hand = self.by_hand(change, keep)
+            hand = self.by_hand(change, keep, socket)
             row["by_hand"] = hand["peak"]["allocated"] if "peak" in hand and hand["status"] == 0 else None
             if row["by_hand"] is None:
                 row["by_hand_said"] = hand["said"].strip().splitlines()[-1:]
@@ -174,6 +192,9 @@ def main():
     parser.add_argument("--path", action="append", default=[], metavar="NAME=FOLDERS")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--only", action="append")
+    parser.add_argument("--most", type=int)
+    parser.add_argument("--toggles", type=lambda text: text.split(","))
+    parser.add_argument("--fit", action="store_true")
     options = parser.parse_args()
     runner = Runner(options)
     results = json.loads(options.results.read_text(encoding="utf-8")) if options.results and options.results.is_file() else {}
@@ -181,8 +202,10 @@ def main():
         for program in runner.declared["programs"]:
             if options.only and program["name"] not in options.only or not options.only and program["name"] in results:
                 continue
-            results[program["name"]] = runner.run(program)
+            results[program["name"]] = runner.run(program, results.get(program["name"]))
             text = json.dumps(results, indent=1) + "\n"
+            for folder in (options.sources, options.work):  # of this computer
+                text = text.replace("%s/" % folder.resolve(), "")
             options.results.write_text(text, encoding="utf-8") if options.results else print(text)
     finally:
         shutil.rmtree(runner.scratch, ignore_errors=True)

@@ -22,6 +22,8 @@ class Programs {
   std::set<std::pair<size_t, size_t>> excluded;
   int calls = 0;
 
+  // As many GiB as that are expected of the switch that was added last.
+  void Expect(uint64_t gib) { switches.back().expected = gib * kGiB; }
   void Add(std::string name, Changes changes, int64_t save, double factor, std::string value = "") {
     switches.push_back({.name = std::move(name), .value = std::move(value), .changes = changes});
     saves.push_back(save);
@@ -133,7 +135,93 @@ TEST(Switches, TheTimeIsUp) {
   const auto fitted = FitSwitches(search);
   ASSERT_TRUE(fitted.ok());
   EXPECT_TRUE(fitted->cut_short);
-  EXPECT_EQ(fitted->plans, 8) << "each by itself, and no more";
+  EXPECT_EQ(fitted->plans, 2) << "as many as go side by side, and no more";
+}
+
+TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
+  Programs p;
+  for (int i = 0; i < 6; ++i) {
+    p.Add("little" + std::to_string(i), Changes::kNothing, 1, 1.0);
+    p.Expect(1);
+  }
+  p.Add("weights", Changes::kRounding, 9, 0.9);
+  p.Expect(10);
+  p.Add("checkpointing", Changes::kNothing, 8, 1.3);
+  p.Expect(12);
+  p.Add("lora", Changes::kTraining, 20, 0.8);
+  p.Expect(15);
+  p.Add("sgd", Changes::kTraining, 14, 0.9);
+  p.Expect(14);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 3u);
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({7}));
+  EXPECT_EQ(fitted->proposals[1].set, SwitchSet({6}));
+  EXPECT_LE(fitted->plans, 4);
+  EXPECT_EQ(fitted->plans, p.calls);
+}
+
+TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
+  Programs p;
+  p.Add("micro-batch", Changes::kNothing, 2, 1.05, "4");
+  p.Expect(2);
+  p.Add("micro-batch", Changes::kNothing, 9, 1.1, "2");
+  p.Expect(9);
+  p.Add("micro-batch", Changes::kNothing, 13, 1.4, "1");
+  p.Expect(13);
+  p.Add("lora", Changes::kTraining, 20, 0.8);
+  p.Expect(20);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1})) << "the fastest that does";
+  EXPECT_TRUE(std::ranges::none_of(fitted->singles, [](const SwitchProposal& one) {
+    return one.set == SwitchSet({0});
+  })) << "too little is expected of it";
+}
+
+TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
+  Programs p;
+  for (int i = 0; i < 4; ++i) {
+    p.Add("s" + std::to_string(i), Changes::kNothing, 3, 1.1);
+    p.Expect(3);
+  }
+  const auto fitted = p.Fit(22 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_FALSE(fitted->proposals.empty());
+  EXPECT_EQ(fitted->proposals[0].set.size(), 3u);
+  EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(22 * kGiB));
+  EXPECT_TRUE(fitted->singles.empty()) << "none does alone";
+}
+
+TEST(Switches, AWrongGuessIsNoHindrance) {
+  Programs p;
+  p.Add("a", Changes::kNothing, 1, 1.0);
+  p.Expect(20);  // in truth next to nothing
+  p.Add("b", Changes::kNothing, -1, 1.0);
+  p.Expect(20);  // it fails
+  p.Add("c", Changes::kRounding, 7, 1.0);
+  p.Expect(3);  // in truth enough
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_FALSE(fitted->proposals.empty());
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({2}));
+  EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(24 * kGiB));
+}
+
+TEST(Switches, WhatLeavesTheTrainingIsLookedForWhereOthersDoAlone) {
+  Programs p;
+  p.Add("checkpointing", Changes::kNothing, 4, 1.3);
+  p.Expect(4);
+  p.Add("fused", Changes::kNothing, 3, 1.0);
+  p.Expect(3);
+  for (const char* name : {"lora", "sgd", "adafactor"}) {
+    p.Add(name, Changes::kTraining, 10, 0.9);
+    p.Expect(10);
+  }
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({0, 1}));
+  EXPECT_EQ(fitted->proposals.size(), 3u);
 }
 
 TEST(Switches, AnErrorEndsTheSearch) {

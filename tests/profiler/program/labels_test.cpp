@@ -8,6 +8,7 @@
 #include "profiler/program/program.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/counters.h"
+#include "profiler/trace/ungraded.h"
 #include "tests/profiler/recording/hand_made.h"
 
 namespace vramscope::program {
@@ -115,6 +116,45 @@ TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
   EXPECT_EQ(summary[0].last.bytes, 4194304u) << "the last one, after a reset";
   EXPECT_EQ(summary[1].counter, "torch.cuda.memory_reserved");
   EXPECT_EQ(summary[1].last.bytes, 777u);
+}
+
+TEST(Labels, ParametersWithoutAGradientAreAMarkerWithTheirBytes) {
+  About about;
+  about.ended = "end";
+  const Marks marks = ParseMarks(
+                          "[\"X\",0,0,0,0]\n[\"N\",0,4,4000,0,146,144,4194304]\n"
+                          "[\"N\",0,7,7000,0,146,2,512]\n[\"E\",0,8,9000,0]\n")
+                          .value();
+  const auto t = BuildTrace(Step(), marks, about, {}).value();
+  std::vector<std::pair<std::string, int64_t>> seen;
+  uint64_t without = 0, of = 0;
+  for (const trace::Marker& marker : t->markers)
+    if (trace::ParseUngraded(t->String(marker.name), without, of))
+      seen.emplace_back(t->String(marker.name), t->events.bytes[marker.event]);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].first, "144 of 146 trainable parameters have no gradient");
+  EXPECT_EQ(seen[0].second, 4194304);
+  EXPECT_EQ(without, 2u);
+  EXPECT_EQ(of, 146u);
+  for (const char* text : {"", " trainable parameters have no gradient", "step 3",
+                           "x of 3 trainable parameters have no gradient",
+                           "1 of 3y trainable parameters have no gradient",
+                           "1 of 99999999999999999999 trainable parameters have no gradient"})
+    EXPECT_FALSE(trace::ParseUngraded(text, without, of)) << text;
+}
+
+TEST(Labels, BlocksHaveTheOperatorThatAskedForThem) {
+  recording::Recording r = Step();
+  r.strings.emplace_back("aten::mm");
+  const trace::StringId mm{static_cast<uint32_t>(r.strings.size() - 1)};
+  std::vector<trace::StringId> operators(r.entries.size());
+  operators[2] = mm;  // of kSaved
+  About about;
+  about.ended = "end";
+  const auto t =
+      BuildTrace(std::move(r), MarksOfStep(), about, {}, true, nullptr, operators).value();
+  EXPECT_EQ(t->String(t->allocations.op[Row(*t, kSaved)]), "aten::mm");
+  EXPECT_EQ(t->String(t->allocations.op[Row(*t, kParameter)]), "");
 }
 
 TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {

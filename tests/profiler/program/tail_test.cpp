@@ -194,6 +194,37 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   EXPECT_FALSE(Read()->warnings.empty());
 }
 
+// Of each row the operator that asked for it, as its number says.
+TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
+  const auto by = [](HistoryTailRow row, uint16_t number) {
+    row.done = static_cast<uint16_t>(1 + number);
+    return row;
+  };
+  Write("stacks.jsonl", "[\"o\",1,\"aten::mm\"]\n[\"o\",2,\"aten::_to_copy\"]\n");
+  const std::vector<HistoryTailRow> first = {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7),
+                                             by(Row(kAlloc, kSegment, 512, 8), 2)};
+  Write("history-000000.rows", File(first, first.size()));
+  WriteTail(
+      1, {by(Row(kAlloc, kSegment + 512, 512, 9), 1), by(Row(kAlloc, kSegment + 1024, 512, 10), 0),
+          by(Row(kAlloc, kSegment + 1536, 512, 11), 77)});  // was not written
+  HistoryReader reader({});
+  ASSERT_TRUE(reader.ReadMore(folder_).ok());
+  std::vector<trace::StringId> operators;
+  const absl::StatusOr<Recording> r = reader.WithTail(folder_, &operators);
+  ASSERT_TRUE(r.ok()) << r.status();
+  ASSERT_EQ(operators.size(), r->entries.size());
+  std::vector<std::string> names;
+  for (const trace::StringId one : operators) names.push_back(r->strings[one.value]);
+  EXPECT_THAT(names, ElementsAre("", "aten::_to_copy", "aten::mm", "", ""));
+  // One out of order ends what is read of the file.
+  Write("stacks.jsonl", "[\"o\",2,\"aten::mm\"]\n");
+  HistoryReader other({});
+  ASSERT_TRUE(other.ReadMore(folder_).ok());
+  const absl::StatusOr<Recording> damaged = other.WithTail(folder_, &operators);
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  for (const trace::StringId one : operators) EXPECT_EQ(damaged->strings[one.value], "");
+}
+
 // Times that no clock gives, on both sides of 1970: more would lie between them than fits.
 TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   constexpr int64_t kFirstUs = -200'000'000'000'000, kLastUs = 9'000'000'000'000'000;

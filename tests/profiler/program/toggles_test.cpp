@@ -9,7 +9,8 @@ namespace {
 
 std::vector<Toggle> Some() {
   return *ParseToggles(R"({"toggles": [
-    {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"]},
+    {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
+     "lessens": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "lessens_in": "eval"},
     {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
     {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
     {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
@@ -30,6 +31,9 @@ TEST(Toggles, ReadsDeclarations) {
   EXPECT_TRUE(FindToggle(all, "optimizer")->slow);
   EXPECT_FALSE(FindToggle(all, "bf16")->takes_value());
   EXPECT_EQ(FindToggle(all, "none"), nullptr);
+  EXPECT_EQ(FindToggle(all, "bf16")->lessens, (std::map<std::string, double>{{"Activation", 0.5}}));
+  EXPECT_EQ(FindToggle(all, "bf16")->lessens_in, "eval");
+  EXPECT_TRUE(FindToggle(all, "lora")->lessens.empty());
   for (const char* text : {"", "[]", "{", R"({"toggles": 3})"})
     EXPECT_FALSE(ParseToggles(text).ok()) << text;
 }
@@ -60,7 +64,7 @@ TEST(Toggles, RefusesWhatMakesNoSense) {
 TEST(Toggles, ReadsWhatAProcessSays) {
   const auto reports = ParseToggleReports(R"([
     {"name": "bf16", "on": true, "reached": 2, "change": [{"text": "bf16=True", "where": "a.py:3"}, 4]},
-    {"name": "lora", "value": "8", "on": true, "reached": 1, "overridden": "undone", "proposals": ["8", null, 3]},
+    {"name": "lora", "value": "8", "on": true, "reached": 1, "overridden": "undone", "proposals": ["8", null, 3], "shares": [0.25, 7, 1, 1]},
     {"name": 3, "on": "yes", "reached": -1, "change": "x"}, null])");
   ASSERT_EQ(reports.size(), 3u);
   EXPECT_TRUE(reports[0].applies());
@@ -68,6 +72,7 @@ TEST(Toggles, ReadsWhatAProcessSays) {
   EXPECT_EQ(reports[0].changes[0].where, "a.py:3");
   EXPECT_FALSE(reports[1].applies()) << "it had no effect";
   EXPECT_EQ(reports[1].proposals, (std::vector<std::string>{"8", ""}));
+  EXPECT_EQ(reports[1].shares, (std::vector<double>{0.25, 1})) << "as many as proposals";
   EXPECT_FALSE(reports[2].on);
   EXPECT_FALSE(reports[2].applies());
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());

@@ -16,6 +16,7 @@ class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
     explains = "Of each repeated block only what goes into it is kept; backward computes the rest again, about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
+    lessens = {"Activation": 0.8, "Autograd detail": 0.2}
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -118,6 +119,7 @@ def repeated_blocks(module):
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
     explains = "What autograd saves waits in pinned host memory and comes back over the bus: slow, and as much of the host's memory"
+    lessens = {"Activation": 0.9, "Autograd detail": 0.2}
 
     def around_call(self, module):
         if not _trains(self.torch, module):
@@ -134,25 +136,53 @@ class Offload(Toggle):
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No keys and values kept in training", "activations", NOTHING
     explains = "use_cache is for generation: in training keys and values of every layer stay as long as the model's outputs do"
+    lessens = {"KV cache": 1, "Activation": 0.05}
+
+    def install(self):
+        self.seen = weakref.WeakSet()
+        self.candidate = False  # the call that runs trains a model whose configuration asks for them
+        self.asked = None  # what its own argument says
 
     def before_call(self, module):
+        self.candidate = False
         if not _trains(self.torch, module):
             return
-        for part in module.modules():
-            config = getattr(part, "config", None)
-            if hasattr(config, "use_cache"):
-                if not config.use_cache:
-                    self.refuse("model.config.use_cache is False already")
-                elif self.reach("model.config.use_cache = False"):
-                    config.use_cache = False
-                return
-        self.refuse("the model has no config.use_cache")
+        part = next((part for part in module.modules() if hasattr(getattr(part, "config", None), "use_cache")), None)
+        if part is None:
+            self.refuse("the model has no config.use_cache")
+        elif part in self.seen or part.config.use_cache:
+            self.candidate = part in self.seen  # its first call has begun already, without the hook
+            if part not in self.seen:
+                self.seen.add(part)
+                part.register_forward_pre_hook(self.called, with_kwargs=True)
+            if self.on:
+                part.config.use_cache = False
+        else:
+            self.refuse("model.config.use_cache is False already")
+
+    def called(self, part, args, kwargs):
+        self.asked = kwargs.get("use_cache")
+
+    def after_call(self, module, output):
+        """Whether it kept any is seen by what it returns; an argument of the call outdoes the configuration."""
+        if not self.candidate:
+            return
+        kept = getattr(output, "past_key_values", None) is not None
+        if self.asked is not None:
+            self.refuse("the model is called with use_cache=%s" % self.asked)
+        elif kept and self.on:
+            self.override("the model keeps keys and values all the same")
+        elif kept or self.on:
+            self.reach("model.config.use_cache = False")
+        else:
+            self.refuse("the model keeps no keys and values while it trains")
 
 
 @toggle
 class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
     explains = "A model that is called in evaluation mode keeps nothing for a backward pass that never comes"
+    lessens, lessens_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
 
     def install(self):
         self.evaluations = 0  # since the last step
@@ -182,6 +212,7 @@ class Attention(Toggle):
     name, label, group, changes = "attention", "Attention of transformers", "activations", ROUNDING
     explains = "sdpa and flash_attention_2 keep no matrix of scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
+    lessens = {"Activation": 0.5, "Temporary": 0.5}
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")

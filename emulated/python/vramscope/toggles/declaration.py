@@ -29,6 +29,10 @@ class Toggle:
     excludes = ()  # names of toggles that do not go together with this one
     tries = ()  # values that `fit` plans; one without values is tried as it is
     slow = False  # `fit` looks at it where nothing else is left
+    # What it may take less of, in parts of what there is at the peak: categories, "cached" for what the allocator holds and nobody uses. A
+    # guess, by which `fit` orders what it plans.
+    lessens = {}
+    lessens_in = ""  # "eval", "optimizer": of a peak in that phase alone
 
     def __init__(self, session, chosen, value):
         self.session, self.torch = session, session.process.torch
@@ -46,6 +50,7 @@ class Toggle:
         return {"name": cls.name, "label": cls.label, "group": cls.group, "changes": cls.changes, "explains": cls.explains,
                 "values": cls.values if isinstance(cls.values, str) else list(cls.values), "default": cls.default,
                 "needs_value": bool(cls.values) and cls.default is None, "excludes": list(cls.excludes), "slow": cls.slow,
+                "lessens": cls.lessens, "lessens_in": cls.lessens_in,
                 "before_torch": "before_torch" in {name for base in cls.__mro__[:-2] for name in base.__dict__}}
 
     # --- what a toggle says of itself ---
@@ -72,17 +77,22 @@ class Toggle:
         """Values that are worth a plan of this program."""
         return list(self.tries) if self.values else [None]
 
+    def share(self, value):
+        """How much of what it lessens that value does."""
+        return 1.0
+
     def absent(self):
         """Why it does not apply where no place for it was come to."""
         return "the program never comes to where it applies"
 
     def report(self):
         undone = self.overridden
+        proposals = [] if not self.reached or undone else self.proposals()
         if not self.reached and not self.why:
             self.why = self.absent()
         return {"name": self.name, "value": self.value if self.values else None, "on": self.on, "reached": self.reached,
                 "why": "" if self.reached else self.why, "overridden": undone,
-                "proposals": [] if not self.reached or undone else self.proposals(),
+                "proposals": proposals, "shares": [self.share(value) for value in proposals],
                 "change": [{"text": text, "where": place} for text, place in self.lines.items()]}
 
     # --- the places ---
@@ -118,6 +128,9 @@ class Toggle:
 
     def around_call(self, module):
         """A context for that call; None."""
+
+    def after_call(self, module, output):
+        """It returns."""
 
     def stepped(self, optimizer):
         """An optimizer has."""

@@ -126,6 +126,7 @@ class Session:
         calls.root = None
         while calls.contexts:
             calls.contexts.pop().__exit__(None, None, None)
+        self.each("after_call", module, output)
 
     # --- optimizers ---
 
