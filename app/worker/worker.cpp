@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "app/worker/async_sink.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/arena_message.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
@@ -30,7 +31,7 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// More runs waiting than this are a client gone wild; the oldest are refused, and it is told.
+// More waiting runs than this come from a faulty client: the oldest are dropped, with an error.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
@@ -116,8 +117,8 @@ class Session {
       }
       for (const uint64_t tag : refused)
         SendEnded(tag,
-                  absl::ResourceExhaustedError(fmt::format(
-                      "more than {} runs were waiting; the oldest are not made", kMaxWaiting)),
+                  absl::ResourceExhaustedError(
+                      i18n::Text("too many runs were waiting; the oldest were dropped")),
                   0);
       refused.clear();
       RunJob(job);
@@ -168,16 +169,17 @@ class Session {
   }
 
   absl::Status Execute(const Job& job) {
-    if (cancel_) return absl::CancelledError("the run was cancelled before it began");
+    if (cancel_) return absl::CancelledError(i18n::Text("the run was cancelled before it began"));
     auto config = run::FromProtoBytes(job.config);
     if (!config.ok()) return config.status();
     if (std::find(options_.backends.begin(), options_.backends.end(), config->backend) ==
         options_.backends.end()) {
       return absl::FailedPreconditionError(
-          fmt::format("this worker does not offer backend={}", run::Name(config->backend)));
+          i18n::Text("this worker does not offer the backend of the run"));
     }
     auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
-      return Write(bytes) ? absl::OkStatus() : absl::UnavailableError("the client is gone");
+      return Write(bytes) ? absl::OkStatus()
+                          : absl::UnavailableError(i18n::Text("the client is gone"));
     });
     // Encoded and written while the run goes on.
     AsyncSink sink(*writer);

@@ -9330,6 +9330,316 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <source>{} is a link and stays: delete what it names by hand</source>
         <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
     </message>
+    <message>
+        <source>&apos;{}&apos; could not be removed</source>
+        <translation>无法删除“{}”</translation>
+    </message>
+    <message>
+        <source>({} bytes of the worker&apos;s log left out)
+</source>
+        <translation>（省略了工作进程日志的 {} 字节）
+</translation>
+    </message>
+    <message>
+        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
+        <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
+    </message>
+    <message>
+        <source>Another one is being started.</source>
+        <translation>正在启动新的进程。</translation>
+    </message>
+    <message>
+        <source>Cancelled before it began.</source>
+        <translation>开始之前已取消。</translation>
+    </message>
+    <message>
+        <source>Dear ImGui cannot read the font</source>
+        <translation>Dear ImGui 无法读取该字体</translation>
+    </message>
+    <message>
+        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
+        <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
+    </message>
+    <message>
+        <source>It is not started again by itself; the next run tries it once more.</source>
+        <translation>不会自动重启；下次运行时再试一次。</translation>
+    </message>
+    <message>
+        <source>The configuration could not be encoded.</source>
+        <translation>无法编码配置。</translation>
+    </message>
+    <message>
+        <source>The run failed (status {}).</source>
+        <translation>运行失败（状态 {}）。</translation>
+    </message>
+    <message>
+        <source>The worker ended by itself with exit status {}</source>
+        <translation>工作进程自行结束，退出状态为 {}</translation>
+    </message>
+    <message>
+        <source>The worker was ended by {}</source>
+        <translation>工作进程因{}而结束</translation>
+    </message>
+    <message>
+        <source>The worker was stopped: {}</source>
+        <translation>工作进程已被停止：{}</translation>
+    </message>
+    <message>
+        <source>The worker&apos;s events could not be understood: {}</source>
+        <translation>无法解读工作进程的事件：{}</translation>
+    </message>
+    <message>
+        <source>The worker&apos;s events do not fit together: {}</source>
+        <translation>工作进程的事件互相矛盾：{}</translation>
+    </message>
+    <message>
+        <source>a bus error</source>
+        <translation>总线错误</translation>
+    </message>
+    <message>
+        <source>a kill signal (another process, or the system short of memory)</source>
+        <translation>终止信号 SIGKILL（来自其他进程，或系统内存不足）</translation>
+    </message>
+    <message>
+        <source>a segmentation fault</source>
+        <translation>段错误</translation>
+    </message>
+    <message>
+        <source>a termination signal</source>
+        <translation>终止信号 SIGTERM</translation>
+    </message>
+    <message>
+        <source>an abort</source>
+        <translation>异常中止（abort）</translation>
+    </message>
+    <message>
+        <source>an arithmetic fault</source>
+        <translation>算术异常</translation>
+    </message>
+    <message>
+        <source>an illegal instruction</source>
+        <translation>非法指令</translation>
+    </message>
+    <message>
+        <source>an unreadable message of type {}</source>
+        <translation>类型为 {} 的消息无法读取</translation>
+    </message>
+    <message>
+        <source>events arrive faster than they can be read</source>
+        <translation>事件到达的速度超过了读取速度</translation>
+    </message>
+    <message>
+        <source>first entry</source>
+        <translation>首个条目</translation>
+    </message>
+    <message>
+        <source>it did not answer within {} s of its start</source>
+        <translation>启动后 {} 秒内没有响应</translation>
+    </message>
+    <message>
+        <source>it did not stop within {} s after the request to cancel</source>
+        <translation>请求取消后 {} 秒内没有停止</translation>
+    </message>
+    <message>
+        <source>it is not a regular file</source>
+        <translation>不是普通文件</translation>
+    </message>
+    <message>
+        <source>it speaks protocol {}, this program speaks {}; build both from the same version</source>
+        <translation>它使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
+    </message>
+    <message>
+        <source>last entry</source>
+        <translation>末个条目</translation>
+    </message>
+    <message>
+        <source>no free file name is left in &apos;{}&apos;</source>
+        <translation>“{}”中没有可用的文件名</translation>
+    </message>
+    <message>
+        <source>no network: the address of {} was not found</source>
+        <translation>没有网络：找不到 {} 的地址</translation>
+    </message>
+    <message>
+        <source>no network: {}</source>
+        <translation>没有网络：{}</translation>
+    </message>
+    <message>
+        <source>one of the notes is malformed</source>
+        <translation>其中一条备注格式错误</translation>
+    </message>
+    <message>
+        <source>opening was cancelled</source>
+        <translation>已取消打开</translation>
+    </message>
+    <message>
+        <source>the client is gone</source>
+        <translation>客户端已断开</translation>
+    </message>
+    <message>
+        <source>the connection to {} cannot be trusted ({}); behind a proxy that inspects TLS, set its certificate in $SSL_CERT_FILE</source>
+        <translation>与 {} 的连接不可信（{}）；如果使用检查 TLS 的代理，请在 $SSL_CERT_FILE 中指定其证书</translation>
+    </message>
+    <message>
+        <source>the connection to {} ended too early</source>
+        <translation>与 {} 的连接过早结束</translation>
+    </message>
+    <message>
+        <source>the file of notes is too large</source>
+        <translation>备注文件过大</translation>
+    </message>
+    <message>
+        <source>the file on the server has changed since the download began</source>
+        <translation>开始下载后，服务器上的文件已更改</translation>
+    </message>
+    <message>
+        <source>the first entry comes after the last one</source>
+        <translation>首个条目在末个条目之后</translation>
+    </message>
+    <message>
+        <source>the folder &apos;{}&apos; could not be created</source>
+        <translation>无法创建文件夹“{}”</translation>
+    </message>
+    <message>
+        <source>the font atlas cannot be built</source>
+        <translation>无法构建字体图集</translation>
+    </message>
+    <message>
+        <source>the font has no metrics</source>
+        <translation>该字体没有度量信息</translation>
+    </message>
+    <message>
+        <source>the font {} has no outlines</source>
+        <translation>字体 {} 没有轮廓</translation>
+    </message>
+    <message>
+        <source>the list of notes is missing or too long</source>
+        <translation>备注列表缺失或过长</translation>
+    </message>
+    <message>
+        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
+        <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
+    </message>
+    <message>
+        <source>the package index links to {}, which is not an HTTP address</source>
+        <translation>软件包索引链接到 {}，它不是 HTTP 地址</translation>
+    </message>
+    <message>
+        <source>the package index sends a page that is too large</source>
+        <translation>软件包索引返回的页面过大</translation>
+    </message>
+    <message>
+        <source>the proxy {} does not let it through ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
+        <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
+    </message>
+    <message>
+        <source>the run was cancelled before it began</source>
+        <translation>运行在开始之前已取消</translation>
+    </message>
+    <message>
+        <source>the saved session is too large</source>
+        <translation>保存的会话过大</translation>
+    </message>
+    <message>
+        <source>the server sends another part of the file</source>
+        <translation>服务器发送的是文件的另一部分</translation>
+    </message>
+    <message>
+        <source>the time range ends before it begins</source>
+        <translation>时间区间的结束早于开始</translation>
+    </message>
+    <message>
+        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
+        <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
+    </message>
+    <message>
+        <source>there are no vertex arrays: OpenGL 3.3 is needed</source>
+        <translation>没有顶点数组：需要 OpenGL 3.3</translation>
+    </message>
+    <message>
+        <source>these are not notes of this version</source>
+        <translation>不是此版本的备注</translation>
+    </message>
+    <message>
+        <source>these notes belong to another run</source>
+        <translation>这些备注属于另一次运行</translation>
+    </message>
+    <message>
+        <source>this is not a session saved by this version</source>
+        <translation>不是此版本保存的会话</translation>
+    </message>
+    <message>
+        <source>this program cannot open encrypted connections: OpenSSL (libssl) was not found; install it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL</source>
+        <translation>本程序无法建立加密连接：找不到 OpenSSL（libssl）；请安装它，或在 $VRAMSCOPE_INDEX_URL 中指定不加密的镜像</translation>
+    </message>
+    <message>
+        <source>this worker does not offer the backend of the run</source>
+        <translation>此工作进程不提供该运行所用的后端</translation>
+    </message>
+    <message>
+        <source>too many runs were waiting; the oldest were dropped</source>
+        <translation>等待的运行过多；最早的已丢弃</translation>
+    </message>
+    <message>
+        <source>what it sent could not be understood ({})</source>
+        <translation>无法解读它发送的内容（{}）</translation>
+    </message>
+    <message>
+        <source>{} ({}); set another index in $VRAMSCOPE_INDEX_URL</source>
+        <translation>{}（{}）；请在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
+    </message>
+    <message>
+        <source>{} answers with an error ({} {})</source>
+        <translation>{} 返回错误（{} {}）</translation>
+    </message>
+    <message>
+        <source>{} closed the connection</source>
+        <translation>{} 关闭了连接</translation>
+    </message>
+    <message>
+        <source>{} could not be started: {}</source>
+        <translation>无法启动 {}：{}</translation>
+    </message>
+    <message>
+        <source>{} has sent nothing for {} seconds</source>
+        <translation>{} 已有 {} 秒没有发送任何内容</translation>
+    </message>
+    <message>
+        <source>{} is larger on the server than expected</source>
+        <translation>服务器上的 {} 比预期的大</translation>
+    </message>
+    <message>
+        <source>{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL</source>
+        <translation>{} 不是预期的文件：其 SHA-256 是 {}，而不是 {}。文件已删除。可能是代理或镜像更改了它；请重试，或在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
+    </message>
+    <message>
+        <source>{} redirects too often, or to an address without encryption</source>
+        <translation>{} 重定向次数过多，或重定向到不加密的地址</translation>
+    </message>
+    <message>
+        <source>{} refuses the connection</source>
+        <translation>{} 拒绝连接</translation>
+    </message>
+    <message>
+        <source>{} was not found (404); set another index in $VRAMSCOPE_INDEX_URL</source>
+        <translation>找不到 {}（404）；请在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
+    </message>
+    <message>
+        <source>{}. The downloaded part is kept: try again to continue</source>
+        <translation>{}。已下载的部分会保留：重试即可继续</translation>
+    </message>
+    <message>
+        <source>{}: &quot;{}&quot; is not a time, such as 1.5 s or 200 ms</source>
+        <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
+    </message>
+    <message>
+        <source>{}: &quot;{}&quot; is not an entry&apos;s number, such as 100,000 or 2 M</source>
+        <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
+    </message>
+    <message>
+        <source>{}: {}; free some space, or set XDG_DATA_HOME to a folder on another disk. The downloaded part is kept</source>
+        <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -13591,19 +13901,6 @@ Difference: %3 bytes.</source>
     <message>
         <source>Cancelled. Press Enter to start again.</source>
         <translation>已取消。按 Enter 重新开始。</translation>
-    </message>
-</context>
-<context>
-    <name>vramscope::ui::WorkerClient</name>
-    <message>
-        <source>(%1 bytes of the worker&apos;s log left out)
-</source>
-        <translation>（省略了工作进程日志的 %1 字节）
-</translation>
-    </message>
-    <message>
-        <source>Cancelled before it began.</source>
-        <translation>开始之前已取消。</translation>
     </message>
 </context>
 <context>

@@ -13,15 +13,7 @@ import re
 import sys
 
 # What is left in each folder, and why where it stays.
-LEFT = {
-    "app/worker": 4,  # the worker has no translator
-    "ui/documents": 2,
-    "ui/notes": 8,
-    "ui/setup": 24,
-    "ui/shell": 10,
-    "ui/timeline/gl": 8,
-    "ui/worker": 2,
-}
+LEFT = {}
 FOLDERS = ("app", "profiler", "ui")
 # No user sees these in a language: the MCP server answers JSON, which is English; the AppImage's loader is no part
 # of the program; mistakes in resources/ are found when the project is tested.

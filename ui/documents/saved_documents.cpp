@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/techniques.h"
 
 namespace vramscope::ui {
@@ -277,10 +278,11 @@ std::string ToJson(const SavedSession& session) {
 }
 
 absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json) {
-  if (json.size() > kMostSavedBytes) return absl::InvalidArgumentError("it is too large");
+  if (json.size() > kMostSavedBytes)
+    return absl::InvalidArgumentError(i18n::Text("the saved session is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_session", 0) != kVersion)
-    return absl::InvalidArgumentError("it is no session of this version");
+    return absl::InvalidArgumentError(i18n::Text("this is not a session saved by this version"));
   SavedSession out;
   out.closed = Flag(root, "closed", false);
   const size_t active = Unsigned(root, "active", 0, UINT64_MAX);

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/output_file.h"
 
 namespace vramscope::ui {
@@ -15,13 +16,13 @@ namespace {
 absl::Status WriteNotes(const QString& path, const std::string& content, const NoteList& notes) {
   if (notes.empty()) {
     if (QFile::remove(path) || !QFile::exists(path)) return absl::OkStatus();
-    return absl::UnavailableError("'" + path.toStdString() + "' could not be removed");
+    return absl::UnavailableError(i18n::Format("'{}' could not be removed", path.toStdString()));
   }
   const QString folder = QFileInfo(path).absolutePath();
   if (!QDir(folder).exists()) {
     if (!QDir().mkpath(folder))
-      return absl::UnavailableError("the folder '" + folder.toStdString() +
-                                    "' could not be created");
+      return absl::UnavailableError(
+          i18n::Format("the folder '{}' could not be created", folder.toStdString()));
     QFile::setPermissions(folder,
                           QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
   }
@@ -36,7 +37,8 @@ absl::StatusOr<NoteList> ReadNotes(const QString& path, const std::string& conte
                                    const trace::Trace& trace) {
   if (!QFile::exists(path)) return NoteList();
   // A pipe or a device that was put there would be waited for.
-  if (!QFileInfo(path).isFile()) return absl::InvalidArgumentError("it is not a file");
+  if (!QFileInfo(path).isFile())
+    return absl::InvalidArgumentError(i18n::Text("it is not a regular file"));
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly))
     return absl::UnavailableError(file.errorString().toStdString());

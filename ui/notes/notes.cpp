@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -107,19 +109,20 @@ std::string NotesToJson(const std::string& content, const NoteList& notes) {
 
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace) {
-  if (json.size() > kMostNotesBytes) return absl::InvalidArgumentError("it is too large");
+  if (json.size() > kMostNotesBytes)
+    return absl::InvalidArgumentError(i18n::Text("the file of notes is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
-    return absl::InvalidArgumentError("it has no notes of this version");
+    return absl::InvalidArgumentError(i18n::Text("these are not notes of this version"));
   if (Text(root, "content") != content)
-    return absl::InvalidArgumentError("its notes are of another run");
+    return absl::InvalidArgumentError(i18n::Text("these notes belong to another run"));
   const auto list = root.find("notes");
   if (list == root.end() || !list->is_array() || list->size() > kMostNotes)
-    return absl::InvalidArgumentError("it has no list of notes, or one that is too long");
+    return absl::InvalidArgumentError(i18n::Text("the list of notes is missing or too long"));
   NoteList notes;
   for (const Json& one : *list) {
     std::optional<Note> note = NoteOf(one, trace);
-    if (!note) return absl::InvalidArgumentError("one of its notes is malformed");
+    if (!note) return absl::InvalidArgumentError(i18n::Text("one of the notes is malformed"));
     notes.push_back(*std::move(note));
   }
   std::ranges::stable_sort(notes, {}, &Note::time_ns);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/index_page.h"
 #include "ui/setup/network.h"
@@ -43,14 +44,14 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
     hash.addData(QByteArrayView(piece.constData(), got));
     done += static_cast<quint64>(got);
     progress(done);
-    if (cancel.load(std::memory_order_relaxed)) return absl::CancelledError("cancelled");
+    if (cancel.load(std::memory_order_relaxed))
+      return absl::CancelledError(i18n::Text("cancelled"));
   }
   if (hash.result().toHex().toStdString() == wheel.sha256) return absl::OkStatus();
-  return absl::DataLossError(
-      wheel.file + " is not the file that was expected: its SHA-256 is " +
-      hash.result().toHex().toStdString() + " in place of " + wheel.sha256 +
-      ". It was deleted. A proxy or a mirror that changes files does this; try again, or name "
-      "another index in $VRAMSCOPE_INDEX_URL");
+  return absl::DataLossError(i18n::Format(
+      "{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a "
+      "mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL",
+      wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
 // On a disk that becomes full the first write takes what has room and knows of no error; the next
@@ -143,8 +144,9 @@ void TorchDownload::start() {
       return End(absl::FailedPreconditionError(never));
     if (!options_.index.isValid() || !options_.index.scheme().startsWith(QLatin1String("http")))
       return End(absl::InvalidArgumentError(
-          "the package index \"" + Str(ShownUrl(options_.index)) +
-          "\" is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)"));
+          i18n::Format("the package index \"{}\" is not an address that begins with https:// "
+                       "($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)",
+                       Str(ShownUrl(options_.index)))));
     absl::StatusOr<setup::InstallFolder> folder =
         setup::InstallFolder::Lock(Str(options_.data_folder));
     if (!folder.ok()) return End(folder.status());
@@ -164,12 +166,12 @@ void TorchDownload::cancel() {
   if (!busy_ || cancel_) return;
   cancel_ = true;
   again_.stop();
-  failed_ = absl::CancelledError("cancelled");
+  failed_ = absl::CancelledError(i18n::Text("cancelled"));
   if (progress_.phase == Phase::kChecking || progress_.phase == Phase::kUnpacking) return;
   if (reply_)
     reply_->abort();  // its end comes back here
   else
-    QTimer::singleShot(0, this, [this] { End(absl::CancelledError("cancelled")); });
+    QTimer::singleShot(0, this, [this] { End(absl::CancelledError(i18n::Text("cancelled"))); });
 }
 
 void TorchDownload::End(const absl::Status& status) {
@@ -228,9 +230,9 @@ QNetworkReply* TorchDownload::Get(const QUrl& url, const QByteArray& accept, qui
 
 void TorchDownload::AskIndex() {
   if (options_.index.scheme() == QLatin1String("https") && !QSslSocket::supportsSsl())
-    return End(absl::FailedPreconditionError(
-        "this program cannot open encrypted connections: OpenSSL's libraries (libssl) were not "
-        "found; install them, or name a mirror that needs none in $VRAMSCOPE_INDEX_URL"));
+    return End(absl::FailedPreconditionError(i18n::Text(
+        "this program cannot open encrypted connections: OpenSSL (libssl) was not found; install "
+        "it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL")));
   QUrl page = options_.index;
   QString path = page.path();
   if (!path.endsWith(QLatin1Char('/'))) path += QLatin1Char('/');
@@ -241,7 +243,7 @@ void TorchDownload::AskIndex() {
                0);
   connect(reply_, &QNetworkReply::downloadProgress, this, [this](qint64 got, qint64) {
     if (got <= static_cast<qint64>(setup::kMostIndexPage)) return;
-    failed_ = absl::DataLossError("the index answers with a page that is far too large");
+    failed_ = absl::DataLossError(i18n::Text("the package index sends a page that is too large"));
     reply_->abort();
   });
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::IndexAnswered);
@@ -261,13 +263,14 @@ void TorchDownload::IndexAnswered() {
   const absl::StatusOr<std::string> link =
       setup::FindWheel(reply->readAll().toStdString(), Current());
   if (!link.ok()) {
-    return End(absl::NotFoundError(std::string(link.status().message()) + " (" +
-                                   Str(ShownUrl(reply->url())) +
-                                   "); name another index in $VRAMSCOPE_INDEX_URL"));
+    return End(absl::NotFoundError(
+        i18n::Format("{} ({}); set another index in $VRAMSCOPE_INDEX_URL",
+                     std::string(link.status().message()), Str(ShownUrl(reply->url())))));
   }
   link_ = reply->url().resolved(QUrl(QString::fromStdString(*link)));
   if (!link_.scheme().startsWith(QLatin1String("http")))
-    return End(absl::InvalidArgumentError("the index links to " + Str(ShownUrl(link_))));
+    return End(absl::InvalidArgumentError(i18n::Format(
+        "the package index links to {}, which is not an HTTP address", Str(ShownUrl(link_)))));
   Fetch();
 }
 
@@ -296,7 +299,7 @@ void TorchDownload::HeadersCame() {
   const bool from_start = code == kOk && at > 0;
   const bool elsewhere = code == kPartial && RangeBegin(reply_->rawHeader("Content-Range")) != at;
   if (elsewhere) {
-    failed_ = absl::DataLossError("the server answers with another part of the file");
+    failed_ = absl::DataLossError(i18n::Text("the server sends another part of the file"));
     part_->resize(0);
     reply_->abort();
   } else if (from_start) {
@@ -314,7 +317,8 @@ void TorchDownload::BytesCame() {
   const quint64 room =
       Current().bytes - std::min<quint64>(Current().bytes, static_cast<quint64>(part_->pos()));
   if (static_cast<quint64>(bytes.size()) > room) {
-    failed_ = absl::DataLossError(Current().file + " is larger on the server than it should be");
+    failed_ = absl::DataLossError(
+        i18n::Format("{} is larger on the server than expected", Current().file));
     part_->resize(0);
     reply_->abort();
     return;
@@ -323,9 +327,9 @@ void TorchDownload::BytesCame() {
     failed_ =
         part_->error() == QFileDevice::ResourceError || part_->error() == QFileDevice::WriteError
             ? absl::ResourceExhaustedError(
-                  Str(part_->fileName() + QStringLiteral(": ") + part_->errorString()) +
-                  "; make room, or set XDG_DATA_HOME to a folder on another disk. What has "
-                  "come is kept")
+                  i18n::Format("{}: {}; free some space, or set XDG_DATA_HOME to a folder on "
+                               "another disk. The downloaded part is kept",
+                               Str(part_->fileName()), Str(part_->errorString())))
             : absl::UnavailableError(
                   Str(part_->fileName() + QStringLiteral(": ") + part_->errorString()));
     reply_->abort();
@@ -349,21 +353,24 @@ void TorchDownload::FetchEnded() {
   const int code = reply->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   if (code == kBadRange) {  // what is here is of another file
     QFile::remove(QString::fromStdString(folder_->PartOf(Current())));
-    return TryAgain(absl::DataLossError("the server has another file than the one that was begun"));
+    return TryAgain(absl::DataLossError(
+        i18n::Text("the file on the server has changed since the download began")));
   }
   if (reply->error() != QNetworkReply::NoError) {
     const absl::Status why = ErrorOf(*reply, link_);
     return absl::IsUnavailable(why) ? TryAgain(why) : End(why);
   }
-  TryAgain(absl::UnavailableError("the connection to " + Str(link_.host()) + " ended too early"));
+  TryAgain(absl::UnavailableError(
+      i18n::Format("the connection to {} ended too early", Str(link_.host()))));
 }
 
 void TorchDownload::TryAgain(const absl::Status& why) {
   if (attempts_ >= options_.pauses_ms.size()) {
     const bool some = folder_->BytesOf(Current()) > 0;
     return End(absl::Status(
-        why.code(), std::string(why.message()) +
-                        (some ? ". What has come is kept: try again, and it goes on" : "")));
+        why.code(), some ? i18n::Format("{}. The downloaded part is kept: try again to continue",
+                                        std::string(why.message()))
+                         : std::string(why.message())));
   }
   again_.start(options_.pauses_ms[attempts_++]);
   Report(Phase::kWaiting, earlier_bytes_ + folder_->BytesOf(Current()), all_bytes_);
@@ -398,7 +405,7 @@ void TorchDownload::Check() {
         // Nothing of it is of use.
         if (absl::IsDataLoss(status)) QFile::remove(path);
         if (!status.ok()) return End(status);
-        if (cancel_) return End(absl::CancelledError("cancelled"));
+        if (cancel_) return End(absl::CancelledError(i18n::Text("cancelled")));
         earlier_bytes_ += Current().bytes;
         ++at_;
         Next();
@@ -423,34 +430,35 @@ void TorchDownload::Install() {
       [this](const absl::Status& status) { End(status); });
 }
 
-// What went wrong, in words, and what to do.
+// A text that says what went wrong and what to do.
 absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url) const {
   const std::string host = Str(url.host());
   const int code = reply.attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const auto unavailable = [&](const std::string& text) { return absl::UnavailableError(text); };
   const auto through_proxy = [&](const QString& proxy) {
     return absl::FailedPreconditionError(
-        "the proxy " + Str(proxy) + " does not let it through (" + Str(reply.errorString()) +
-        "); it is the one of $https_proxy, $http_proxy or $all_proxy, or the desktop's");
+        i18n::Format("the proxy {} does not let it through ({}); the proxy is set in $https_proxy, "
+                     "$http_proxy, $all_proxy or the desktop's settings",
+                     Str(proxy), Str(reply.errorString())));
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
       // Of a proxy's 404, too; and behind a proxy it is the proxy that looks for the address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
-      return unavailable("no network: the address of " + host + " could not be found");
+      return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
-      return unavailable("no connection: " + host + " refuses it");
+      return unavailable(i18n::Format("{} refuses the connection", host));
     case QNetworkReply::NetworkSessionFailedError:
     case QNetworkReply::UnknownNetworkError:
     case QNetworkReply::TemporaryNetworkFailureError:
-      return unavailable("no network: " + Str(reply.errorString()));
+      return unavailable(i18n::Format("no network: {}", Str(reply.errorString())));
     case QNetworkReply::TimeoutError:
     case QNetworkReply::OperationCanceledError:  // of the transfer's time limit
-      return unavailable(host + " has sent nothing for " +
-                         std::to_string(options_.silence_ms / 1000) + " seconds");
+      return unavailable(
+          i18n::Format("{} has sent nothing for {} seconds", host, options_.silence_ms / 1000));
     case QNetworkReply::RemoteHostClosedError:
-      return unavailable("the connection to " + host + " was cut");
+      return unavailable(i18n::Format("{} closed the connection", host));
     case QNetworkReply::ProxyConnectionRefusedError:
     case QNetworkReply::ProxyConnectionClosedError:
     case QNetworkReply::ProxyNotFoundError:
@@ -460,23 +468,23 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
       return through_proxy(ProxyFor(url));
     case QNetworkReply::SslHandshakeFailedError:
       return absl::FailedPreconditionError(
-          "the connection to " + host + " cannot be trusted (" + Str(reply.errorString()) +
-          "); behind a proxy that encrypts anew, name its certificate in $SSL_CERT_FILE");
+          i18n::Format("the connection to {} cannot be trusted ({}); behind a proxy that inspects "
+                       "TLS, set its certificate in $SSL_CERT_FILE",
+                       host, Str(reply.errorString())));
     case QNetworkReply::TooManyRedirectsError:
     case QNetworkReply::InsecureRedirectError:
-      return absl::DataLossError(host +
-                                 " leads on to other addresses without an end, or to one "
-                                 "that is not encrypted");
+      return absl::DataLossError(
+          i18n::Format("{} redirects too often, or to an address without encryption", host));
     default:
       break;
   }
   if (code == kNotFound)
-    return absl::NotFoundError(Str(ShownUrl(url)) +
-                               " is not there (404); name another index in $VRAMSCOPE_INDEX_URL");
+    return absl::NotFoundError(i18n::Format(
+        "{} was not found (404); set another index in $VRAMSCOPE_INDEX_URL", Str(ShownUrl(url))));
   constexpr int kServerErrors = 500, kTooMany = 429;
   const std::string text =
-      host + " answers with an error (" + std::to_string(code) + " " +
-      Str(reply.attribute(QNetworkRequest::HttpReasonPhraseAttribute).toString()) + ")";
+      i18n::Format("{} answers with an error ({} {})", host, code,
+                   Str(reply.attribute(QNetworkRequest::HttpReasonPhraseAttribute).toString()));
   if (code >= kServerErrors || code == kTooMany) return unavailable(text);
   if (code > 0) return absl::FailedPreconditionError(text);
   return unavailable(Str(reply.errorString()));

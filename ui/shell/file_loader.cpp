@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -28,7 +30,7 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
     if (!job_) return;
     if (job_->cancel && since_cancel_.elapsed() > kGiveUpMs) {
       jobs_.cancel();
-      return Ended(absl::CancelledError("opening was cancelled"));
+      return Ended(absl::CancelledError(i18n::Text("opening was cancelled")));
     }
     Q_EMIT progressed(job_->fraction);
   });

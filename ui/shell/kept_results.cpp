@@ -6,6 +6,8 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -29,8 +31,8 @@ absl::StatusOr<QString> KeptResults::NewPath(const QString& name) const {
   const QFileInfo folder(folder_);
   if (!folder.isDir()) {
     if (!QDir().mkpath(folder_))
-      return absl::UnavailableError("the folder '" + folder_.toStdString() +
-                                    "' could not be created");
+      return absl::UnavailableError(
+          i18n::Format("the folder '{}' could not be created", folder_.toStdString()));
     QFile::setPermissions(folder_,
                           QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
   }
@@ -52,7 +54,8 @@ absl::StatusOr<QString> KeptResults::NewPath(const QString& name) const {
       return absl::UnavailableError("'" + path.toStdString() +
                                     "': " + file.errorString().toStdString());
   }
-  return absl::UnavailableError("no free name in '" + folder_.toStdString() + "'");
+  return absl::UnavailableError(
+      i18n::Format("no free file name is left in '{}'", folder_.toStdString()));
 }
 
 QStringList KeptResults::Prune() const {

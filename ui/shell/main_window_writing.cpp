@@ -10,6 +10,7 @@
 #include <ostream>
 #include <streambuf>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/file.h"
 #include "profiler/trace/writer.h"
@@ -196,7 +197,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
       std::ostream watched(&buffer);
       const absl::Status status = produce(*trace, watched);
-      return writing->cancel ? absl::CancelledError("cancelled") : status;
+      return writing->cancel ? absl::CancelledError(i18n::Text("cancelled")) : status;
     });
   };
   writes_.Ask(write, written, {.earlier = Earlier::kKept, .blocks = true});
@@ -279,7 +280,7 @@ void MainWindow::CancelOthers() {
   digests_.cancel(kComparison);
   if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
     DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),
-                      absl::CancelledError("cancelled"));
+                      absl::CancelledError(i18n::Text("cancelled")));
   } else {
     digests_.cancel(doc().id());
     doc().Ended();

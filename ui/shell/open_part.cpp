@@ -1,12 +1,13 @@
 #include "ui/shell/open_part.h"
 
 #include <absl/strings/numbers.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "profiler/base/i18n.h"
 
 namespace vramscope::ui {
 namespace {
@@ -40,7 +41,7 @@ absl::StatusOr<uint64_t> Entry(std::string_view field, std::string_view text) {
   const auto value = Parse(text, {{"k", 1e3}, {"K", 1e3}, {"M", 1e6}}, 1);
   if (!value)
     return absl::InvalidArgumentError(
-        fmt::format("{}: \"{}\" is not a number of an entry, such as 100,000 or 2 M", field, text));
+        i18n::Format("{}: \"{}\" is not an entry's number, such as 100,000 or 2 M", field, text));
   return static_cast<uint64_t>(std::llround(*value));
 }
 
@@ -49,7 +50,7 @@ absl::StatusOr<int64_t> Time(std::string_view field, std::string_view text) {
       text, {{"min", 60e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1}, {"s", 1e9}}, 1e9);
   if (!value)
     return absl::InvalidArgumentError(
-        fmt::format("{}: \"{}\" is not a time, such as 1.5 s or 200 ms", field, text));
+        i18n::Format("{}: \"{}\" is not a time, such as 1.5 s or 200 ms", field, text));
   return std::llround(*value);
 }
 
@@ -71,14 +72,15 @@ absl::StatusOr<importers::OpenOptions> ParsePart(const PartText& text) {
     return value.status();
   };
   for (const absl::Status& status :
-       {entry("first entry", text.first_entry, &part.first_entry),
-        entry("last entry", text.last_entry, &part.last_entry),
-        time("from", text.from, &part.from_ns), time("to", text.to, &part.to_ns)})
+       {entry(i18n::Text("first entry"), text.first_entry, &part.first_entry),
+        entry(i18n::Text("last entry"), text.last_entry, &part.last_entry),
+        time(i18n::Text("from"), text.from, &part.from_ns),
+        time(i18n::Text("to"), text.to, &part.to_ns)})
     if (!status.ok()) return status;
   if (part.first_entry > part.last_entry)
-    return absl::InvalidArgumentError("the first entry comes after the last one");
+    return absl::InvalidArgumentError(i18n::Text("the first entry comes after the last one"));
   if (part.from_ns >= part.to_ns)
-    return absl::InvalidArgumentError("the time range ends before it begins");
+    return absl::InvalidArgumentError(i18n::Text("the time range ends before it begins"));
   return part;
 }
 

@@ -1,7 +1,5 @@
 #include "ui/shell/window_main.h"
 
-#include <fmt/format.h>
-
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFontDatabase>
@@ -15,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/language/language.h"
@@ -203,8 +202,8 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
     const std::optional<QSize> size = ParseSize(options.size);
     if (!size)
       return absl::InvalidArgumentError(
-          fmt::format("--size: \"{}\" is not a size such as 1680x1050 (each side from {} to {})",
-                      options.size, kMinSide, kMaxSide));
+          i18n::Format("--size: \"{}\" is not a size such as 1680x1050 (each side from {} to {})",
+                       options.size, kMinSide, kMaxSide));
     picture.width = size->width();
     picture.height = size->height();
   }

@@ -1,11 +1,10 @@
 #include "ui/worker/assembly.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/catch_status.h"
 
 namespace vramscope::ui {
@@ -37,7 +36,8 @@ void Assembly::Add(trace::RawFrame frame) {
   const std::lock_guard lock(mutex_);
   if (!refused_.ok()) return;
   if (frame.stored.size() > kMostQueued - queued_bytes_) {
-    refused_ = absl::ResourceExhaustedError("they come faster than they can be put together");
+    refused_ =
+        absl::ResourceExhaustedError(i18n::Text("events arrive faster than they can be read"));
     return;
   }
   queued_bytes_ += frame.stored.size();
@@ -106,7 +106,8 @@ void Assembly::Work() {
 void Assembly::End(const Done& done, const absl::Status& status, std::string reason) {
   std::string refused;
   if (!status.ok())
-    refused = absl::StrCat("The worker's events could not be understood: ", status.message());
+    refused = i18n::Format("The worker's events could not be understood: {}",
+                           std::string(status.message()));
   if (reason.empty()) reason = refused;
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
       trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
@@ -115,7 +116,8 @@ void Assembly::End(const Done& done, const absl::Status& status, std::string rea
         return assembler_.Finish(std::move(reason));
       });
   if (!trace.ok())
-    refused = absl::StrCat("The worker's events do not fit: ", trace.status().message());
+    refused = i18n::Format("The worker's events do not fit together: {}",
+                           std::string(trace.status().message()));
   done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
 }
 

@@ -1,7 +1,5 @@
 #include "ui/worker/worker_client.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -13,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/arena_message.h"
 #include "profiler/trace/frame.h"
 #include "proto/worker.pb.h"
@@ -38,24 +37,24 @@ constexpr int kCodeCancelled = 1;
 constexpr int kCodeInternal = 13;
 constexpr int kCodeUnavailable = 14;
 
-QString SignalName(int number) {
+std::string SignalName(int number) {
   switch (number) {
     case SIGSEGV:
-      return QStringLiteral("a segmentation fault");
+      return i18n::Text("a segmentation fault");
     case SIGABRT:
-      return QStringLiteral("an abort");
+      return i18n::Text("an abort");
     case SIGKILL:
-      return QStringLiteral("a kill signal (another process, or the system short of memory)");
+      return i18n::Text("a kill signal (another process, or the system short of memory)");
     case SIGTERM:
-      return QStringLiteral("a termination signal");
+      return i18n::Text("a termination signal");
     case SIGBUS:
-      return QStringLiteral("a bus error");
+      return i18n::Text("a bus error");
     case SIGILL:
-      return QStringLiteral("an illegal instruction");
+      return i18n::Text("an illegal instruction");
     case SIGFPE:
-      return QStringLiteral("an arithmetic fault");
+      return i18n::Text("an arithmetic fault");
     default:
-      return QStringLiteral("signal %1").arg(number);
+      return i18n::Format("signal {}", number);
   }
 }
 
@@ -127,11 +126,11 @@ struct WorkerClient::Impl {
     });
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
-      Kill(QStringLiteral("it did not answer within %1 s of its start").arg(hello_ms / 1000.0));
+      Kill(FromUtf8(i18n::Format("it did not answer within {} s of its start", hello_ms / 1000.0)));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
-      Kill(QStringLiteral("it did not stop within %1 s after being told to cancel")
-               .arg(cancel_ms / 1000.0));
+      Kill(FromUtf8(i18n::Format("it did not stop within {} s after the request to cancel",
+                                 cancel_ms / 1000.0)));
     });
   }
 
@@ -146,9 +145,9 @@ struct WorkerClient::Impl {
       // Through the event loop, so that whoever calls start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
-        Lost(
-            QStringLiteral("vramscope-worker was not found beside this program or on PATH (build "
-                           "it, or name it in $VRAMSCOPE_WORKER)"));
+        Lost(FromUtf8(
+            i18n::Text("vramscope-worker was not found beside this program or on the PATH; build "
+                       "it with ./vramscope, or name it in $VRAMSCOPE_WORKER")));
       });
       return;
     }
@@ -158,7 +157,8 @@ struct WorkerClient::Impl {
     QObject::connect(p, &QProcess::readyReadStandardError, self, [this] { ReadLog(); });
     QObject::connect(p, &QProcess::errorOccurred, self, [this](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart)
-        Lost(QStringLiteral("%1 could not be started: %2").arg(program, process->errorString()));
+        Lost(FromUtf8(i18n::Format("{} could not be started: {}", program.toStdString(),
+                                   process->errorString().toStdString())));
     });
     QObject::connect(p, &QProcess::finished, self,
                      [this](int code, QProcess::ExitStatus status) { Finished(code, status); });
@@ -184,11 +184,11 @@ struct WorkerClient::Impl {
     draining = false;
     QString what;
     if (!kill_reason.isEmpty()) {
-      what = QStringLiteral("The worker was stopped: %1").arg(kill_reason);
+      what = FromUtf8(i18n::Format("The worker was stopped: {}", kill_reason.toStdString()));
     } else if (status == QProcess::CrashExit) {
-      what = QStringLiteral("The worker was ended by %1").arg(SignalName(code));
+      what = FromUtf8(i18n::Format("The worker was ended by {}", SignalName(code)));
     } else {
-      what = QStringLiteral("The worker ended by itself with exit status %1").arg(code);
+      what = FromUtf8(i18n::Format("The worker ended by itself with exit status {}", code));
     }
     Lost(what);
   }
@@ -212,10 +212,10 @@ struct WorkerClient::Impl {
     if (!ended.endsWith(QLatin1Char('.'))) ended += QLatin1Char('.');
     // What comes next belongs to this moment, and not into a trace that may be saved.
     QString text = ended;
-    text += again ? QStringLiteral(" Another one is being started.")
-                  : QStringLiteral(
-                        " It is not started again by itself; the next run tries it once "
-                        "more.");
+    text += QLatin1Char(' ') +
+            FromUtf8(again ? i18n::Text("Another one is being started.")
+                           : i18n::Text("It is not started again by itself; the next run tries it "
+                                        "once more."));
     last_seconds = 0;
     TellLost();  // of the one before
     // Taken out first: a slot of runEnded may ask for another run, which then stays.
@@ -280,7 +280,7 @@ struct WorkerClient::Impl {
   void TellLog(qsizetype bytes) {
     QString text = QString::fromUtf8(TakeLog(bytes)).trimmed();
     if (const qsizetype left_out = std::exchange(log_left_out, 0); left_out > 0)
-      text.prepend(WorkerClient::tr("(%1 bytes of the worker's log left out)\n").arg(left_out));
+      text.prepend(FromUtf8(i18n::Format("({} bytes of the worker's log left out)\n", left_out)));
     if (!text.isEmpty()) Q_EMIT self->logged(text);
   }
 
@@ -321,7 +321,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const QString& why) {
-    const QString reason = QStringLiteral("what it sent could not be understood (%1)").arg(why);
+    const QString reason =
+        FromUtf8(i18n::Format("what it sent could not be understood ({})", why.toStdString()));
     if (draining) {
       kill_reason = reason;
     } else {
@@ -354,7 +355,7 @@ struct WorkerClient::Impl {
   absl::Status TakeMessage(trace::RawFrame raw) {
     const auto type = static_cast<int>(raw.type);
     const absl::Status unreadable =
-        absl::DataLossError(absl::StrCat("an unreadable message of type ", type));
+        absl::DataLossError(i18n::Format("an unreadable message of type {}", type));
     if (raw.payload_size > kMostMessageBytes || raw.stored.size() > kMostMessageBytes)
       return unreadable;
     absl::StatusOr<trace::Frame> frame = trace::Uncompress(std::move(raw));
@@ -370,10 +371,10 @@ struct WorkerClient::Impl {
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
           hopeless = true;  // the next one would say the same
-          Kill(QStringLiteral("it speaks protocol %1, this program speaks %2; build both from the "
-                              "same version")
-                   .arg(hello.protocol())
-                   .arg(kProtocol));
+          Kill(FromUtf8(
+              i18n::Format("it speaks protocol {}, this program speaks {}; build both from the "
+                           "same version",
+                           hello.protocol(), kProtocol)));
           return true;
         }
         said_hello = true;
@@ -416,8 +417,10 @@ struct WorkerClient::Impl {
         int code = static_cast<int>(ended.status_code());
         QString error;
         if (code != kCodeOk) {
-          error = FromUtf8(ended.message());
-          if (error.isEmpty()) error = QStringLiteral("The run failed (status %1).").arg(code);
+          // The worker has no translator: a text of its own without arguments is translated here.
+          error =
+              FromUtf8(ended.message().empty() ? i18n::Format("The run failed (status {}).", code)
+                                               : i18n::Text(ended.message()));
         }
         EndWhenTakenIn(code, error);
         return true;
@@ -522,7 +525,7 @@ struct WorkerClient::Impl {
     if (!run->mutable_config()->ParseFromString(next.config)) {
       last_code = kCodeInternal;
       Q_EMIT self->runEnded(next.tag, nullptr,
-                            QStringLiteral("The configuration could not be encoded."));
+                            FromUtf8(i18n::Text("The configuration could not be encoded.")));
       return;
     }
     active.emplace();
@@ -598,7 +601,7 @@ void WorkerClient::cancel() {
     const quint64 tag = impl_->queued->tag;
     impl_->queued.reset();
     impl_->last_code = kCodeCancelled;
-    Q_EMIT runEnded(tag, nullptr, tr("Cancelled before it began."));
+    Q_EMIT runEnded(tag, nullptr, FromUtf8(i18n::Text("Cancelled before it began.")));
   } else {
     impl_->CancelActive();
   }

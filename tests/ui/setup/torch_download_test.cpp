@@ -98,7 +98,7 @@ TEST_F(Download, WhatCameBeforeAnEndIsGoneOnWithByTheNextStart) {
   setup::testing::Write(Part().toStdString(), part.toStdString());
   const absl::Status failed = Run();
   EXPECT_EQ(failed.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(Message(failed), HasSubstr("goes on"));
+  EXPECT_THAT(Message(failed), HasSubstr("try again to continue"));
   EXPECT_EQ(QFileInfo(Part()).size(), 150'000);
   index_.server[kFile].cut_after = -1;
   index_.server.asked.clear();
@@ -154,7 +154,7 @@ TEST_F(Download, RedirectsAreFollowedWithTheirRange) {
 TEST_F(Download, RedirectsWithoutAnEndAreAnError) {
   index_.server[kFile].code = 302;
   index_.server[kFile].location = kFile.toUtf8();
-  EXPECT_THAT(Message(Run()), HasSubstr("without an end"));
+  EXPECT_THAT(Message(Run()), HasSubstr("redirects too often"));
 }
 
 TEST_F(Download, ErrorsOfTheIndexAreSaid) {
@@ -190,7 +190,7 @@ TEST_F(Download, WithoutANetworkItSaysSo) {
   options.index.setPort(nobody);
   const absl::Status status = Run(options);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(Message(status), HasSubstr("no connection"));
+  EXPECT_THAT(Message(status), HasSubstr("refuses the connection"));
 }
 
 TEST_F(Download, AProxyOfTheEnvironmentIsAskedUnlessNoProxyNamesTheHost) {
@@ -278,7 +278,7 @@ TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, old);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_THAT(Message(status), AllOf(HasSubstr("make room"), HasSubstr("XDG_DATA_HOME"),
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("free some space"), HasSubstr("XDG_DATA_HOME"),
                                      HasSubstr("is kept"), HasSubstr("torch.whl.part")));
   EXPECT_FALSE(Installed());
   index_.server.asked.clear();

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <optional>
 
+#include "profiler/base/i18n.h"
 #include "ui/timeline/raster/fonts.h"
 
 namespace vramscope::ui::timeline {
@@ -167,12 +168,13 @@ absl::Status GlRenderer::Initialize(double scale) {
   quads_ = Program(kQuadVertex, kQuadFragment, &error);
   pictures_ = Program(kPictureVertex, kPictureFragment, &error);
   if (!quads_ || !pictures_) {
-    return absl::FailedPreconditionError(fmt::format(
+    return absl::FailedPreconditionError(i18n::Format(
         "the timeline's shaders do not build (OpenGL 3.3 is needed): {}", error.toStdString()));
   }
   vao_ = std::make_unique<QOpenGLVertexArrayObject>();
   if (!vao_->create() || !instances_.create()) {
-    return absl::FailedPreconditionError("no vertex arrays: OpenGL 3.3 is needed");
+    return absl::FailedPreconditionError(
+        i18n::Text("there are no vertex arrays: OpenGL 3.3 is needed"));
   }
   instances_.setUsagePattern(QOpenGLBuffer::DynamicDraw);
   glGenTextures(1, &texture_);
@@ -184,7 +186,7 @@ absl::Status GlRenderer::Initialize(double scale) {
   io.LogFilename = nullptr;
   if (absl::Status status = LoadFonts(scale); !status.ok()) return status;
   if (!ImGui_ImplOpenGL3_Init("#version 330")) {
-    return absl::FailedPreconditionError("Dear ImGui's OpenGL backend does not start");
+    return absl::FailedPreconditionError(i18n::Text("Dear ImGui's OpenGL backend does not start"));
   }
   return absl::OkStatus();
 }
@@ -215,10 +217,10 @@ absl::Status GlRenderer::LoadFonts(double scale) {
     QByteArray file = FontFile(font);
     if (file.isEmpty()) {
       return absl::NotFoundError(
-          fmt::format("font {} gives no outlines", font.family().toStdString()));
+          i18n::Format("the font {} has no outlines", font.family().toStdString()));
     }
     const std::optional<float> size = ImGuiSize(QRawFont::fromFont(font), font.pixelSize());
-    if (!size) return absl::NotFoundError("font without metrics");
+    if (!size) return absl::NotFoundError(i18n::Text("the font has no metrics"));
     font_files_.push_back(file);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
@@ -230,12 +232,12 @@ absl::Status GlRenderer::LoadFonts(double scale) {
     metrics.font = io.Fonts->AddFontFromMemoryTTF(
         font_files_.back().data(), static_cast<int>(font_files_.back().size()),
         *size * static_cast<float>(scale), &config, kGlyphs);
-    if (!metrics.font) return absl::NotFoundError("ImGui refuses the font");
+    if (!metrics.font) return absl::NotFoundError(i18n::Text("Dear ImGui cannot read the font"));
     if (!extra_.empty())
       if (absl::Status status = AddFallbacks(font, static_cast<float>(scale)); !status.ok())
         return status;
   }
-  if (!io.Fonts->Build()) return absl::InternalError("the font atlas cannot be built");
+  if (!io.Fonts->Build()) return absl::InternalError(i18n::Text("the font atlas cannot be built"));
   scale_ = scale;
   return absl::OkStatus();
 }
@@ -291,7 +293,7 @@ absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
     if (io.Fonts->AddFontFromMemoryTTF(const_cast<char*>(file->constData()),
                                        static_cast<int>(file->size()), *size * scale, &config,
                                        ranges.data()) == nullptr)
-      return absl::NotFoundError("ImGui refuses the font");
+      return absl::NotFoundError(i18n::Text("Dear ImGui cannot read the font"));
   }
   return absl::OkStatus();
 }
