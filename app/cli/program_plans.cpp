@@ -155,15 +155,18 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
     return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
   });
   if (!first.empty()) more.insert(more.end(), {"--keep", first});
-  if (!server_.socket().empty() && !cold) more.insert(more.end(), {"--warm", server_.socket()});
+  std::vector<std::string> warm;
+  if (!server_.socket().empty() && !cold) warm = {"--warm", server_.socket()};
+  more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
   // What is cached goes back when the memory is full: only a plan with the budget tells.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
                        plan->planned.needed() > budget_ &&
                        plan->planned.peak + plan->planned.context <= budget_;
   if (!may_fit) return plan;
-  // Cold: the card of the process that plans begin with has the memory that it was started with.
-  absl::StatusOr<ProgramPlan> within = Run(question, {"--gpu-memory", fmt::format("{}B", budget_)});
+  more = {"--gpu-memory", fmt::format("{}B", budget_)};
+  more.insert(more.end(), warm.begin(), warm.end());
+  absl::StatusOr<ProgramPlan> within = Run(question, more);
   return within.ok() && within->planned.FitsInto(budget_) ? within : plan;
 }
 

@@ -142,6 +142,17 @@ int vramscope_emulated_set_card(int device, const char* text) {
   return 0;
 }
 
+int vramscope_emulated_reread_cards() {
+  vramscope::emulated::Platform& platform = ThePlatform();
+  const auto cards = vramscope::emulated::SettingsFromEnvironment().cards;
+  if (cards.size() != platform.cards.size() || cards.empty()) return 1;
+  for (size_t i = 0; i < cards.size(); ++i) {
+    platform.cards[i] = cards[i];
+    platform.memory.SetCard(static_cast<int>(i), cards[i]);
+  }
+  return 0;
+}
+
 void vramscope_emulated_overcommit(void (*observer)(void*, int, uint64_t, uint64_t),
                                    void* context) {
   ThePlatform().memory.SetOvercommit(observer, context);

@@ -30,7 +30,7 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  std::vector<Card> cards;  // one changes by vramscope_emulated_set_card alone
+  std::vector<Card> cards;  // change by vramscope_emulated_set_card, _reread_cards alone
   AssumptionList assumptions;
   // Called without being emulated. what: the function, where: its library
   AssumptionList unknown_functions;     // answered "not supported"
@@ -93,6 +93,9 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_tell_operands(uint64_t (*requests
 // The device is another card: before its first use, or after a reset. `text` is a line of
 // VRAMSCOPE_EMULATED_CARD. 0: done.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* text);
+// The devices are the cards that the environment names now: in a fork, before it uses CUDA. 0:
+// done; 1: it names no cards, or another number of them, and nothing has changed.
+VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_cards();
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);

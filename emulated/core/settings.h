@@ -1,4 +1,5 @@
-// What the environment says: read once, when the first library of the platform is loaded.
+// What the environment says: read when the first library of the platform is loaded, cards again
+// by a fork that plans for others (vramscope_emulated_reread_cards).
 //
 //   VRAMSCOPE_EMULATED_CARD       one line a card (card.h)
 //   VRAMSCOPE_EMULATED_DEVICES    that many cards; the last line counts for the rest

@@ -194,6 +194,22 @@ class Warm(Toggles):
     def test_of_two_ranks(self):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
+    def test_of_another_size_of_memory(self):
+        """Cached memory is given back where the GPU is full: the server's GPU has room for all of it."""
+        options = ("--all-toggles", "--writable", self.folder)
+        room = self.plan(PLAIN, options=(*options, "--keep", self.path("first")))
+        small = ("--gpu-memory", "%dB" % (room["needed"] - (16 << 20)))
+        cold = self.plan(PLAIN, options=(*options, *small))
+        self.assertLess(cold["needed"], room["needed"])
+        socket = self.serve(PLAIN, options=("--writable", self.folder))
+        for memory, expected in ((small, cold), ((), room)):
+            warm = self.plan(PLAIN, options=(*options, *memory, "--warm", socket))
+            self.assertIsNone(warm["program"]["cold"])
+            for key in ("peak", "events", "needed", "toggles"):
+                self.assertEqual(warm[key], expected[key], key)
+        other = self.plan(PLAIN, options=(*options, "--device", "t4", "--warm", socket))
+        self.assertIn("another GPU", other["program"]["cold"])
+
 
 @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers")
 class OfTrainer(Toggles):

@@ -17,6 +17,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -28,6 +29,7 @@ from vramscope import packages, uploads
 from vramscope.process import replace_file
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
+CARDS, DEVICES = "VRAMSCOPE_EMULATED_CARD", "VRAMSCOPE_EMULATED_DEVICES"
 OUTPUT = 900  # the descriptor of a program's folder, as profiler/program/warm.h has it
 MOST = 1 << 18  # bytes of a message
 POLL_MS = 20
@@ -223,6 +225,10 @@ def _refuse(request):
                      and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
+    if given.get(DEVICES) != _began_with.get(DEVICES):
+        return "it has another number of GPUs"
+    if _but_memory(given) != _but_memory(_began_with):  # what is imported may have asked which GPU it is
+        return "it is for another GPU"
     torch = sys.modules.get("torch")
     if torch is not None and (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()):
         return "what it imports uses CUDA"
@@ -272,6 +278,19 @@ def _take_environment(given):
             os.environ[name] = value
 
 
+def _but_memory(environment):
+    return re.sub(r"memory_bytes=\d+", "", environment.get(CARDS, ""))
+
+
+def _take_cards():
+    """The plan may be for another size of the GPU's memory than this process was started for."""
+    if os.environ.get(CARDS) == _began_with.get(CARDS):
+        return
+    platform = ctypes.CDLL(os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so"))
+    if platform.vramscope_emulated_reread_cards() != 0:
+        raise RuntimeError("the emulated platform does not take the GPUs of %s" % CARDS)
+
+
 def _die_with_parent(by):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(by), 0, 0, 0)
 
@@ -317,6 +336,7 @@ def _become(request, descriptors, told):
     sys.argv[1:] = arguments
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
+    _take_cards()
     # What hands the launcher's variables on to children has kept those of the process that imported.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
     if again is not None:

@@ -178,8 +178,12 @@ TEST_F(LiveSetWindowTest, IsFilteredSortedAndCopied) {
   EXPECT_EQ(Model()->rowCount(), all);
   View()->sortByColumn(7, Qt::AscendingOrder);
   ASSERT_TRUE(Idle());
-  for (int row = 1; row < Model()->rowCount(); ++row)
-    EXPECT_LE(Model()->cell(row - 1, 7)->sort, Model()->cell(row, 7)->sort) << "youngest first";
+  double before = Model()->cell(0, 7)->sort;
+  for (int row = 1; row < Model()->rowCount(); ++row) {
+    const double age = Model()->cell(row, 7)->sort;
+    EXPECT_LE(before, age) << "youngest first";
+    before = age;
+  }
   View()->clearSelection();
   window_->actionRegistry()->Find(QStringLiteral("edit.copy-csv"))->trigger();
   const QStringList lines =
