@@ -57,7 +57,8 @@ class CliAgreement : public CliRecording {
     EXPECT_EQ(groups, of["allocated"]);
 
     uint64_t steps = 0;
-    for (const json& step : Json({"phases", file, "--json"})["steps"])
+    const json phases = Json({"phases", file, "--json"});
+    for (const json& step : phases["steps"])
       steps = std::max(steps, step["peak_allocated"].get<uint64_t>());
     EXPECT_LE(steps, of["allocated"].get<uint64_t>());
 

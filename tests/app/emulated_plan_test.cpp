@@ -122,8 +122,8 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   const auto by = [&](const char* what, const char* file) {
     const Outcome outcome = RunVramscope({"kernels", folder_ / file, "--by", what, "--json"});
     std::map<std::string, int64_t> counts;
-    for (const json& group : json::parse(outcome.out)["groups"])
-      counts[group["name"]] = group["count"];
+    const json kernels = json::parse(outcome.out);
+    for (const json& group : kernels["groups"]) counts[group["name"]] = group["count"];
     counts.erase("setup");
     return counts;
   };

@@ -173,7 +173,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     Bytes(static_cast<uint64_t>(part * static_cast<double>(most))));
+                     // Not by way of a double, which rounds 2^64 - 1 up to what no integer holds.
+                     Bytes(part < 1 ? most / 2 : most));
   }
   // What is what.
   double x = 0;
