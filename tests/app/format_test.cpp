@@ -66,7 +66,6 @@ TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
   EXPECT_EQ(PrintableLines("a\x1b\nb\n"), "a?\nb\n");
 }
 
-// DESIGN section 11.
 TEST(ExitCodes, WhatAFileOrARunAsksForTooMuchIsBadInput) {
   EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), kBadInput);
   EXPECT_EQ(ExitCodeOf(OutOfMemory("x.pickle")), kBadInput);

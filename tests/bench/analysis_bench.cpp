@@ -1,4 +1,4 @@
-// Allocator model, curves and level-of-detail queries at 10 M events. Bars (DESIGN section 9): a
+// Allocator model, curves and level-of-detail queries at 10 M events. Bars: a
 // query below 1 ms; curves of 10 M events below 1 s. The allocator's peer, in the same run over the
 // same requests: the plain std::set / std::map form that the property tests use as reference.
 //

@@ -1,6 +1,6 @@
 // Frames and queries of the timeline at 1080p over a synthetic run of more than a million events.
 //   QT_QPA_PLATFORM=offscreen timeline_bench
-// Bars (DESIGN section 9): query 1 ms, frame 8 ms by the raster renderer.
+// Bars: query 1 ms, frame 8 ms by the raster renderer.
 #include <benchmark/benchmark.h>
 
 #include <QGuiApplication>
