@@ -315,8 +315,8 @@ std::string EnvironmentsFolder() {
   return cache.empty() ? "" : cache + "/vramscope/environments";
 }
 
-std::vector<KeptEnvironment> KeptEnvironments() {
-  std::vector<KeptEnvironment> kept;
+std::vector<StoredEnvironment> StoredEnvironments() {
+  std::vector<StoredEnvironment> kept;
   std::error_code none;
   const std::string folder = EnvironmentsFolder();
   if (folder.empty()) return kept;
@@ -327,7 +327,7 @@ std::vector<KeptEnvironment> KeptEnvironments() {
     kept.push_back({name, one->path().string(), setup::BytesBelow(one->path().string())});
     if (kept.size() >= kMostPackages) break;
   }
-  std::ranges::sort(kept, {}, &KeptEnvironment::name);
+  std::ranges::sort(kept, {}, &StoredEnvironment::name);
   return kept;
 }
 

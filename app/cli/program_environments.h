@@ -45,13 +45,13 @@ class ProgramEnvironments {
 };
 
 // Those that are kept, of whatever Python.
-struct KeptEnvironment {
+struct StoredEnvironment {
   std::string name;  // "transformers==4.51.0-cpython-311-0123456789ab"
   std::string folder;
   uint64_t bytes = 0;
 };
 std::string EnvironmentsFolder();  // "": there is no place for one
-std::vector<KeptEnvironment> KeptEnvironments();
+std::vector<StoredEnvironment> StoredEnvironments();
 // Deletes them, and what interrupted ones have left. Bytes that were there.
 absl::StatusOr<uint64_t> RemoveEnvironments();
 

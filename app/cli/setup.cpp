@@ -47,14 +47,14 @@ uint64_t BytesThere() { return setup::BytesBelow(setup::DataFolder() + "/downloa
 
 Json EnvironmentsJson() {
   Json rows = Json::array();
-  for (const KeptEnvironment& one : KeptEnvironments())
+  for (const StoredEnvironment& one : StoredEnvironments())
     rows.push_back({{"name", one.name}, {"folder", one.folder}, {"bytes", one.bytes}});
   return rows;
 }
 
 std::string EnvironmentsText() {
   std::string text;
-  for (const KeptEnvironment& one : KeptEnvironments())
+  for (const StoredEnvironment& one : StoredEnvironments())
     text += fmt::format("{:>10}  {}\n", run::FormatBytes(one.bytes), one.name);
   return text;
 }

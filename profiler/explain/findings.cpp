@@ -132,13 +132,15 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// Made in the first step and there when a later one is over: a variable of the loop is not.
+// Made in the first step and there when the peak's step and the second one after it are over: a
+// variable that every step replaces is not.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
+  const int32_t until = std::max(f.peak.context.step, first + 2);
   const Pile pile = f.Collect([&](const LiveBlock& block) {
     return block.step == first && f.peak.context.step > first && !Stays(block.category) &&
-           f.IsHeldAfter(block.id, f.peak.context.step);
+           f.IsHeldAfter(block.id, until);
   });
   return OfBlocks(f, pile, kSmallShare,
                   i18n::Format("{} at the peak were made in step {} and are still held",
