@@ -256,20 +256,26 @@ int Isolation::Enter() const noexcept {
 
 std::string Isolation::Description() const {
   if (mode_ == IsolationMode::kNone)
-    return "No isolation: what the program writes, renames and deletes is real.";
-  std::string text =
-      "What the program writes, renames or deletes stays in a temporary layer that only it sees "
-      "and "
-      "that is deleted afterwards; your files are not changed.";
-  if (mode_ == IsolationMode::kCopy)
-    text +=
-        " (By libc's functions and a filter of system calls, not by a mount namespace: "
-        "docs/security.md has the limits, static programs among them.)";
-  if (!kept_.empty()) text += " Caches stay real: " + absl::StrJoin(kept_, ", ") + ".";
-  if (!frozen_.empty()) text += " Read-only: " + absl::StrJoin(frozen_, ", ") + ".";
-  text += network_ ? " Downloads work; uploads of known services are disabled."
-                   : " There is no network.";
-  return text;
+    return i18n::Text("No isolation: what the program writes, renames and deletes is real.");
+  std::vector<std::string> sentences = {
+      mode_ == IsolationMode::kCopy
+          ? i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
+                       "that only it sees and that is deleted afterwards; your files are not "
+                       "changed. Isolation: copies on write, by libc's functions and a filter of "
+                       "system calls (limits, static programs among them: docs/security.md).")
+          : i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
+                       "that only it sees and that is deleted afterwards; your files are not "
+                       "changed. Isolation: overlay (limits: docs/security.md).")};
+  const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
+    if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
+  };
+  name(kept_,
+       [](const std::string& paths) { return i18n::Format("Caches stay real: {}.", paths); });
+  name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
+  sentences.push_back(network_
+                          ? i18n::Text("Downloads work; uploads of known services are disabled.")
+                          : i18n::Text("There is no network."));
+  return absl::StrJoin(sentences, " ");
 }
 
 }  // namespace vramscope::program

@@ -81,7 +81,7 @@ class Isolation {
   std::unique_ptr<ScratchFolder> scratch_;
   std::vector<int> namespaces_;      // descriptors to enter, in this order
   std::string folder_;               // the current one
-  std::vector<std::string> kept_;    // --writable and caches that stay real, to be named
+  std::vector<std::string> kept_;    // caches that stay real, to be named
   std::vector<std::string> frozen_;  // file systems that could only be made read-only
   std::map<std::string, std::string> environment_;
 };

@@ -63,15 +63,16 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
   if (!planned)
-    return "The program runs on this computer's GPU and its allocator's history is recorded. "
-           "Without CUPTI there are no kernels and copies, and times are the host's.";
-  return fmt::format(
+    return i18n::Text(
+        "The program runs on this computer's GPU and its allocator's history is recorded. "
+        "Without CUPTI there are no kernels and copies, and times are the host's.");
+  const std::string until = steps == 0   ? i18n::Text("to its end")
+                            : steps == 1 ? i18n::Text("for 1 optimizer step")
+                                         : i18n::Format("for {} optimizer steps", steps);
+  return i18n::Format(
       "The program runs on an emulated {}, {}. Nothing is computed: losses are zero, accuracies 0 "
       "or 100 %. {}",
-      device,
-      steps == 0 ? std::string("to its end")
-                 : fmt::format("for {} optimizer step{}", steps, steps == 1 ? "" : "s"),
-      isolation);
+      device, until, isolation);
 }
 
 std::string EndText(const Outcome& outcome) {

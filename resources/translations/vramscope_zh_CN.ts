@@ -9640,6 +9640,54 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <source>{}: {}; free some space, or set XDG_DATA_HOME to a folder on another disk. The downloaded part is kept</source>
         <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
     </message>
+    <message>
+        <source>Caches stay real: {}.</source>
+        <translation>以下缓存为真实目录：{}。</translation>
+    </message>
+    <message>
+        <source>Downloads work; uploads of known services are disabled.</source>
+        <translation>可以下载；已知服务的上传已停用。</translation>
+    </message>
+    <message>
+        <source>No isolation: what the program writes, renames and deletes is real.</source>
+        <translation>未隔离：程序的写入、重命名和删除都会真实生效。</translation>
+    </message>
+    <message>
+        <source>Read-only: {}.</source>
+        <translation>只读：{}。</translation>
+    </message>
+    <message>
+        <source>The program runs on an emulated {}, {}. Nothing is computed: losses are zero, accuracies 0 or 100 %. {}</source>
+        <translation>程序在模拟的 {} 上{}。不进行计算：损失为零，准确率为 0 或 100 %。{}</translation>
+    </message>
+    <message>
+        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI there are no kernels and copies, and times are the host&apos;s.</source>
+        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
+    </message>
+    <message>
+        <source>There is no network.</source>
+        <translation>网络不可用。</translation>
+    </message>
+    <message>
+        <source>What the program writes, renames or deletes stays in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copies on write, by libc&apos;s functions and a filter of system calls (limits, static programs among them: docs/security.md).</source>
+        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>What the program writes, renames or deletes stays in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+    </message>
+    <message>
+        <source>for 1 optimizer step</source>
+        <translation>运行 1 个优化器步</translation>
+    </message>
+    <message>
+        <source>for {} optimizer steps</source>
+        <translation>运行 {} 个优化器步</translation>
+    </message>
+    <message>
+        <source>to its end</source>
+        <translation>运行到结束</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

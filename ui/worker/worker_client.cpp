@@ -62,6 +62,18 @@ QString FromUtf8(const std::string& text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+// Why a run or a worker ended: as it is shown, and as a trace that may be saved has it.
+struct Reason {
+  template <class Text>
+  static Reason Of(const Text& text) {
+    Reason reason{.shown = text(), .in_trace = {}};
+    const i18n::InEnglish english;
+    reason.in_trace = text();
+    return reason;
+  }
+  std::string shown, in_trace;
+};
+
 }  // namespace
 
 struct WorkerClient::Impl {
@@ -109,7 +121,7 @@ struct WorkerClient::Impl {
   QByteArray log, unlogged;  // the last of it; what has not been told yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
-  QString kill_reason;  // why we killed the process ourselves
+  Reason kill_reason;  // why we killed the process ourselves
   int last_code = kCodeOk;
   double last_seconds = 0;
   QString version;
@@ -126,16 +138,20 @@ struct WorkerClient::Impl {
     });
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
-      Kill(FromUtf8(i18n::Format("it did not answer within {} s of its start", hello_ms / 1000.0)));
+      Kill(Reason::Of([this] {
+        return i18n::Format("it did not answer within {} s of its start", hello_ms / 1000.0);
+      }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
-      Kill(FromUtf8(i18n::Format("it did not stop within {} s after the request to cancel",
-                                 cancel_ms / 1000.0)));
+      Kill(Reason::Of([this] {
+        return i18n::Format("it did not stop within {} s after the request to cancel",
+                            cancel_ms / 1000.0);
+      }));
     });
   }
 
   void StartProcess() {
-    kill_reason.clear();
+    kill_reason = {};
     version.clear();
     said_hello = hopeless = false;
     decoder = trace::FrameDecoder();
@@ -145,9 +161,11 @@ struct WorkerClient::Impl {
       // Through the event loop, so that whoever calls start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
-        Lost(FromUtf8(
-            i18n::Text("vramscope-worker was not found beside this program or on the PATH; build "
-                       "it with ./vramscope, or name it in $VRAMSCOPE_WORKER")));
+        Lost(Reason::Of([] {
+          return i18n::Text(
+              "vramscope-worker was not found beside this program or on the PATH; build "
+              "it with ./vramscope, or name it in $VRAMSCOPE_WORKER");
+        }));
       });
       return;
     }
@@ -157,8 +175,10 @@ struct WorkerClient::Impl {
     QObject::connect(p, &QProcess::readyReadStandardError, self, [this] { ReadLog(); });
     QObject::connect(p, &QProcess::errorOccurred, self, [this](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart)
-        Lost(FromUtf8(i18n::Format("{} could not be started: {}", program.toStdString(),
-                                   process->errorString().toStdString())));
+        Lost(Reason::Of([this] {
+          return i18n::Format("{} could not be started: {}", program.toStdString(),
+                              process->errorString().toStdString());
+        }));
     });
     QObject::connect(p, &QProcess::finished, self,
                      [this](int code, QProcess::ExitStatus status) { Finished(code, status); });
@@ -178,23 +198,26 @@ struct WorkerClient::Impl {
 
   void Finished(int code, QProcess::ExitStatus status) {
     draining = true;
-    if (kill_reason.isEmpty()) Read();
+    if (kill_reason.shown.empty()) Read();
     ReadLog();
     FlushLog();
     draining = false;
-    QString what;
-    if (!kill_reason.isEmpty()) {
-      what = FromUtf8(i18n::Format("The worker was stopped: {}", kill_reason.toStdString()));
+    if (!kill_reason.shown.empty()) {
+      Reason stopped{i18n::Format("The worker was stopped: {}", kill_reason.shown), {}};
+      const i18n::InEnglish english;
+      stopped.in_trace = i18n::Format("The worker was stopped: {}", kill_reason.in_trace);
+      Lost(stopped);
     } else if (status == QProcess::CrashExit) {
-      what = FromUtf8(i18n::Format("The worker was ended by {}", SignalName(code)));
+      Lost(Reason::Of(
+          [code] { return i18n::Format("The worker was ended by {}", SignalName(code)); }));
     } else {
-      what = FromUtf8(i18n::Format("The worker ended by itself with exit status {}", code));
+      Lost(Reason::Of(
+          [code] { return i18n::Format("The worker ended by itself with exit status {}", code); }));
     }
-    Lost(what);
   }
 
   // The process is gone or never came up.
-  void Lost(const QString& what) {
+  void Lost(const Reason& why) {
     hello_limit.stop();
     cancel_limit.stop();
     // Not deleted here: this may be called from one of its signals.
@@ -208,8 +231,8 @@ struct WorkerClient::Impl {
     state = again ? State::kStarting : State::kGivenUp;
     if (again) restart.start(kRestartMs[quick_deaths - 1]);
 
-    QString ended = what;
-    if (!ended.endsWith(QLatin1Char('.'))) ended += QLatin1Char('.');
+    const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
+    const QString ended = FromUtf8(sentence(why.shown));
     // What comes next belongs to this moment, and not into a trace that may be saved.
     QString text = ended;
     text += QLatin1Char(' ') +
@@ -230,7 +253,7 @@ struct WorkerClient::Impl {
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(
-          ended.toStdString(), [this, tag = active->tag, ended](const std::string&, auto trace) {
+          sentence(why.in_trace), [this, tag = active->tag, ended](const std::string&, auto trace) {
             QMetaObject::invokeMethod(
                 self,
                 [this, tag, ended, trace = std::move(trace)]() mutable {
@@ -255,9 +278,9 @@ struct WorkerClient::Impl {
     Q_EMIT self->workerLost(loss.text);
   }
 
-  void Kill(const QString& reason) {
+  void Kill(Reason reason) {
     if (!process || process->state() == QProcess::NotRunning) return;
-    kill_reason = reason;
+    kill_reason = std::move(reason);
     process->kill();
   }
 
@@ -297,14 +320,14 @@ struct WorkerClient::Impl {
   }
 
   void Read() {
-    if (!process || !kill_reason.isEmpty()) return;
+    if (!process || !kill_reason.shown.empty()) return;
     const QByteArray bytes = process->readAllStandardOutput();
     decoder.Append(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
     const QProcess* reading = process.get();
     while (true) {
       absl::StatusOr<std::optional<trace::RawFrame>> frame = decoder.NextUnverified();
       if (!frame.ok()) {
-        Garbled(FromUtf8(std::string(frame.status().message())));
+        Garbled(std::string(frame.status().message()));
         return;
       }
       if (!frame->has_value()) break;
@@ -312,7 +335,7 @@ struct WorkerClient::Impl {
       if (IsOfTrace(type)) {
         TakeOfTrace(**std::move(frame));
       } else if (const absl::Status taken = TakeMessage(**std::move(frame)); !taken.ok()) {
-        Garbled(FromUtf8(std::string(taken.message())));
+        Garbled(std::string(taken.message()));
         return;
       }
       // A slot may have ended or replaced the process.
@@ -320,13 +343,13 @@ struct WorkerClient::Impl {
     }
   }
 
-  void Garbled(const QString& why) {
-    const QString reason =
-        FromUtf8(i18n::Format("what it sent could not be understood ({})", why.toStdString()));
+  void Garbled(const std::string& why) {
+    Reason reason = Reason::Of(
+        [&why] { return i18n::Format("what it sent could not be understood ({})", why); });
     if (draining) {
-      kill_reason = reason;
+      kill_reason = std::move(reason);
     } else {
-      Kill(reason);
+      Kill(std::move(reason));
     }
   }
 
@@ -371,10 +394,11 @@ struct WorkerClient::Impl {
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
           hopeless = true;  // the next one would say the same
-          Kill(FromUtf8(
-              i18n::Format("it speaks protocol {}, this program speaks {}; build both from the "
-                           "same version",
-                           hello.protocol(), kProtocol)));
+          Kill(Reason::Of([&hello] {
+            return i18n::Format(
+                "it speaks protocol {}, this program speaks {}; build both from the same version",
+                hello.protocol(), kProtocol);
+          }));
           return true;
         }
         said_hello = true;
@@ -415,14 +439,12 @@ struct WorkerClient::Impl {
         }
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
-        QString error;
-        if (code != kCodeOk) {
-          // The worker has no translator: a text of its own without arguments is translated here.
-          error =
-              FromUtf8(ended.message().empty() ? i18n::Format("The run failed (status {}).", code)
-                                               : i18n::Text(ended.message()));
-        }
-        EndWhenTakenIn(code, error);
+        // The worker has no translator: a text of its own without arguments is translated here.
+        EndWhenTakenIn(code, code == kCodeOk ? Reason() : Reason::Of([&] {
+                         return ended.message().empty()
+                                    ? i18n::Format("The run failed (status {}).", code)
+                                    : std::string(i18n::Text(ended.message()));
+                       }));
         return true;
       }
       default:
@@ -467,7 +489,7 @@ struct WorkerClient::Impl {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(
           self,
-          [this, tag, text = FromUtf8(std::string(why.message()))] {
+          [this, tag, text = std::string(why.message())] {
             if (active && active->tag == tag && !active->ending) Garbled(text);
           },
           Qt::QueuedConnection);
@@ -475,10 +497,10 @@ struct WorkerClient::Impl {
   }
 
   // However much has not been taken in, this thread does not wait for it.
-  void EndWhenTakenIn(int code, const QString& error) {
+  void EndWhenTakenIn(int code, const Reason& why) {
     cancel_limit.stop();
     active->ending = true;
-    const auto end = [this, tag = active->tag, code, error](
+    const auto end = [this, tag = active->tag, code, error = FromUtf8(why.shown)](
                          const std::string& refused, std::shared_ptr<const trace::Trace> trace) {
       if (!active || active->tag != tag) return;
       const bool good = code != kCodeOk || refused.empty();
@@ -489,15 +511,14 @@ struct WorkerClient::Impl {
       end("", nullptr);
       return;
     }
-    active->assembly->FinishLater(
-        error.toStdString(), [this, end](std::string refused, auto trace) {
-          QMetaObject::invokeMethod(
-              self,
-              [end, refused = std::move(refused), trace = std::move(trace)]() mutable {
-                end(refused, std::move(trace));
-              },
-              Qt::QueuedConnection);
-        });
+    active->assembly->FinishLater(why.in_trace, [this, end](std::string refused, auto trace) {
+      QMetaObject::invokeMethod(
+          self,
+          [end, refused = std::move(refused), trace = std::move(trace)]() mutable {
+            end(refused, std::move(trace));
+          },
+          Qt::QueuedConnection);
+    });
   }
 
   void EndActive(int code, const QString& error, std::shared_ptr<const trace::Trace> trace) {

@@ -44,6 +44,9 @@ std::string ReadText(const fs::path& path) {
 class OverlayRootTest : public ::testing::Test {
  protected:
   void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer's thread keeps the process out of user namespaces";
+#endif
     folder_ = *ScratchFolder::Make();
     std::ofstream(path("kept")) << "precious";
     fs::create_directories(path("folder/below"));

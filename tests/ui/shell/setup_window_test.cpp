@@ -203,7 +203,8 @@ TEST_F(SetupWindow, ADownloadThatFailsSaysWhyAndCanBeTriedAgain) {
   index_.server[testing::kFile].cuts = 4;
   ClickButton();
   ASSERT_TRUE(DownloadEnds());
-  EXPECT_THAT(Panel()["error"].toString().toStdString(), HasSubstr("connection to 127.0.0.1"));
+  EXPECT_THAT(Panel()["error"].toString().toStdString(),
+              HasSubstr("127.0.0.1 closed the connection"));
   EXPECT_EQ(Panel()["button"].toString(), QStringLiteral("Try again"));
   EXPECT_NE(window_->digest(), nullptr);
   ClickButton();

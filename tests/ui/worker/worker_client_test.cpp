@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::ui {
 namespace {
@@ -160,6 +161,23 @@ TEST_F(WorkerClientTest, CancelBeforeTheStart) {
   ASSERT_TRUE(WaitForEnds(1));
   EXPECT_EQ(ends_[0].tag, tag);
   EXPECT_FALSE(client.busy());
+}
+
+// The window's language is the user's; a trace is read by others.
+TEST_F(WorkerClientTest, ATraceSaysInEnglishWhyItsRunEnded) {
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    return english == "an abort" ? "SIGABRT (translated)" : "";
+  });
+  WorkerClient& client = Make();
+  client.start();
+  client.run(Named("crash-mid-run"));
+  const bool ended = WaitForEnds(1);
+  i18n::SetTranslator(nullptr);
+  ASSERT_TRUE(ended);
+  ASSERT_NE(ends_[0].trace, nullptr);
+  EXPECT_EQ(ends_[0].trace->end_message, "The worker was ended by an abort.");
+  ASSERT_EQ(lost_.size(), 1);
+  EXPECT_TRUE(lost_[0].contains(QLatin1String("SIGABRT (translated)"))) << lost_[0].toStdString();
 }
 
 TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
