@@ -44,26 +44,25 @@ int LockOfKilled(const fs::path& path) {
   return -1;
 }
 
-bool ChangedSince(const fs::file_time_type& when, const fs::path& path) {
-  std::error_code none;
-  const fs::file_time_type changed = fs::last_write_time(path, none);
-  if (!none && changed >= when) return true;
-  if (!fs::is_directory(fs::symlink_status(path, none))) return false;
-  bool found = false;
-  ForEachEntry(path, [&](const fs::directory_entry& entry) {
-    found = found || ChangedSince(when, entry.path());
-  });
-  return found;
+// Whether the folder or anything below it has; links are not followed.
+bool ChangedSince(const fs::file_time_type& when, const fs::path& folder) {
+  std::error_code error, none;
+  if (fs::last_write_time(folder, none) >= when && !none) return true;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (!entry->is_symlink(none) && entry->last_write_time(none) >= when && !none) return true;
+  // What cannot be looked through is not known to be old.
+  return static_cast<bool>(error);
 }
 
 void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
-    const bool restorable = entry.path().filename().string().starts_with(kRestorableName);
-    if (restorable && ChangedSince(since, entry.path())) return;
-    const int folder = LockOfKilled(entry.path());
+    const fs::path& path = entry.path();
+    const int folder = LockOfKilled(path);  // first: nobody else's folder is looked through
     if (folder < 0) return;
-    RemoveTree(entry.path().string());
+    const bool restorable = path.filename().string().starts_with(kRestorableName);
+    if (!restorable || !ChangedSince(since, path)) RemoveTree(path.string());
     close(folder);
   });
 }
