@@ -3,7 +3,6 @@
 // OUTPUT/process-PID/activities.bin while it runs.
 //
 // A process that never puts anything on a card leaves nothing; neither does the child of a fork.
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include "cupti/client.h"
 #include "cupti/held_rows.h"
 #include "cupti/memory_counters.h"
+#include "cupti/write_all.h"
 #include "profiler/program/activity_chunk.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -189,16 +189,10 @@ class File : public Receiver {
     return !broken_;
   }
   void Put(const std::string& bytes) {
-    for (size_t at = 0; at < bytes.size();) {
-      const ssize_t wrote = write(file_, bytes.data() + at, bytes.size() - at);
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        broken_ = true;  // the disk is full: what is there ends with whole chunks
-        return;
-      }
-      at += static_cast<size_t>(wrote);
-      written_ += static_cast<uint64_t>(wrote);
-    }
+    const size_t written = WriteAll(file_, bytes);
+    written_ += written;
+    // Where the disk is full, what is there ends with whole chunks.
+    broken_ |= written < bytes.size();
   }
 
   std::mutex mutex_;

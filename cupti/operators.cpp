@@ -5,10 +5,7 @@
 // from then on. Ranges that the program names itself are left alone.
 #include "cupti/operators.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -18,6 +15,7 @@
 #include <vector>
 
 #include "cupti/client.h"
+#include "cupti/write_all.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -174,13 +172,7 @@ bool WriteOperators(int fd) {
         .append(",\"")
         .append(numbers.names[numbers.written])
         .append("\"]\n");
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t put = write(fd, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    rest.remove_prefix(static_cast<size_t>(put));
-  }
-  return true;
+  return WriteAll(fd, text) == text.size();
 }
 
 }  // namespace vramscope::cupti

@@ -1,6 +1,5 @@
 #include "cupti/stacks.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <memory>
 #include <span>
 #include <utility>
+
+#include "cupti/write_all.h"
 
 namespace vramscope::cupti {
 namespace {
@@ -47,16 +48,6 @@ void AddQuoted(const char* bytes, size_t size, std::string& text) {
     text += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   text += '"';
-}
-
-bool WriteAll(int fd, const std::string& bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    const ssize_t wrote = write(fd, bytes.data() + at, bytes.size() - at);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    at += static_cast<size_t>(wrote);
-  }
-  return true;
 }
 
 }  // namespace
@@ -189,7 +180,7 @@ bool Stacks::Write(int fd) {
     kept.push_back(std::move(stack.context));
     std::destroy_at(&stack.context);
   }
-  return WriteAll(fd, text);
+  return WriteAll(fd, text) == text.size();
 }
 
 }  // namespace vramscope::cupti
