@@ -370,7 +370,7 @@ def effect(row, one):
         return "fails: " + " ".join(one["said"]).rpartition("status 1: ")[2]
     if one["why"] or "saves" not in one:
         return one["why"]
-    return "had no effect" if one["saves"] * 1000 <= row["peak"] else ""
+    return "had no effect" if abs(one["saves"]) * 1000 <= row["peak"] else ""
 
 
 def programs(root):

@@ -1,5 +1,6 @@
 // `peak FILE [--at TIME] [--by ...]`: memory at the peak, or at another time.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -190,16 +191,15 @@ ExitCode Execute(const Options& options) {
 }
 
 void DeclarePeak(CLI::App* command, Context& context) {
+  const std::vector<std::string> groupings = analysis::GroupByNames();
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
       command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
-  command
-      ->add_option("--by", options->by,
-                   "category, module, op, stack, phase, file, size, age or annotation")
-      ->check(CLI::IsMember(analysis::GroupByNames()).description(""))
+  command->add_option("--by", options->by, fmt::format("{}", fmt::join(groupings, ", ")))
+      ->check(CLI::IsMember(groupings).description(""))
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

@@ -133,9 +133,10 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // Less than a thousandth of what the program needs: what rounding of blocks alone makes.
+  // A difference below a thousandth of what the program needs is what rounding of blocks makes.
   bool HasEffect(const Planned& planned) const {
-    return planned.needed() + start_.planned.needed() / 1000 < start_.planned.needed();
+    const uint64_t with = planned.needed(), without = start_.planned.needed();
+    return std::max(with, without) - std::min(with, without) > without / 1000;
   }
 
   absl::StatusOr<std::vector<Planned>> Plan(const std::vector<fit::SwitchSet>& sets) {
