@@ -1,35 +1,36 @@
-"""What follows from small integers and truths that are known: lengths, sizes of messages, offsets, padded batches and their masks are
-worked out beside the card. Of functions whose results depend on other values nothing is said here; what is guessed is in values.py."""
+"""Propagates known values of small integer and boolean tensors. Lengths, message sizes, offsets, padded batches and their masks are also
+computed on the CPU, alongside the emulated GPU. Functions whose results depend on unknown values are not handled here; values.py makes the
+guesses."""
 import functools
 import math
 
 from vramscope.known import FEW, MANY, SMALL, Known
 
-PRODUCTS = 1 << 20  # elements of integers that are calculated with: pairs and triplets of a batch's labels
+PRODUCTS = 1 << 20  # most elements of an integer tensor in arithmetic: pairs and triplets of a batch's labels
 
-# What makes numbers of nothing: functions of torch, methods of a tensor.
+# Factory functions of torch.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
-WRITTEN = ("tensor", "as_tensor", "asarray")  # of what the host has, that is
+WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
-# What draws numbers: of so many elements at most they are drawn beside the card, any are as good as others.
+# Random factories, and up to how many elements values are also drawn on the CPU. Any values will do.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
-# What makes numbers of numbers: functions of torch, most of them methods, too.
+# Functions that compute tensors from tensors; most are also methods.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
            "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
 DERIVED_BY_TENSOR = ("__neg__", "__abs__", "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max")
-DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # what functions of torch that are written in Python call
-# Of two numbers, as Python's operators call them.
+DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
+# Binary operators.
 ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
                                                  "rtruediv", "pow", "rpow", "lshift", "rshift"))
-# What gives the same numbers in another shape or type, or some of them.
+# Functions that return the same values, or some of them, in another shape or type.
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
-# The same by another tensor's shape: of whose numbers nothing needs to be known.
+# The same, with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
-PARTS = ("unbind", "split", "chunk", "tensor_split")  # many of them: a loop over labels, too
+PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a loop over labels does
 # Methods that write into their tensor.
 CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
            "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
@@ -46,7 +47,7 @@ class Following(Known):
     generator = None
 
     def small(self, tensor, most=None):
-        """Whether it is a tensor on the card of which something can be known."""
+        """Whether it is a CUDA tensor that is small enough for its values to be tracked."""
         torch = self.torch
         if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.layout is not torch.strided:
             return False
@@ -55,7 +56,7 @@ class Following(Known):
         return 0 < tensor.numel() <= most and self.transforms() is None and not torch.cuda.is_current_stream_capturing()
 
     def values_of(self, arguments):
-        """The arguments with what is known of each tensor in its place; None: of one nothing is."""
+        """The arguments with known values in place of tensors; None if the values of one are unknown."""
         values = []
         for argument in arguments:
             if isinstance(argument, self.torch.Tensor):
@@ -71,7 +72,7 @@ class Following(Known):
         return values
 
     def made(self, function):
-        """Of what fills a tensor with one number, or counts."""
+        """Wraps a factory that fills a tensor with one value or a range."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -82,7 +83,7 @@ class Following(Known):
         return wrapper
 
     def drawn(self, function, most):
-        """Of random numbers; the program's own generators are left as they are."""
+        """Wraps a random factory; the program's own generators are left as they are."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -99,27 +100,27 @@ class Following(Known):
         return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_card, data[:FEW]))
 
     def written(self, function):
-        """Of what brings the host's numbers onto the card: a launch that reads them, or others beside them, would make them unknown."""
+        """Wraps a function that copies host data to the GPU. The values are kept, because a kernel that touches the memory makes them unknown."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
             data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
             if result is not data and self.small(result) and not self.on_card(data):
                 value = function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")).detach()
-                self.keep(result, value.clone())  # it may be the host's own memory
+                self.keep(result, value.clone())  # value may share the caller's memory
             return result
 
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """As the processor has it; None: not of these types, or not at all (an index that is out of range stops the card later)."""
+        """The result on the CPU; None if it fails there (unsupported types, an index out of range, which stops the GPU later)."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
             return None
 
     def settle(self, tensor, value):
-        """What was worked out. Other numbers than integers are there for Python alone: what is written into them later may not be told."""
+        """Stores a computed value for the tensor. Values that are no integers are kept for reads by Python alone: later writes may go unnoticed."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif type(tensor) is self.torch.Tensor and tensor.dtype is value.dtype:
@@ -143,7 +144,7 @@ class Following(Known):
         return wrapper
 
     def changed(self, function):
-        """Of what writes known numbers into a known tensor, or over one."""
+        """Wraps a method that writes known values into a tensor whose values are known, or overwrites one."""
         overwrites = function.__name__ in ("copy_", "fill_")
 
         @functools.wraps(function)
@@ -167,7 +168,7 @@ class Following(Known):
         return wrapper
 
     def viewed(self, function):
-        """Of what gives the same numbers in another shape, or some of them: labels without their first column are known as labels are."""
+        """Wraps a view, slice or reshape: labels[:, 1:] is known if labels is."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -183,7 +184,7 @@ class Following(Known):
         return wrapper
 
     def shaped(self, function, name):
-        """Of expand_as() and its like."""
+        """Wraps expand_as(), view_as() and reshape_as()."""
         @functools.wraps(function)
         def wrapper(tensor, other):
             result = function(tensor, other)
@@ -195,7 +196,7 @@ class Following(Known):
         return wrapper
 
     def keep_part(self, part, value):
-        """One integer alone is there for PyTorch's own code as well: arange(height), expand(-1, width) of `for height, width in sizes`."""
+        """A single integer is also written to emulated memory, since PyTorch's C++ code reads it: arange(height) of `for height, width in sizes`."""
         self.keep(part, value)
         if part.dim() == 0 and not part.is_floating_point() and part.dtype is value.dtype:
             self.put(part, value.contiguous())
@@ -216,8 +217,8 @@ class Following(Known):
         return wrapper
 
     def follows(self, function):
-        """Of what makes small integers of small integers (sum, max, cumsum, ...): lengths, sizes of messages, offsets. A few numbers of
-        other types that are known do, too, and of nothing the sum is 0 and the product 1."""
+        """Wraps reductions and scans of small integer tensors (sum, max, cumsum, ...): lengths, message sizes, offsets. Also a few known values
+        of other types, and empty tensors, whose sum is 0 and whose product is 1."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             tensor = args[0] if args else kwargs.get("input")
@@ -242,7 +243,7 @@ class Following(Known):
         return wrapper
 
     def arithmetic(self, function):
-        """+, - and the like of small integers, and of other numbers that are known."""
+        """Wraps binary operators of small integer tensors, and of other tensors whose values are known."""
         divides = "div" in function.__name__ or "mod" in function.__name__
 
         @functools.wraps(function)
@@ -258,7 +259,7 @@ class Following(Known):
             if isinstance(other, torch.Tensor) and other.is_cuda:
                 right = self.value(other) if self.small(other, PRODUCTS) else None
             if left is None and right is not None and tensor.numel() == 1 and self.unknown(tensor):
-                left = torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # a computed number is 0
+                left = torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # an unknown scalar is assumed to be 0
             elif not real and left is not None and right is None and other.numel() == 1 and not other.is_floating_point() and self.unknown(other):
                 right = torch.full(other.shape, int(divides), dtype=other.dtype, device="cpu")
             result = function(tensor, other)
@@ -275,12 +276,12 @@ class Following(Known):
         return wrapper
 
     def kinds(self, tensor):
-        """How many different numbers there may be in a tensor of computed ones."""
+        """At most how many distinct values there are in a tensor whose values are unknown."""
         of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
     def unique(self, function):
-        """Of torch.unique, whose results are as long as the card says."""
+        """Wraps torch.unique, whose output size comes from the GPU."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             torch = self.torch
@@ -290,7 +291,7 @@ class Following(Known):
                 return self.unique_along(function)(tensor, *args, **kwargs)
             value = self.peek(tensor)
             output, inverse, counts = function(tensor, *args, **kwargs)
-            if len(output) and tensor.dtype is not torch.bool:  # truths are two numbers at most, which PyTorch counts otherwise
+            if len(output) and tensor.dtype is not torch.bool:  # PyTorch has another path for booleans
                 return output, inverse, counts
             if value is None:
                 self.assume("numbers that are computed are taken to be all different, as far as there are so many")
@@ -311,7 +312,7 @@ class Following(Known):
                 not self.torch.cuda.is_current_stream_capturing())
 
     def distinct(self, most, function, *args, **kwargs):
-        """The call, with at most so many different keys among those that it has the card count."""
+        """Calls the function while the emulated GPU reports at most that many distinct keys."""
         self.count_distinct(most)
         try:
             return function(*args, **kwargs)
@@ -319,7 +320,7 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Of torch.unique of rows or columns: as keys whose repetitions are counted the platform counts them."""
+        """Wraps torch.unique(dim=...). Counts are always asked for, because the platform counts distinct keys on that path alone."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_card(tensor):
@@ -340,7 +341,7 @@ class Following(Known):
         return wrapper
 
     def coalesced(self, function):
-        """Of a sparse tensor: gradients of embeddings, as optimizers take them, and graphs."""
+        """Wraps coalesce() of a sparse tensor: gradients of embeddings, which optimizers coalesce, and graphs."""
         @functools.wraps(function)
         def wrapper(tensor):
             if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
@@ -357,7 +358,7 @@ class Following(Known):
         return wrapper
 
     def scaled(self, function):
-        """Of GradScaler's update: nothing overflowed, so its scale stays, and grows when it is time."""
+        """Wraps GradScaler's update: nothing overflowed, so the scale stays, and grows after each interval."""
         @functools.wraps(function)
         def wrapper(scale, tracker, found, growth, backoff, interval):
             before, steps = self.peek(scale), self.peek(tracker)
@@ -380,7 +381,7 @@ class Following(Known):
         return result
 
     def counted(self, function):
-        """Of add_ and +=, and of their kind for lists."""
+        """Wraps add_, += and _foreach_add_."""
         changed = self.changed(function)
 
         @functools.wraps(function)
