@@ -120,12 +120,12 @@ class ProgramFit {
     }
   }
 
-  // What the toggle may save of this program's peak. None: it does not say what it lessens.
+  // What the toggle may save of this program's peak. None: it does not say what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
-    if (toggle.lessens.empty() || start_.categories.empty()) return std::nullopt;
-    if (!toggle.lessens_in.empty() && toggle.lessens_in != start_.peak_phase) return 0;
+    if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
+    if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
     double bytes = 0;
-    for (const auto& [name, part] : toggle.lessens) {
+    for (const auto& [name, part] : toggle.reduces) {
       const auto there = start_.categories.find(name);
       if (there != start_.categories.end()) bytes += part * static_cast<double>(there->second);
       if (name == "cached" && start_.planned.reserved > start_.planned.peak)

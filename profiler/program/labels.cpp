@@ -10,7 +10,7 @@
 #include "profiler/base/hash_map.h"
 #include "profiler/program/steps.h"
 #include "profiler/trace/counters.h"
-#include "profiler/trace/ungraded.h"
+#include "profiler/trace/missing_gradients.h"
 
 namespace vramscope::program {
 namespace {
@@ -281,8 +281,8 @@ class Labeller {
       case MarkKind::kCounter:
         Counter(mark, at, number);
         break;
-      case MarkKind::kUngraded: {
-        Event event = MarkerOf(trace::UngradedMarker(mark.b, mark.a));
+      case MarkKind::kMissingGradients: {
+        Event event = MarkerOf(trace::MissingGradientsMarker(mark.b, mark.a));
         event.bytes = std::min<uint64_t>(mark.c, INT64_MAX);
         Place(at, number, event);
         break;

@@ -47,7 +47,7 @@ enum class MarkKind : char {
   kSaved = 's',      // autograd keeps the block that holds address a, under the number b
   kReleased = 'r',   // and lets go of what it kept under the number a
   kCounter = 'R',    // the program read a counter of PyTorch's: a = name, b = bytes, c = device
-  kUngraded = 'N',   // of a trainable parameters that optimizers have b got no gradient so far, c
+  kMissingGradients = 'N',   // of a trainable parameters that optimizers have b got no gradient so far, c
                      // bytes of weights
   kElsewhere = 'e',  // nothing but a place: where another device is at the next mark
   kEnd = 'E',        // the process ends

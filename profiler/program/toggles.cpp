@@ -132,8 +132,8 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
                   .slow = IsSet(one, "slow"),
                   .before_torch = IsSet(one, "before_torch"),
                   .excludes = TextsAt(one, "excludes", kMostToggles),
-                  .lessens = PartsAt(one, "lessens"),
-                  .lessens_in = TextAt(one, "lessens_in")};
+                  .reduces = PartsAt(one, "reduces"),
+                  .reduces_in = TextAt(one, "reduces_in")};
     if (!toggle.name.empty()) all.push_back(std::move(toggle));
   }
   return all;

@@ -35,8 +35,8 @@ struct Toggle {
   std::vector<std::string> excludes;
   // What it may take less of, in parts of what there is at the peak: categories by their names,
   // "cached" for what the allocator holds and nobody uses. A guess, by which a search is ordered.
-  std::map<std::string, double> lessens;
-  std::string lessens_in;  // "evaluation", "optimizer": of a peak there alone; "": of any
+  std::map<std::string, double> reduces;
+  std::string reduces_in;  // "eval", "optimizer": of a peak in that phase alone; "": of any
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }
 };
 
@@ -61,7 +61,7 @@ struct ToggleReport {
   std::string why;                     // nowhere: why
   std::string overridden;              // applied, and without effect: why
   std::vector<std::string> proposals;  // values that are worth a plan; "": without one
-  std::vector<double> shares;          // of each, how much of Toggle::lessens; none: all of it
+  std::vector<double> shares;          // of each, how much of Toggle::reduces; none: all of it
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
 };

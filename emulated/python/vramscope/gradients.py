@@ -3,7 +3,7 @@ import gc
 import weakref
 
 
-class Ungraded:
+class MissingGradients:
     def __init__(self, recorder):
         self.recorder = recorder
         self.optimizers = weakref.WeakKeyDictionary()  # each: [how many it trains, weak references to those that had no gradient so far]

@@ -45,7 +45,7 @@ class Hooks:
         self.plain = (process.torch.Tensor, process.torch.nn.Parameter)
         self.saved = saved_tensors.SavedTensors(self)
         self.updates = updates.Updates(self)
-        self.ungraded = gradients.Ungraded(self.recorder)
+        self.missing_gradients = gradients.MissingGradients(self.recorder)
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
@@ -55,7 +55,7 @@ class Hooks:
         self.calls.modules.clear()
         self.stepped, self.steps, self.first_step = False, 0, True
         self.updates.left = None
-        self.ungraded = gradients.Ungraded(self.recorder)
+        self.missing_gradients = gradients.MissingGradients(self.recorder)
 
     # --- steps ---
 
@@ -236,7 +236,7 @@ class Hooks:
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
                 self.something_begins()  # forward and backward are within the step, as L-BFGS's are
             elif self.optimizer_depth == 0 and self.backward_depth == 0:
-                self.ungraded.step_begins(optimizer)
+                self.missing_gradients.step_begins(optimizer)
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
                 self.tag_optimizer(optimizer)

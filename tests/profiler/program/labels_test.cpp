@@ -8,7 +8,7 @@
 #include "profiler/program/program.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/counters.h"
-#include "profiler/trace/ungraded.h"
+#include "profiler/trace/missing_gradients.h"
 #include "tests/profiler/recording/hand_made.h"
 
 namespace vramscope::program {
@@ -129,7 +129,7 @@ TEST(Labels, ParametersWithoutAGradientAreAMarkerWithTheirBytes) {
   std::vector<std::pair<std::string, int64_t>> seen;
   uint64_t without = 0, of = 0;
   for (const trace::Marker& marker : t->markers)
-    if (trace::ParseUngraded(t->String(marker.name), without, of))
+    if (trace::ParseMissingGradients(t->String(marker.name), without, of))
       seen.emplace_back(t->String(marker.name), t->events.bytes[marker.event]);
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].first, "144 of 146 trainable parameters have no gradient");
@@ -140,7 +140,7 @@ TEST(Labels, ParametersWithoutAGradientAreAMarkerWithTheirBytes) {
                            "x of 3 trainable parameters have no gradient",
                            "1 of 3y trainable parameters have no gradient",
                            "1 of 99999999999999999999 trainable parameters have no gradient"})
-    EXPECT_FALSE(trace::ParseUngraded(text, without, of)) << text;
+    EXPECT_FALSE(trace::ParseMissingGradients(text, without, of)) << text;
 }
 
 TEST(Labels, BlocksHaveTheOperatorThatAskedForThem) {

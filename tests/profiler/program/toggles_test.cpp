@@ -10,7 +10,7 @@ namespace {
 std::vector<Toggle> Some() {
   return *ParseToggles(R"({"toggles": [
     {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
-     "lessens": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "lessens_in": "eval"},
+     "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
     {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
     {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
     {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
@@ -31,9 +31,9 @@ TEST(Toggles, ReadsDeclarations) {
   EXPECT_TRUE(FindToggle(all, "optimizer")->slow);
   EXPECT_FALSE(FindToggle(all, "bf16")->takes_value());
   EXPECT_EQ(FindToggle(all, "none"), nullptr);
-  EXPECT_EQ(FindToggle(all, "bf16")->lessens, (std::map<std::string, double>{{"Activation", 0.5}}));
-  EXPECT_EQ(FindToggle(all, "bf16")->lessens_in, "eval");
-  EXPECT_TRUE(FindToggle(all, "lora")->lessens.empty());
+  EXPECT_EQ(FindToggle(all, "bf16")->reduces, (std::map<std::string, double>{{"Activation", 0.5}}));
+  EXPECT_EQ(FindToggle(all, "bf16")->reduces_in, "eval");
+  EXPECT_TRUE(FindToggle(all, "lora")->reduces.empty());
   for (const char* text : {"", "[]", "{", R"({"toggles": 3})"})
     EXPECT_FALSE(ParseToggles(text).ok()) << text;
 }

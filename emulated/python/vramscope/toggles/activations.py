@@ -16,7 +16,7 @@ class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
     explains = "Of each repeated block only what goes into it is kept; backward computes the rest again, about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
-    lessens = {"Activation": 0.8, "Autograd detail": 0.2}
+    reduces = {"Activation": 0.8, "Autograd detail": 0.2}
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -119,7 +119,7 @@ def repeated_blocks(module):
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
     explains = "What autograd saves waits in pinned host memory and comes back over the bus: slow, and as much of the host's memory"
-    lessens = {"Activation": 0.9, "Autograd detail": 0.2}
+    reduces = {"Activation": 0.9, "Autograd detail": 0.2}
 
     def around_call(self, module):
         if not _trains(self.torch, module):
@@ -136,7 +136,7 @@ class Offload(Toggle):
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No keys and values kept in training", "activations", NOTHING
     explains = "use_cache is for generation: in training keys and values of every layer stay as long as the model's outputs do"
-    lessens = {"KV cache": 1, "Activation": 0.05}
+    reduces = {"KV cache": 1, "Activation": 0.05}
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -182,7 +182,7 @@ class NoUseCache(Toggle):
 class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
     explains = "A model that is called in evaluation mode keeps nothing for a backward pass that never comes"
-    lessens, lessens_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
+    reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
 
     def install(self):
         self.evaluations = 0  # since the last step
@@ -212,7 +212,7 @@ class Attention(Toggle):
     name, label, group, changes = "attention", "Attention of transformers", "activations", ROUNDING
     explains = "sdpa and flash_attention_2 keep no matrix of scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
-    lessens = {"Activation": 0.5, "Temporary": 0.5}
+    reduces = {"Activation": 0.5, "Temporary": 0.5}
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")

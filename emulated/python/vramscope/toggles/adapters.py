@@ -13,7 +13,7 @@ class Lora(Toggle):
     name, label, group, changes = "lora", "LoRA in place of a full fine-tuning", "adapters", TRAINING
     explains = "Two small matrices beside each linear layer are trained; gradients and optimizer's state are theirs alone"
     values, default, tries = "RANK", "8", ("8",)
-    lessens = {"Gradient": 1, "Optimizer state": 1}
+    reduces = {"Gradient": 1, "Optimizer state": 1}
 
     def install(self):
         self.models = 0

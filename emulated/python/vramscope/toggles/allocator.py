@@ -44,7 +44,7 @@ class _Setting(Toggle):
 class ExpandableSegments(_Setting):
     name, label, key, snapshots = "expandable-segments", "Segments that grow", "expandable_segments", "expandable_segments"
     explains = "Free memory of segments that are too small for a request is not lost"
-    lessens = {"cached": 0.8}
+    reduces = {"cached": 0.8}
 
     def same(self, have):
         return bool(have)
@@ -55,7 +55,7 @@ class MaxSplitSize(_Setting):
     name, label, key, snapshots = "max-split-size", "Large blocks are not split", "max_split_size_mb", "max_split_size"
     explains = "Blocks above so many MiB stay whole, so that large requests find them again"
     values, default, slow, tries = "MIB", "128", True, ("128",)
-    lessens = {"cached": 0.5}
+    reduces = {"cached": 0.5}
 
     def same(self, have):
         return int(have) == int(self.value) << 20
@@ -66,7 +66,7 @@ class GcThreshold(_Setting):
     name, label, key, snapshots = "gc-threshold", "Cached blocks are given back early", "garbage_collection_threshold", "garbage_collection_threshold"
     explains = "Above this part of the memory the allocator gives back what has not been used for long"
     values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
-    lessens = {"cached": 0.5}
+    reduces = {"cached": 0.5}
 
     def same(self, have):
         return abs(float(have) - float(self.value)) < 1e-6
@@ -77,7 +77,7 @@ class EmptyCache(Toggle):
     name, label, group, changes = "empty-cache", "The cache is emptied behind steps", "allocator", NOTHING
     explains = "What is cached goes back to the card every N steps, and is asked for again: slower"
     values, default, slow, tries = "N", "1", True, ("1",)
-    lessens = {"cached": 0.5}
+    reduces = {"cached": 0.5}
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):

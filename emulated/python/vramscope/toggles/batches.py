@@ -40,7 +40,7 @@ class MicroBatch(_Argument):
     values = "N"
     tries = ("1",)  # in truth what divides the program's own
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
-    lessens = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
+    reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
     own = 0
 
     def arguments(self, arguments):
@@ -71,7 +71,7 @@ class EvalBatch(_Argument):
     name, label = "eval-batch", "Smaller batches in evaluation"
     explains = "Evaluation has logits of fewer samples at once"
     values, default, tries, needs = "N", "1", ("1",), ("per_device_eval_batch_size",)
-    lessens, lessens_in = {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
+    reduces, reduces_in = {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
 
     def arguments(self, arguments):
         if arguments.per_device_eval_batch_size <= int(self.value):
@@ -88,7 +88,7 @@ class EvalAccumulation(_Argument):
     name, label = "eval-accumulation", "Predictions go to the host sooner"
     explains = "Evaluation moves what it has predicted to the host every N batches, instead of at its end"
     values, default, tries, needs = "N", "1", ("1",), ("eval_accumulation_steps",)
-    lessens, lessens_in = {"Activation": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
+    reduces, reduces_in = {"Activation": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
 
     def arguments(self, arguments):
         if arguments.eval_accumulation_steps == int(self.value):
@@ -108,7 +108,7 @@ class Liger(_Argument):
     name, label, changes = "liger", "Liger's kernels", ROUNDING
     explains = "Loss and output layer are computed together, without logits of all tokens"
     needs = ("use_liger_kernel",)
-    lessens = {"Activation": 0.3, "Autograd detail": 0.9, "Temporary": 0.9}
+    reduces = {"Activation": 0.3, "Autograd detail": 0.9, "Temporary": 0.9}
 
     def arguments(self, arguments):
         if arguments.use_liger_kernel:

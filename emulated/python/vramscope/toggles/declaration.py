@@ -31,8 +31,8 @@ class Toggle:
     slow = False  # `fit` looks at it where nothing else is left
     # What it may take less of, in parts of what there is at the peak: categories, "cached" for what the allocator holds and nobody uses. A
     # guess, by which `fit` orders what it plans.
-    lessens = {}
-    lessens_in = ""  # "eval", "optimizer": of a peak in that phase alone
+    reduces = {}
+    reduces_in = ""  # "eval", "optimizer": of a peak in that phase alone
 
     def __init__(self, session, chosen, value):
         self.session, self.torch = session, session.process.torch
@@ -50,7 +50,7 @@ class Toggle:
         return {"name": cls.name, "label": cls.label, "group": cls.group, "changes": cls.changes, "explains": cls.explains,
                 "values": cls.values if isinstance(cls.values, str) else list(cls.values), "default": cls.default,
                 "needs_value": bool(cls.values) and cls.default is None, "excludes": list(cls.excludes), "slow": cls.slow,
-                "lessens": cls.lessens, "lessens_in": cls.lessens_in,
+                "reduces": cls.reduces, "reduces_in": cls.reduces_in,
                 "before_torch": "before_torch" in {name for base in cls.__mro__[:-2] for name in base.__dict__}}
 
     # --- what a toggle says of itself ---
@@ -78,7 +78,7 @@ class Toggle:
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """How much of what it lessens that value does."""
+        """How much of what it reduces that value does."""
         return 1.0
 
     def absent(self):

@@ -12,7 +12,7 @@ class Optimizer(Toggle):
     explains = "Adam keeps two numbers a parameter; Adafactor a row and a column a matrix, SGD without momentum none, in 8 bits a quarter"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
-    lessens = {"Optimizer state": 1}
+    reduces = {"Optimizer state": 1}
     adams = ("Adam", "AdamW", "NAdam", "RAdam")
     trainers = {"adafactor": "adafactor", "sgd": "sgd", "adamw-8bit": "adamw_bnb_8bit"}
 
@@ -84,7 +84,7 @@ class OptimizerImpl(Toggle):
     name, label, group, changes = "optimizer-impl", "How the optimizer steps", "optimizer", NOTHING
     explains = "foreach makes lists of temporaries as large as the weights; fused and for-loop make none, and for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
-    lessens, lessens_in = {"Temporary": 1}, "optimizer"
+    reduces, reduces_in = {"Temporary": 1}, "optimizer"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
     own = "foreach"  # what the program has: the default on a card
@@ -138,7 +138,7 @@ class StepInBackward(Toggle):
     name, label, group, changes = "step-in-backward", "The optimizer steps inside backward", "optimizer", NOTHING
     explains = "Each gradient is used and freed as soon as it is there: gradients of one parameter at a time"
     excludes = ("optimizer", "free-gradients")
-    lessens = {"Gradient": 0.9}
+    reduces = {"Gradient": 0.9}
     text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
             "def step(p):",
             "    own[p][0].param_groups[0][\"lr\"] = own[p][1][\"lr\"]",
@@ -229,7 +229,7 @@ class _Cleared(Toggle):
 class ZeroGrad(_Cleared):
     name, label = "zero-grad-to-none", "Gradients are freed, not filled with zeros"
     explains = "Between two steps there are no gradients"
-    lessens = {"Gradient": 0.9}
+    reduces = {"Gradient": 0.9}
 
     def cleared(self, owner, set_to_none):
         if set_to_none:
@@ -246,7 +246,7 @@ class FreeGradients(_Cleared):
     name, label = "free-gradients", "Gradients are freed right behind the step"
     explains = "A program that clears gradients between forward and backward has them in memory during the next forward pass for nothing"
     excludes = ("step-in-backward",)
-    lessens = {"Gradient": 0.9}
+    reduces = {"Gradient": 0.9}
     stale = False  # the optimizer has stepped since the program last cleared them
     ours = False
 

@@ -7,7 +7,7 @@ from vramscope.toggles.declaration import ROUNDING, Toggle, toggle
 class _Mixed(Toggle):
     """By the switch of whoever trains; of a loop of the program's own, autocast around the calls of its model."""
     group, changes = "precision", ROUNDING
-    lessens = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
+    reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     argument = ""  # of TrainingArguments; the name of accelerate's mixed precision, too
 
     def training_arguments(self, arguments):
@@ -74,7 +74,7 @@ class Weights(Toggle):
     name, label, group, changes = "weights", "Weights in 16 bits", "precision", ROUNDING
     explains = "Weights, gradients and the optimizer's state are 16 bits wide: the training is that in fewer bits"
     values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
-    lessens = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
+    reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
 
     @property
     def kind(self):

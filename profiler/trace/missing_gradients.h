@@ -1,8 +1,8 @@
 // What a watched program's hooks say of parameters that an optimizer has and that no backward pass
 // reached: a marker, whose event has the bytes of their weights. The last one of a trace holds.
 //
-//   UngradedMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
-//   ParseUngraded(name, without, of)
+//   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
+//   ParseMissingGradients(name, without, of)
 #pragma once
 
 #include <charconv>
@@ -12,17 +12,17 @@
 
 namespace vramscope::trace {
 
-inline constexpr std::string_view kUngradedEnd = " trainable parameters have no gradient";
+inline constexpr std::string_view kMissingGradientsEnd = " trainable parameters have no gradient";
 
-inline std::string UngradedMarker(uint64_t without, uint64_t of) {
-  return std::to_string(without).append(" of ").append(std::to_string(of)).append(kUngradedEnd);
+inline std::string MissingGradientsMarker(uint64_t without, uint64_t of) {
+  return std::to_string(without).append(" of ").append(std::to_string(of)).append(kMissingGradientsEnd);
 }
 
 // False: it is another marker.
-inline bool ParseUngraded(std::string_view name, uint64_t& without, uint64_t& of) {
+inline bool ParseMissingGradients(std::string_view name, uint64_t& without, uint64_t& of) {
   constexpr std::string_view kOf = " of ";
-  if (!name.ends_with(kUngradedEnd)) return false;
-  name.remove_suffix(kUngradedEnd.size());
+  if (!name.ends_with(kMissingGradientsEnd)) return false;
+  name.remove_suffix(kMissingGradientsEnd.size());
   const size_t between = name.find(kOf);
   if (between == std::string_view::npos) return false;
   const auto number = [](std::string_view text, uint64_t& to) {
