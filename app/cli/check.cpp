@@ -222,9 +222,10 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      "Exit status: 1 when more is needed than the budget, 3 when the file does not tell (it ran "
-      "out "
-      "of memory and the budget would have granted that request; no reserved memory recorded).\n" +
+      i18n::Text(
+          "Exit status: 1 when more is needed than the budget, 3 when the file does not tell "
+          "(it ran out of memory and the budget would have granted that request; no reserved "
+          "memory recorded).\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,

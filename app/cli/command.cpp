@@ -86,7 +86,8 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
   entry.declare(command, context);
   // A line that can be pasted, in front of what its own help says at the end.
   if (*entry.example != '\0')
-    command->footer(fmt::format("Example: vramscope {}\n{}", entry.example, command->get_footer()));
+    command->footer(
+        i18n::Format("Example: vramscope {}\n{}", entry.example, command->get_footer()));
 }
 
 }  // namespace vramscope::cli

@@ -15,13 +15,6 @@
 namespace vramscope::cli {
 namespace {
 
-// Columns of a terminal that a UTF-8 text takes; wide characters do not occur in our tables.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 // The character that a text begins with, and its bytes; 0 bytes: it is no UTF-8.
 std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -49,15 +42,70 @@ bool SteersTerminal(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
-// The beginning, where it is too long for that many columns.
-std::string Cut(const std::string& text, size_t columns) {
-  if (Width(text) <= columns) return text;
-  size_t bytes = 0;
-  for (size_t left = columns - 3; bytes < text.size(); ++bytes) {
-    const bool begins = (static_cast<unsigned char>(text[bytes]) & 0xc0) != 0x80;
-    if (begins && left-- == 0) break;
+// Characters of class W or F in Unicode's EastAsianWidth.txt: a terminal gives them two columns.
+bool IsWide(uint32_t c) {
+  constexpr std::pair<uint32_t, uint32_t> kWide[] = {
+      {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+      {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff01, 0xff60},   {0xffe0, 0xffe6},
+      {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+  };
+  return std::ranges::any_of(
+      kWide, [&](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
+// A line may not begin with these.
+bool ClosesText(uint32_t c) {
+  constexpr uint32_t kClosing[] = {0x3001, 0x3002, 0x300b, 0x300d, 0x201d, 0x2019,
+                                   0xff01, 0xff09, 0xff0c, 0xff1a, 0xff1b, 0xff1f};
+  return std::ranges::find(kClosing, c) != std::end(kClosing);
+}
+
+struct Character {
+  uint32_t code = 0;
+  size_t bytes = 0, columns = 0;
+};
+Character NextCharacter(std::string_view text) {
+  const auto [code, bytes] = FirstCharacter(text);
+  if (bytes == 0) return {.code = 0, .bytes = 1, .columns = 1};
+  return {.code = code, .bytes = bytes, .columns = IsWide(code) ? size_t{2} : size_t{1}};
+}
+
+// Columns of a terminal that a UTF-8 text takes.
+size_t Width(std::string_view text) {
+  size_t columns = 0;
+  while (!text.empty()) {
+    const Character c = NextCharacter(text);
+    columns += c.columns;
+    text.remove_prefix(c.bytes);
   }
-  return text.substr(0, bytes) + "...";
+  return columns;
+}
+
+// The beginning of `text` and "...", where it is wider than that many columns.
+std::string Cut(std::string_view text, size_t columns) {
+  if (Width(text) <= columns) return std::string(text);
+  size_t bytes = 0;
+  for (size_t left = columns - 3; bytes < text.size();) {
+    const Character c = NextCharacter(text.substr(bytes));
+    if (c.columns > left) break;
+    left -= c.columns;
+    bytes += c.bytes;
+  }
+  return std::string(text.substr(0, bytes)) + "...";
+}
+
+// The first part of `word` that a line may end with: a word of a language with spaces is one part,
+// between wide characters a line may end.
+std::string_view FirstPart(std::string_view word) {
+  size_t bytes = 0;
+  while (bytes < word.size()) {
+    const Character c = NextCharacter(word.substr(bytes));
+    bytes += c.bytes;
+    if (bytes >= word.size()) break;
+    const Character next = NextCharacter(word.substr(bytes));
+    if ((c.columns == 2 || next.columns == 2) && !ClosesText(next.code)) break;
+  }
+  return word.substr(0, bytes);
 }
 
 }  // namespace
@@ -69,17 +117,24 @@ size_t TerminalWidth() {
 }
 
 std::string Prose(std::string_view text, size_t width) {
-  std::string out = " ";
-  size_t column = 1;
+  std::string out = "  ";
+  size_t column = 2;
+  bool space = false;  // before the next part
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (width > 0 && column > 2 && column + 1 + Width(word) > width) {
-      out += "\n ";
-      column = 1;
+    const std::string_view part = FirstPart(text.substr(0, text.find(' ')));
+    const size_t columns = Width(part) + (space ? 1 : 0);
+    if (width > 0 && column > 2 && column + columns > width) {
+      out += "\n  ";
+      column = 2;
+    } else if (space) {
+      out += ' ';
+      ++column;
     }
-    out += fmt::format(" {}", Printable(word));
-    column += 1 + Width(word);
+    out += Printable(part);
+    column += Width(part);
+    text.remove_prefix(part.size());
+    space = text.starts_with(' ');
+    if (space) text.remove_prefix(1);
   }
   return out + "\n";
 }
@@ -183,7 +238,7 @@ void ProgressBar::Show(double fraction, std::string_view text) {
   constexpr int kCells = 30;
   const int full = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * kCells));
   fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", full, "", kCells - full,
-             Printable(text.substr(0, 80)));
+             Printable(Cut(text, 80)));
   std::fflush(stderr);
   drawn_ = true;
 }

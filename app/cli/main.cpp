@@ -10,6 +10,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/language.h"
 #include "app/cli/output.h"
 #include "app/cli/version_text.h"
 #include "app/cli/window.h"
@@ -36,7 +37,7 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
   app.add_option("--lang", window.language,
-                 "language of the window: en or zh_CN; default: as chosen last, or $LANG")
+                 "language: en or zh_CN; default: $LANG, in the window the one chosen last")
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
       ->check(CLI::Range(0.5, 4.0))
@@ -54,8 +55,8 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
     if (!command->get_group().empty()) names.push_back(command->get_name());
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view near = run::Nearest(files[0], views.data(), views.data() + views.size());
-  return fmt::format("\"{}\" is neither a file nor a command{}", files[0],
-                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
+  return i18n::Format("\"{}\" is neither a file nor a command{}", files[0],
+                      near.empty() ? std::string() : i18n::Format("; did you mean \"{}\"?", near));
 }
 
 // Commands that take a program hand what stands behind "--" on as it is. Returns what is left of
@@ -77,19 +78,21 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
+  TranslateOutput(argc, argv);
   Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(
-      "vramscope: what is in GPU memory while a neural network trains.\n"
-      "Without a command: the window, with the FILEs opened in it.");
+      TEXT_MARK("vramscope: what is in GPU memory while a neural network trains.\n"
+                "Without a command: the window, with the FILEs opened in it."));
   app.name("vramscope");
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
-      "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
-      "2 wrong usage, 3 bad input, 4 an internal failure.");
+      TEXT_MARK("vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
+                "2 wrong usage, 3 bad input, 4 an internal failure."));
+  TranslateHelp(app);
 
   argc = TakeProgram(argc, argv, context);
   try {

@@ -55,6 +55,7 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
 }
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
+  const i18n::InEnglish english;  // files are read by others
   if (path != "-") return NotTaken(trace::WriteTraceFile(trace, path));
   // The writer makes files with an index at the end: through a folder of its own to stdout.
   const char* folder = std::getenv("TMPDIR");
@@ -76,6 +77,7 @@ absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
 
 absl::Status WriteStream(const std::string& path,
                          const std::function<absl::Status(std::ostream&)>& write) {
+  const i18n::InEnglish english;
   if (path != "-") return NotTaken(exporters::WriteFile(path, write));
   const absl::Status status = write(std::cout);
   std::cout.flush();

@@ -19,11 +19,11 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
 
 // The table of settings under --help: key, what it is, what it can be.
 std::string SettingsHelp() {
-  std::string text =
+  std::string text = i18n::Text(
       "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
-      "{\"optimizer\": {\"lr\": 0.1}}\n";
+      "{\"optimizer\": {\"lr\": 0.1}}\n");
   for (const run::KeyInfo& key : run::Keys()) {
-    text += fmt::format("  {:<26}{}", std::string(key.key), std::string(key.help));
+    text += fmt::format("  {:<26}{}", std::string(key.key), i18n::Text(key.help));
     for (size_t i = 0; i < key.choices.size(); ++i) {
       text += fmt::format("{}{}", i == 0 ? ": " : " | ", std::string(key.choices[i]));
     }
@@ -42,10 +42,10 @@ absl::Status SetKey(const std::string& key, const std::string& value,
 
 }  // namespace
 
-const char* const kDeviceHelp =
+const char* const kDeviceHelp = TEXT_MARK(
     "the GPU: a name of `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
-    "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)";
-const char* const kGpuMemoryHelp = "memory of that GPU in place of its own, as 8GiB";
+    "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
+const char* const kGpuMemoryHelp = TEXT_MARK("memory of that GPU in place of its own, as 8GiB");
 
 void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =

@@ -4,9 +4,9 @@
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
     python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
 
-Texts come from three places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
-ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), and the catalogues of
-techniques. The latter two have the context "text".
+Texts come from four places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
+ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
+options in app/cli, and the catalogues of techniques. All but the first have the context "text".
 """
 import argparse
 import json
@@ -32,6 +32,9 @@ CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "impl
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 CALL = re.compile(rf"(?:i18n::(?:Text|Format)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
+# A declaration of the command line: its last argument is its help.
+DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
+HELP = re.compile(rf"\.help = ((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
 
 
@@ -48,6 +51,38 @@ def value(literals):
     parts = re.findall(LITERAL, literals)
     return "".join(re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
                    for p in parts).replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+
+
+def last_argument(source, start):
+    """The last argument of the call whose arguments begin at `start`."""
+    depth, begin, at = 0, start, start
+    while at < len(source):
+        literal = re.compile(LITERAL).match(source, at)
+        if literal:
+            at = literal.end()
+            continue
+        if source[at] in "([{":
+            depth += 1
+        elif source[at] in ")]}":
+            if depth == 0:
+                return source[begin:at].strip()
+            depth -= 1
+        elif source[at] == "," and depth == 0:
+            begin = at + 1
+        at += 1
+    return ""
+
+
+def texts_of_help():
+    texts = {}
+    for path in sorted((ROOT / "app/cli").rglob("*.cpp")):
+        source = path.read_text(encoding="utf-8")
+        found = [last_argument(source, m.end()) for m in DECLARATION.finditer(source)] + HELP.findall(source)
+        for argument in found:
+            if re.fullmatch(rf"(?:{LITERAL}\s*)+", argument):
+                texts.setdefault(value(argument), str(path.relative_to(ROOT)))
+    texts.pop("", None)
+    return texts
 
 
 def texts_of_code():
@@ -96,7 +131,7 @@ def write_literals(path, texts):
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(

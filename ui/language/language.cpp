@@ -167,6 +167,21 @@ Language CurrentLanguage() { return TheState().language; }
 
 void SetLanguage(Language language) { Install(language, false); }
 
+bool TranslateTexts(Language language) {
+  // Lives as long as the process: translations are read from any thread.
+  static const QTranslator* texts = nullptr;
+  if (language == Language::kEnglish) {
+    i18n::SetTranslator(nullptr);
+    return true;
+  }
+  texts = Load(language).release();
+  if (texts == nullptr) return false;
+  i18n::SetTranslator([](const std::string& english) {
+    return texts->translate(kTextContext, english.c_str()).toStdString();
+  });
+  return true;
+}
+
 void SetPseudoLanguage() { Install(Language::kEnglish, true); }
 
 bool FontsCover(Language language) {

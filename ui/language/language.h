@@ -30,6 +30,10 @@ Language SystemLanguage();
 
 Language CurrentLanguage();
 void SetLanguage(Language language);
+// The texts of code without Qt alone (i18n::Text), for a program without an application: the
+// command line. SetLanguage() replaces it. False: this build has no such catalogue, the texts stay
+// English.
+bool TranslateTexts(Language language);
 // For tests: every text as ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 

@@ -135,7 +135,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
                       "a .trace, CUDA memory snapshot or Kineto trace; without it RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer("Exit status: 1 when two figures differ.\n" + command->get_footer());
+  command->footer(i18n::Text("Exit status: 1 when two figures differ.\n") + command->get_footer());
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 

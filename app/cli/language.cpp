@@ -1,0 +1,92 @@
+#include "app/cli/language.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profiler/base/i18n.h"
+
+#ifdef VRAMSCOPE_WITH_WINDOW
+#include "ui/language/language.h"
+#endif
+
+namespace vramscope::cli {
+namespace {
+
+struct Arguments {
+  std::optional<std::string> language;  // --lang before the command
+  std::string command;
+  bool json = false;
+};
+
+Arguments Read(int argc, char** argv) {
+  constexpr std::string_view kLanguage = "--lang";
+  Arguments out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument(argv[i]);
+    if (argument == "--") break;  // a program and its own options
+    if (out.command.empty() && argument == kLanguage && i + 1 < argc) {
+      out.language = argv[++i];
+    } else if (out.command.empty() && argument.substr(0, argument.find('=')) == kLanguage &&
+               argument.size() > kLanguage.size()) {
+      out.language = argument.substr(kLanguage.size() + 1);
+    } else if (out.command.empty() && !argument.starts_with('-')) {
+      out.command = argument;
+    }
+    out.json |= argument == "--json";
+  }
+  return out;
+}
+
+// CLI11's default groups.
+constexpr const char* kOptions = TEXT_MARK("Options");
+constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
+// CLI11's descriptions, here for the catalogue: they are translated as those of our options are.
+[[maybe_unused]] constexpr const char* kDescriptions[] = {
+    TEXT_MARK("Print this help message and exit"),
+    TEXT_MARK("Display program version information and exit")};
+
+std::string Translated(const std::string& english) {
+  return english.empty() ? english : i18n::Text(english);
+}
+
+void TranslateTexts(CLI::App& app) {
+  app.description(Translated(app.get_description()));
+  app.footer(Translated(app.get_footer()));
+  for (CLI::Option* option : app.get_options()) {
+    option->description(Translated(option->get_description()));
+    if (option->get_group() == kOptions) option->group(i18n::Text(kOptions));
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (command->get_group() == kSubcommands) command->group(i18n::Text(kSubcommands));
+    TranslateTexts(*command);
+  }
+}
+
+}  // namespace
+
+void TranslateOutput([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+#ifdef VRAMSCOPE_WITH_WINDOW
+  const Arguments arguments = Read(argc, argv);
+  constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
+  if (arguments.json ||
+      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms))
+    return;
+  const std::optional<ui::Language> asked =
+      arguments.language ? ui::LanguageFromName(QString::fromStdString(*arguments.language))
+                         : std::nullopt;
+  ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
+#endif
+}
+
+void TranslateHelp(CLI::App& app) {
+  // CLI11's own words; the formatter is shared by all commands.
+  for (const char* label :
+       {TEXT_MARK("Usage"), TEXT_MARK("OPTIONS"), TEXT_MARK("SUBCOMMAND"), TEXT_MARK("Positionals"),
+        TEXT_MARK("REQUIRED"), TEXT_MARK("Needs"), TEXT_MARK("Excludes")})
+    app.get_formatter()->label(label, i18n::Text(label));
+  TranslateTexts(app);
+}
+
+}  // namespace vramscope::cli

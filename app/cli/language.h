@@ -1,0 +1,20 @@
+// The language of the command line: texts on standard output and error, not JSON and not files.
+//
+//   TranslateOutput(argc, argv);   // before the options are declared: their help is translated,
+//   too
+//
+// Main thread only.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace vramscope::cli {
+
+// Follows `--lang NAME` before the command, else LC_ALL, LC_MESSAGES and LANG. English where the
+// output is read by programs: with --json, in `mcp`, `describe` and `selfcheck`.
+void TranslateOutput(int argc, char** argv);
+
+// Translates the descriptions of `app`, its options and its commands.
+void TranslateHelp(CLI::App& app);
+
+}  // namespace vramscope::cli
