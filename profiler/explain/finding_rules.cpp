@@ -105,7 +105,7 @@ MaybeFinding RetainedGraph(const FindingFacts& f) {
                                FormatBytes(pile.bytes), pile.count));
 }
 
-MaybeFinding KeptFromBefore(const FindingFacts& f) {
+MaybeFinding HeldFromEarlierStep(const FindingFacts& f) {
   const Pile pile = FromBefore(f);
   return OfBlocks(
       f, pile, kSmallShare,

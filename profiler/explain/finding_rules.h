@@ -17,7 +17,7 @@ using MaybeFinding = std::optional<Finding>;
 
 MaybeFinding Leaking(const FindingFacts& f);
 MaybeFinding RetainedGraph(const FindingFacts& f);
-MaybeFinding KeptFromBefore(const FindingFacts& f);
+MaybeFinding HeldFromEarlierStep(const FindingFacts& f);
 MaybeFinding OutputsHeld(const FindingFacts& f);
 MaybeFinding MadeInFirstStep(const FindingFacts& f);
 MaybeFinding OldGradients(const FindingFacts& f);

@@ -48,7 +48,7 @@ constexpr Row kRows[] = {
       TEXT_MARK("del outputs, loss at the end of the loop body: otherwise the variables hold them "
                 "until after the next forward pass"),
       ""},
-     KeptFromBefore},
+     HeldFromEarlierStep},
     {{"kv-cache", TEXT_MARK("at the peak of a training step, cached keys and values of this step"),
       TEXT_MARK("model.config.use_cache = False"), "no-use-cache"},
      KvCacheInTraining},

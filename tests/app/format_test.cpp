@@ -46,6 +46,20 @@ TEST(Table, FitsATerminal) {
   EXPECT_NE(table.Text(10).find("model.py:39 forwa...\n"), std::string::npos) << "still readable";
 }
 
+TEST(Table, WideCharactersTakeTwoColumns) {
+  Table table({{"类别"}, {"字节", Table::kRight}});
+  table.Row({"激活值", "1"});
+  table.Row({"ab", "22"});
+  EXPECT_EQ(table.Text(0),
+            "  类别    字节\n"
+            "  ------  ----\n"
+            "  激活值     1\n"
+            "  ab        22\n");
+  Table narrow({{"N"}});
+  narrow.Row({"显存分配器的碎片整理和回收策略"});
+  EXPECT_NE(narrow.Text(22).find("  显存分配器的碎...\n"), std::string::npos) << narrow.Text(22);
+}
+
 TEST(Table, SomeColumnsStayWhole) {
   Table table({{"Setting", Table::kLeft, true}, {"Bytes", Table::kRight}});
   table.Row({"garbage_collection_threshold:0.8", "1"});
@@ -78,6 +92,14 @@ TEST(Format, ProseBreaksBetweenWords) {
   EXPECT_EQ(Prose("one two three", 0), "  one two three\n");
   EXPECT_EQ(Prose("one two three", 10), "  one two\n  three\n");
   EXPECT_EQ(Prose("extraordinarily long", 6), "  extraordinarily\n  long\n");
+  EXPECT_EQ(Prose("two  spaces", 0), "  two  spaces\n");
+}
+
+TEST(Format, ProseBreaksBetweenWideCharacters) {
+  EXPECT_EQ(Prose("显存峰值", 0), "  显存峰值\n");
+  EXPECT_EQ(Prose("显存峰值在反向传播。", 10), "  显存峰值\n  在反向传\n  播。\n");
+  EXPECT_EQ(Prose("显存峰值，在", 10), "  显存峰\n  值，在\n") << "no line begins with a comma";
+  EXPECT_EQ(Prose("峰值 12 GiB", 9), "  峰值 12\n  GiB\n");
 }
 
 TEST(Format, ForPeople) {

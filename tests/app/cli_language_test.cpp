@@ -1,0 +1,111 @@
+// The command line in Chinese: texts are translated, JSON and written files are not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "tests/app/process.h"
+#include "tests/app/sample_snapshot.h"
+
+namespace vramscope::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
+const ProcessOptions kChinese = In("zh_CN.UTF-8"), kEnglish = In("C.UTF-8");
+
+// Whether this build has the catalogue (lrelease was there).
+bool HasChinese() {
+  return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kEnglish).out;
+}
+
+// Lines in which three English words follow each other.
+std::string EnglishLines(const std::string& text) {
+  static const std::regex kEnglishWords("[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}");
+  std::string found, line;
+  for (std::istringstream lines(text); std::getline(lines, line);)
+    if (std::regex_search(line, kEnglishWords)) found += line + "\n";
+  return found;
+}
+
+class CommandLineInChinese : public CliRecording {
+ protected:
+  void SetUp() override {
+    if (!HasChinese()) GTEST_SKIP() << "built without translations (lrelease)";
+    file_ = Write("snapshot.json", {.leak = true, .hole = true, .marks = true});
+  }
+  std::string file_;
+};
+
+TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
+  EXPECT_THAT(RunVramscope({"--help"}, kChinese).out, HasSubstr("显存"));
+  EXPECT_THAT(RunVramscope({"--help"}, In("zh_TW.UTF-8")).out, Not(HasSubstr("显存")));
+  EXPECT_EQ(RunVramscope({"--lang", "en", "--help"}, kChinese).out,
+            RunVramscope({"--help"}, kEnglish).out);
+  EXPECT_EQ(RunVramscope({"--lang=zh_CN", "--help"}, kEnglish).out,
+            RunVramscope({"--help"}, kChinese).out);
+}
+
+TEST_F(CommandLineInChinese, JsonIsTheSameInEveryLanguage) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"info", file_},
+                                             {"peak", file_},
+                                             {"explain", file_},
+                                             {"replay", file_},
+                                             {"check", file_, "--budget", "1MiB"},
+                                             {"diff", file_, file_},
+                                             {"devices", "h100"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("--json");
+    const Outcome chinese = RunVramscope(arguments, kChinese);
+    const Outcome english = RunVramscope(arguments, kEnglish);
+    EXPECT_EQ(chinese.out, english.out) << command[0];
+    EXPECT_FALSE(english.out.empty()) << command[0] << english.err;
+  }
+}
+
+TEST_F(CommandLineInChinese, WrittenFilesAreTheSameInEveryLanguage) {
+  for (const std::string kind : {"html", "memory-csv", "chrome"}) {
+    const std::string chinese = folder_ / ("zh." + kind), english = folder_ / ("en." + kind);
+    ASSERT_EQ(RunVramscope({"export", file_, "--to", kind, "-o", chinese}, kChinese).status, 0);
+    ASSERT_EQ(RunVramscope({"export", file_, "--to", kind, "-o", english}, kEnglish).status, 0);
+    EXPECT_EQ(ReadFile(chinese), ReadFile(english)) << kind;
+  }
+}
+
+TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"info", file_},
+                                             {"peak", file_},
+                                             {"phases", file_},
+                                             {"explain", file_},
+                                             {"replay", file_},
+                                             {"check", file_, "--budget", "1MiB"},
+                                             {"check", file_, "--budget", "1TiB"},
+                                             {"diff", file_, file_},
+                                             {"kernels", file_},
+                                             {"export", "--list"},
+                                             {"presets"},
+                                             {"info", folder_ / "none.pickle"},
+                                             {"plan", "--preset", "no-such-preset"},
+                                             {"plna"}}) {
+    const Outcome outcome = RunVramscope(command, kChinese);
+    EXPECT_EQ(EnglishLines(outcome.out + outcome.err), "") << command[0];
+  }
+}
+
+TEST_F(CommandLineInChinese, NoHelpStaysEnglish) {
+  for (const char* command : {"", "info", "peak", "phases", "explain", "replay", "check", "diff",
+                              "kernels", "export", "plan", "fit", "estimate", "devices", "setup"}) {
+    std::vector<std::string> arguments;
+    if (*command != '\0') arguments.emplace_back(command);
+    arguments.emplace_back("--help");
+    EXPECT_EQ(EnglishLines(RunVramscope(arguments, kChinese).out), "") << command;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::test
