@@ -263,6 +263,8 @@ using namespace vramscope::cupti;  // NOLINT: C functions follow
 // Once in a process, when CUDA has been initialized.
 VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* table,
                                                 void* function) {
+  static std::atomic<bool> attached = false;
+  if (attached) return 1;
   void* const self = *allocator;
   if (self == nullptr) return 0;
   const size_t end = SlotsOf(table);
@@ -276,6 +278,7 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   The();  // not when it is first told of something
   Tracker tracker = &Take;
   reinterpret_cast<Attach>(found)(self, &tracker);
+  attached = true;
   static const int in_children =
       pthread_atfork([] { The().changing.lock(); }, [] { The().changing.unlock(); },
                      [] {

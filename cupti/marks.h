@@ -51,7 +51,8 @@ class MarksFile {
   std::mutex mutex_;
   MappedFile file_;
   size_t used_ = 0;
-  uint32_t threads_ = 0;
+  uint32_t begun_ = 0;    // files so far
+  uint32_t threads_ = 0;  // of the present file
   Clock clock_ = nullptr;
   std::atomic<bool> on_{false}, failed_{false};
 };

@@ -16,8 +16,8 @@ namespace {
 
 // As much as a reader takes (kMaxMarksBytes of profiler/program/marks.h).
 constexpr size_t kMostBytes = size_t{1} << 30;
-constexpr uint32_t kNoThread = UINT32_MAX;
-thread_local uint32_t t_thread = kNoThread;
+// This thread's number, and the file that it counts in.
+thread_local uint32_t t_thread = 0, t_file = 0;
 
 template <typename Number>
 char* Print(char* at, Number number) {
@@ -37,6 +37,8 @@ bool MarksFile::Begin(const char* path, Clock clock) {
   static_cast<void>(in_children);
   std::lock_guard lock(mutex_);
   used_ = 0;
+  ++begun_;
+  threads_ = 0;
   clock_ = clock;
   const bool made = file_.Create(path, kMostBytes) && file_.Reserve(1);
   if (!made) file_.Close();
@@ -86,7 +88,8 @@ void MarksFile::PutText(std::string_view line) {
 
 // Its number, in order of their first mark; the file says which of the system's it is.
 uint32_t MarksFile::Thread() {
-  if (t_thread != kNoThread) return t_thread;
+  if (t_file == begun_) return t_thread;
+  t_file = begun_;
   t_thread = threads_++;
   std::array<char, kLongestLine> line = {'[', '"', 'T', '"', ','};
   char* at = Print(line.data() + 5, t_thread);

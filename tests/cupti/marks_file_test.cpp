@@ -69,6 +69,22 @@ TEST_F(MarksFileTest, LinesAreThereWhenTheProcessIsKilled) {
   EXPECT_EQ(text.back(), '\0');  // there is room for more
 }
 
+TEST_F(MarksFileTest, EveryFileNamesItsThreads) {
+  const int status = Run([&](MarksFile& file) {
+    if (!file.Begin((path() + ".first").c_str(), &Clock)) return 1;
+    std::thread([&] { file.Put('M', 0, 1, 2, {}); }).join();
+    file.Put('M', 0, 1, 2, {});
+    file.End();
+    if (!file.Begin(path().c_str(), &Clock)) return 1;
+    file.Put('B', 0, 7, 8, {});
+    file.End();
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(Text(), StartsWith("[\"T\",0,")) << "this thread was the second of the first file";
+  EXPECT_THAT(Text(), HasSubstr("[\"B\",0,7,8,0]\n"));
+}
+
 TEST_F(MarksFileTest, EndsWithItsLastLine) {
   const int status = Run([&](MarksFile& file) {
     if (!file.Begin(path().c_str(), &Clock)) return 1;

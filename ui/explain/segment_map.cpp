@@ -59,7 +59,7 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   }
   // The least bytes a row with which all fits.
   double low = std::log2(finest);
-  double high = std::log2(std::clamp(total * 2, finest * 4, kCoarsest));
+  double high = std::log2(std::min(std::max(total * 2, finest * 4), kCoarsest));
   for (int i = 0; i < kSteps && high - low > 0.01; ++i) {
     const double middle = (low + high) / 2;
     bytes_per_row_ = static_cast<uint64_t>(std::exp2(middle));
