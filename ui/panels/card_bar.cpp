@@ -89,7 +89,7 @@ class CardBar::Bar : public QWidget {
   }
 
  private:
-  // Parts that are there, where they lie, until one says that it was enough.
+  // Calls `use` for each part that has bytes, with its position, until `use` returns false.
   template <class Use>
   void Each(const Use& use) const {
     const DeviceMemory& m = of_->memory_;

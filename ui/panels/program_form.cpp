@@ -1,4 +1,5 @@
-// The form of the page: its rows, and which of them say something of where the program runs.
+// The form of the program page: its rows, and which of them apply to the place where the program
+// runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -28,7 +29,7 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// Beside a line edit: opens a dialog for it.
+// A button next to a line edit that opens a file dialog for it.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));
@@ -168,7 +169,7 @@ void ProgramPanel::BuildForm() {
             "time. A plan always knows it"));
 }
 
-// What says nothing of a recording, or of this computer, is not offered.
+// Hides or disables the fields that do not apply to a recording or to another computer.
 void ProgramPanel::ShowFields() {
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
   const bool planned = request_.planned();

@@ -33,7 +33,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kOutputLines = 2000;
-constexpr int kLeastShown = 2, kMostShown = 9;  // lines of it
+constexpr int kLeastShown = 2, kMostShown = 9;  // minimum and maximum number of lines
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 
@@ -115,7 +115,7 @@ void ProgramPanel::BuildRun() {
   command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(command_);
   column->addStretch();
-  // A long word (a path, a setting) is cut and makes nothing wider.
+  // A long word (a path, a setting) is elided and does not widen the panel.
   for (QWidget* text : std::initializer_list<QWidget*>{interpreter_note_, warning_, status_, error_,
                                                        error_next_, command_})
     text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -150,7 +150,7 @@ void ProgramPanel::setRequest(const program::Request& request) {
 
 void ProgramPanel::setScript(const QString& path) {
   script_->setText(path);
-  interpreter_chosen_ = false;  // another project, another environment
+  interpreter_chosen_ = false;  // another project may need another environment
   Edited();
   FindInterpreters();
 }
@@ -163,7 +163,7 @@ void ProgramPanel::Edited() {
   const auto text_of = [](const QLineEdit* edit) { return edit->text().trimmed().toStdString(); };
   const auto path_of = [&](const QLineEdit* edit) {
     QString path = edit->text().trimmed();
-    // There ssh begins in it.
+    // ssh starts in the home directory.
     if (path.startsWith(QLatin1String("~/")))
       path.replace(0, elsewhere ? 2 : 1, elsewhere ? QString() : QDir::homePath());
     return path.toStdString();
@@ -199,7 +199,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // The first that can do it, else the first: its note says what is missing.
+    // The first interpreter that can run the program, otherwise the first one: its note says what
+    // is missing.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -257,7 +258,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// What is going to happen, in words and as a command line, and what stands against it.
+// Shows what the run will do, in words and as a command line, and what prevents it.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -289,7 +290,7 @@ void ProgramPanel::Explain() {
   again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
   ShowFields();
   program::Request told = request_;
-  if (told.script.empty()) told.script = "train.py";  // as the empty field says
+  if (told.script.empty()) told.script = "train.py";  // the placeholder of the empty field
   command_->setWrappedText(Text(program::CommandLineOf(told)));
   const absl::Status possible = program::CommandOf(request_).status();
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
@@ -297,7 +298,7 @@ void ProgramPanel::Explain() {
   QString why = Text(std::string(possible.message()));
   if (!why.isEmpty()) why[0] = why[0].toUpper();
   start_->setToolTip(possible.ok() ? tr("Start it now (Ctrl+R)") : why);
-  // An empty form needs no reproach.
+  // An empty form shows no error.
   const bool say = !possible.ok() && !request_.script.empty() && idle;
   if (say || status_->property("why").toBool()) {
     status_->setProperty("why", say);
@@ -376,7 +377,7 @@ void ProgramPanel::addOutput(const QString& more) {
   cursor.movePosition(QTextCursor::End);
   cursor.insertText(more);
   if (at_end) output_->verticalScrollBar()->setValue(output_->verticalScrollBar()->maximum());
-  // As high as what there is to read.
+  // As high as its text.
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
   const int lines = std::clamp(wrapped, kLeastShown, kMostShown);
@@ -410,7 +411,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   if (!end.remark.isEmpty()) status += QStringLiteral("; ") + end.remark;
   status_->setWrappedText(status);
   status_->setVisible(end.stopped || error.isEmpty());
-  // A script that lies elsewhere cannot be planned here.
+  // A script on another computer cannot be planned here.
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
 
@@ -421,7 +422,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// All cards; of a plan but the one that it was planned on. By lines of the table: it is long.
+// Lists all GPUs, except the one that the shown plan was made for. Grouped by product line, because
+// the table is long.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();
@@ -461,7 +463,7 @@ QJsonObject ProgramPanel::dumpState() const {
   QJsonArray interpreters;
   for (const program::Interpreter& interpreter : interpreters_)
     interpreters.append(InterpreterText(interpreter));
-  QJsonArray fields;  // that can be filled in
+  QJsonArray fields;  // the enabled fields
   for (const QWidget* field : std::initializer_list<const QWidget*>{
            host_, interpreter_, host_interpreter_, device_, ranks_, steps_, skip_init_, operators_})
     if (field->isVisibleTo(this) && field->isEnabled()) fields.append(field->objectName());

@@ -49,7 +49,7 @@ void FindPeak(const Digest& digest, RangeFigures& out) {
   out.at_peak = analysis::LiveAt(*digest.trace, at);
 }
 
-// Names are made once for a stack, or a module and op.
+// Builds a name once for each stack, or for each pair of module and op.
 class Sites {
  public:
   explicit Sites(const Trace& trace) : trace_(trace), names_(trace) {}
@@ -65,7 +65,7 @@ class Sites {
       if (name.empty()) name = analysis::ModuleOpName(trace_, a.module[id], a.op[id], false);
       analysis::Group& group = groups_[name];
       group.name = name;
-      at->second = &group;  // a map's values stay where they are
+      at->second = &group;  // pointers to a map's values stay valid
     }
     at->second->bytes += a.bytes_rounded[id];
     ++at->second->count;
@@ -88,7 +88,7 @@ class Sites {
 
 void CountBorn(const Trace& trace, RangeFigures& out) {
   const auto& a = trace.allocations;
-  const auto& born = a.alloc_event;  // rises
+  const auto& born = a.alloc_event;  // ascending
   auto i = static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), out.span.first) -
                                  born.begin());
   Sites sites(trace);
@@ -98,7 +98,7 @@ void CountBorn(const Trace& trace, RangeFigures& out) {
     ++out.allocated_count;
     out.allocated_bytes += bytes;
     out.allocated_by_category[static_cast<size_t>(a.main_category[i])] += bytes;
-    if (a.free_event[i] > out.span.last) {  // kNoEvent is the greatest
+    if (a.free_event[i] > out.span.last) {  // kNoEvent is the maximum value
       ++out.staying_count;
       out.staying_bytes += bytes;
     }
