@@ -79,7 +79,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  view_->setTextElideMode(Qt::ElideMiddle);  // a call site's operator is at its end
+  view_->setTextElideMode(
+      Qt::ElideMiddle);  // elided in the middle: a call site's name ends with its operator
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
   controls_->hide();
@@ -139,7 +140,7 @@ void ComparePage::ShowHead() {
                 QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }
 
-// The steps that both have.
+// Fills the box with the steps that both traces have.
 void ComparePage::ListSteps() {
   if (steps_->count() > 0) return;
   steps_->addItem(tr("at both peaks"));
@@ -157,7 +158,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // The column that another table was sorted by says something else here.
+  // Another table has other columns: the sort order of the previous table does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

@@ -103,7 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// When most is allocated within each phase of each step; of a step without a phase: kNone.
+// The time of the highest allocated bytes in each phase of each step; Phase::kNone for steps
+// without phases.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;
@@ -199,7 +200,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
       static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
         return s.change != TraceDiff::Change::kSame;
       }));
-  // Peaks in different phases hold different things: that is said.
+  // Peaks in different phases consist of different allocations, so the headline names the phases.
   const bool same_phase = diff.a.context.phase == diff.b.context.phase;
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone
@@ -224,7 +225,8 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   return text + ".";
 }
 
-// Where the streams differ, the first ones; the blocks are the shown trace's.
+// The first differences between the two sequences of allocations. The blocks belong to the shown
+// trace.
 Table RequestsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Baseline"), true, 80},
@@ -241,7 +243,7 @@ Table RequestsOf(const explain::Prediction& p) {
     row.cells = {number(d.a, d.index_a), TextCell(d.a), number(d.b, d.index_b), TextCell(d.b)};
     table.rows.push_back(std::move(row));
   }
-  // Who asked first, with the whole stack.
+  // The tool tips of the first difference show both call stacks.
   if (p.first && !table.rows.empty()) {
     const auto stack = [](const explain::Prediction::Side& side, Cell& cell) {
       for (const std::string& line : side.stack) cell.exact += "\n" + line;

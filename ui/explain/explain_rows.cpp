@@ -24,7 +24,7 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// A nanosecond of a trace without times is an entry.
+// In a trace without times, a nanosecond stands for a history entry.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
@@ -38,7 +38,7 @@ Cell HeldCell(double byte_seconds, bool times) {
                          "bytes times the entries that they were held for: the file has no times")};
 }
 
-// Which allocations belong to each site.
+// The allocations of each site.
 std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
     const explain::CallSites& sites) {
   std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> blocks(sites.sites.size());
@@ -80,7 +80,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // What the file does not record is left out: a figure of 0 would be one.
+  // A figure that the file does not record is left out: 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("held by the caching allocator: the sum of its segments")});
@@ -239,7 +239,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by) {
   Table table;
   std::string title(Name(by));
-  // Capitals are those of ASCII: a translation begins as it is.
+  // Only ASCII letters are capitalized; a translated title is left as it is.
   if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
   table.columns = {
       {std::move(title), false, 380, false,

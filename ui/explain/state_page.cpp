@@ -34,7 +34,7 @@ struct StatePage::Found {
 StatePage::StatePage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("statePage"));
-  show_progress_ = false;  // milliseconds
+  show_progress_ = false;  // takes milliseconds
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(false);
   split->setHandleWidth(9);
@@ -126,7 +126,7 @@ void StatePage::Show(const Found& found) {
   }
   int at = 0;
   for (const Fact& fact : StateFacts(found.state)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
     label->setFullText(QString::fromStdString(fact.label));
     facts_->addWidget(label, at / 2, at % 2 * 2);
     facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,
