@@ -79,8 +79,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  view_->setTextElideMode(
-      Qt::ElideMiddle);  // elided in the middle: a call site's name ends with its operator
+  // Elided in the middle: a call site's name ends with its operator.
+  view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
   controls_->hide();

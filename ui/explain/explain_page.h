@@ -24,11 +24,11 @@ namespace vramscope::ui {
 // The state that all pages use. The window changes it; the pages read it.
 struct ExplainContext {
   std::shared_ptr<const Digest> digest;  // null: no document
-  std::shared_ptr<const Digest>
-      against;                  // trace to compare with: the baseline, otherwise the previous run
-  bool against_pinned = false;  // `against` is the baseline
-  bool opening = false;         // the document is still loading
-  qint64 cursor_ns = -1;        // < 0: no cursor; pages then show the peak
+  // Trace to compare with: the baseline, otherwise the previous run.
+  std::shared_ptr<const Digest> against;
+  bool against_pinned = false;            // `against` is the baseline
+  bool opening = false;                   // the document is still loading
+  qint64 cursor_ns = -1;                  // < 0: no cursor; pages then show the peak
   std::pair<qint64, qint64> range{0, 0};  // selected range; begin >= end: none
   std::pair<qint64, qint64> view{0, 0};   // visible part of the timeline
   trace::AllocationId selection;
@@ -81,8 +81,8 @@ class ExplainPage : public QWidget {
   virtual void Cancelled() {}  // the user pressed the cancel button
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void AddTable(
-      QWidget* table);  // fills the rest of the page and aligns the table's text with the head
+  // Fills the rest of the page and aligns the table's text with the head.
+  void AddTable(QWidget* table);
   // Sets the head. While a range is selected, a page that ignores ranges adds a note.
   void Head(const QString& text);
   QString head() const;

@@ -28,8 +28,8 @@ class ExplainPanel : public QObject {
     QString command;  // "Explain fragmentation"
     const char* shortcut;
     ExplainPage* page = nullptr;
-    bool replays =
-        false;  // the page needs allocator history, which a snapshot without history lacks
+    // The page needs allocator history, which a snapshot without history lacks.
+    bool replays = false;
   };
 
   explicit ExplainPanel(QTabWidget* tabs, QObject* parent = nullptr);

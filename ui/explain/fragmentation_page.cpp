@@ -35,8 +35,8 @@ struct FragmentationPage::Found {
 FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("fragmentationPage"));
-  show_progress_ =
-      false;  // takes milliseconds; a progress bar would flicker while the cursor moves
+  // Takes milliseconds; a progress bar would flicker while the cursor moves.
+  show_progress_ = false;
   QToolButton* unused =
       QuietButton(tr("Most unused"), tr("Go to the time with the most reserved and unused memory"));
   unused->setObjectName(QStringLiteral("gotoUnused"));
@@ -69,8 +69,8 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
-  facts_box_->setSizePolicy(QSizePolicy::Preferred,
-                            QSizePolicy::Fixed);  // keeps the lines from overlapping
+  // Keeps the lines from overlapping.
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
@@ -114,8 +114,8 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
-  for (QToolButton* to : moments_)
-    to->setVisible(!found.digest->state());  // a snapshot has only one moment
+  // A snapshot has only one moment.
+  for (QToolButton* to : moments_) to->setVisible(!found.digest->state());
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);
   map_->setSelection(context_.selection);

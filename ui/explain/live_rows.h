@@ -49,8 +49,8 @@ class LiveRows {
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    std::optional<trace::Category> category =
-        {};  // set if all blocks of the group are known to have the same one
+    // Set if all blocks of the group are known to have the same one.
+    std::optional<trace::Category> category = {};
   };
 
   LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,

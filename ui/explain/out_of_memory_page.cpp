@@ -49,8 +49,8 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
-  facts_box_->setSizePolicy(QSizePolicy::Preferred,
-                            QSizePolicy::Fixed);  // keeps the lines from being squeezed
+  // Keeps the lines from being squeezed.
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();

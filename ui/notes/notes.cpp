@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// Written in whole by NotesToJson: a control character takes six bytes.
+// Everything that NotesToJson writes must fit: a control character takes six bytes.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {
@@ -42,7 +42,7 @@ uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
                             : trace.slices.size();
 }
 
-// Whether the row is of the kind that the file says it is.
+// Whether the row exists and has the kind that the file states.
 bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
   if (thing.row >= RowsOf(trace, thing.kind)) return false;
   if (thing.block()) return true;

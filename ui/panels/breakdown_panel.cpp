@@ -202,8 +202,8 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   shown_range_ = range;
   ShowLive(range.at_peak, Of::kRange);
   const trace::Trace& trace = *digest_->trace;
-  FillFacts(range_facts_, RangeFacts(trace, range),
-            FactStyle::kRight);  // elided at the end, because the figure comes first
+  // Elided at the end, because the figure comes first.
+  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
   range_categories_title_->setVisible(!categories.empty());

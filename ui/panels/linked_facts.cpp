@@ -37,8 +37,8 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    const std::function<void()> follow =
-        follow_;  // a copy, because following the link may delete this label
+    // A copy, because following the link may delete this label.
+    const std::function<void()> follow = follow_;
     follow();
   }
 

@@ -42,8 +42,8 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     table.columns.push_back({std::move(title), true, 100});
   };
   const auto all = std::span(query::kPhaseTimes);
-  const size_t first =
-      query::HasPhases(steps) ? 0 : all.size() - 1;  // without phases, only the column of the total
+  // Without phases, only the column of the total.
+  const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;
   for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
   table.columns.push_back({i18n::Text("Peak allocated"), true, 115});
   table.columns.push_back({i18n::Text("Peak in"), false, 85, true});

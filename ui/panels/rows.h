@@ -24,8 +24,8 @@ namespace vramscope::ui {
 struct Column {
   std::string title;
   bool number = false;  // right-aligned, monospaced
-  int width =
-      90;  // initial width in pixels at 1x; the widest text column takes the remaining space
+  // Initial width in pixels at 1x; the widest text column takes the remaining space.
+  int width = 90;
   bool right = false;    // right-aligned text among numbers
   std::string tip = {};  // explains the title where it is not clear
 };

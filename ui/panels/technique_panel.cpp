@@ -236,8 +236,8 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  int cell =
-      0;  // two numbers with short names share a line; wider controls have a line of their own
+  // Two numbers with short names share a line; wider controls have a line of their own.
+  int cell = 0;
   for (const std::string& key : keys) {
     Control control{.setting = run::FindSetting(key)};
     if (control.setting == nullptr) continue;
