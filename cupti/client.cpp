@@ -25,16 +25,16 @@ struct KindFacts {
 };
 constexpr KindFacts kKinds[] = {
     {kConcurrentKernel, "kernels", "kernels and collectives are not shown"},
-    {kMemcpy, "copies", "copies are not shown"},
-    {kMemcpy2, "copies between devices", "copies from card to card are not shown"},
-    {kMemset, "fills", "fills are not shown"},
-    {kRuntime, "runtime calls", "what launched a kernel is not known"},
-    {kDriver, "driver calls", "what launched the kernels of Triton is not known"},
-    {kExternalCorrelation, "external correlation", "kernels have no op of their own"},
-    {kSynchronization, "synchronisations", "waits of the host are not shown"},
-    {kMemory2, "driver allocations", "memory outside of PyTorch's allocator is not told apart"},
-    {kOperands, "operands", "which blocks a kernel works on is not known"},
-    {kOverhead, "overhead", "what CUPTI itself costs is not shown"},
+    {kMemcpy, "memcpys", "memcpys are not shown"},
+    {kMemcpy2, "memcpys between devices", "memcpys between GPUs are not shown"},
+    {kMemset, "memsets", "memsets are not shown"},
+    {kRuntime, "runtime calls", "the calls that launched kernels are unknown"},
+    {kDriver, "driver calls", "the calls that launched Triton kernels are unknown"},
+    {kExternalCorrelation, "external correlation", "the operators of kernels are unknown"},
+    {kSynchronization, "synchronisations", "synchronisations of the host are not shown"},
+    {kMemory2, "driver allocations", "memory outside PyTorch's allocator is not itemized"},
+    {kOperands, "operands", "the blocks that a kernel accesses are unknown"},
+    {kOverhead, "overhead", "CUPTI's own overhead is not shown"},
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
@@ -50,9 +50,9 @@ void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
 std::string ErrorText(const Library& library, int status) {
   switch (status) {
     case kMultipleSubscribers:
-      return "another profiler has CUPTI in this process";
+      return "another profiler uses CUPTI in this process";
     case kInsufficientPrivileges:
-      return "the driver allows it to administrators alone (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
+      return "the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
     case kVirtualizedDevice:
       return "this virtual GPU does not allow it";
     case kNotInitialized:
@@ -109,10 +109,10 @@ Report Client::Start(Found found, const Options& options) {
   report.library = found.library.name;
   report.version = found.library.version;
   const auto without_all = [&](std::string what) {
-    report.problems.push_back({std::move(what), "kernels, copies and calls are not shown"});
+    report.problems.push_back({std::move(what), "kernels, memcpys and calls are not shown"});
     return report;
   };
-  if (running()) return without_all("CUPTI is being listened to already");
+  if (running()) return without_all("CUPTI is already in use by vramscope");
   if (!found.problem.empty()) return without_all(std::move(found.problem));
   library_ = std::move(found.library);
   options_ = options;
@@ -191,7 +191,7 @@ Report Client::Start(Found found, const Options& options) {
       report.problems.clear();
       return without_all(what);
     }
-    return without_all("nothing was asked for");
+    return without_all("no activity kinds were requested");
   }
   report.running = true;
   if (options_.period_ms > 0) {

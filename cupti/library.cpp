@@ -67,7 +67,8 @@ Found FindLibrary() {
   Library& l = found.library;
   void* handle = Open(l.name);  // never closed: its callbacks and buffers stay in use
   if (handle == nullptr) {
-    found.problem = "there is no libcupti of CUDA 11.7 to 13 in this process or beside its CUDA";
+    found.problem =
+        "no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime";
     return found;
   }
   const bool whole = Load(handle, "cuptiGetVersion", l.GetVersion) &&

@@ -73,7 +73,7 @@ GpuProbe ProbeGpu(bool make_context) {
   }
   Driver driver;
   if (!LoadAll(library, driver)) {
-    probe.error = "libcuda.so.1 lacks entry points that are needed; the driver is too old";
+    probe.error = "libcuda.so.1 lacks required functions; the driver is too old";
     return probe;
   }
   probe.library = true;
@@ -85,7 +85,7 @@ GpuProbe ProbeGpu(bool make_context) {
   int device = 0;
   if (driver.DeviceGetCount(&probe.device_count) != 0 || probe.device_count < 1 ||
       driver.DeviceGet(&device, 0) != 0) {
-    probe.error = "the driver sees no GPU";
+    probe.error = "the driver finds no GPU";
     return probe;
   }
   char name[256] = {};

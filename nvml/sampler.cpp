@@ -23,20 +23,20 @@ bool Load(void* library, const char* name, Function& function) {
 
 std::string Sampler::Open() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed
-  if (library == nullptr) return "there is no libnvidia-ml.so.1";
+  if (library == nullptr) return "libnvidia-ml.so.1 was not found";
   int (*initialize)() = nullptr;
   if (!Load(library, "nvmlInit_v2", initialize) ||
       !Load(library, "nvmlDeviceGetMemoryInfo", MemoryInfo_) ||
       !Load(library, "nvmlDeviceGetHandleByPciBusId_v2", HandleByBus_)) {
     MemoryInfo_ = nullptr;
-    return "libnvidia-ml.so.1 lacks functions";
+    return "libnvidia-ml.so.1 lacks required functions";
   }
   Load(library, "nvmlDeviceGetMemoryInfo_v2", MemoryInfo2_);
   if (!Load(library, "nvmlDeviceGetComputeRunningProcesses_v3", Processes_))
     Load(library, "nvmlDeviceGetComputeRunningProcesses_v2", Processes_);
   if (const int error = initialize(); error != 0) {
     MemoryInfo_ = nullptr;
-    return "NVML does not start: error " + std::to_string(error);
+    return "NVML could not be initialized: error " + std::to_string(error);
   }
   return "";
 }

@@ -42,7 +42,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       {},
       {},
-      tr("Every allocation and free of a step in both, aligned: where they first differ"),
+      tr("Align all allocations and frees of a step in both runs, and show where they first "
+         "differ"),
       tr("Count and duration of each kernel in a step of both, for example modelled against "
          "measured")};
   for (int i = 0; i < kCompareBys; ++i) {
@@ -65,7 +66,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     Compute();
   });
   line->addWidget(steps_);
-  changes_ = QuietButton(tr("Changes only"), tr("Hide what is the same in both"));
+  changes_ = QuietButton(tr("Changes only"), tr("Hide rows that are the same in both"));
   changes_->setObjectName(QStringLiteral("compareChanges"));
   changes_->setCheckable(true);
   changes_->setChecked(true);

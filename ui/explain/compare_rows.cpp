@@ -57,7 +57,7 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
         .sort = static_cast<double>(s.change),
         .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
     if (s.change == TraceDiff::Change::kRemoved)
-      change.exact = i18n::Text("its blocks are in the baseline alone: swap the two to see them");
+      change.exact = i18n::Text("its blocks exist only in the baseline: press Swap to see them");
     Cell blocks = CountCell(s.b_count);
     if (s.a_count != s.b_count)
       blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
@@ -218,7 +218,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
                          delta >= 0 ? i18n::Text("more") : i18n::Text("less"),
                          timeline::FormatBytes(diff.a.allocated), place(diff.a));
   }
-  if (changed == 0) return text + i18n::Text("every call site holds the same.");
+  if (changed == 0) return text + i18n::Text("every call site has the same bytes.");
   text += i18n::Format("{} of {} call sites differ, matched by {}", timeline::FormatCount(changed),
                        timeline::FormatCount(diff.sites.size()),
                        diff.by_stack ? i18n::Text("stack") : i18n::Text("module and op"));
@@ -277,7 +277,7 @@ Table KernelsOf(const explain::Prediction& p) {
                    {i18n::Text("Shown"), true, 110},
                    {i18n::Text("Difference"), true, 110},
                    {i18n::Text("Ratio"), true, 80, false,
-                    i18n::Text("time of the baseline by that of what is shown")}};
+                    i18n::Text("time in the baseline divided by the time in the shown run")}};
   for (const explain::Prediction::Kernel& k : p.kernels) {
     const int64_t more = k.measured_ns - k.planned_ns;
     Cell difference = DurationCell(std::abs(more), true);
@@ -311,7 +311,7 @@ Table KernelsOf(const explain::Prediction& p) {
 }
 
 std::string KernelsHeadline(const explain::Prediction& p) {
-  if (p.kernels.empty()) return i18n::Text("Neither has kernels.");
+  if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
       "{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.",

@@ -71,15 +71,18 @@ std::string SiteName(const trace::Trace& trace, trace::AllocationId id) {
 }  // namespace
 
 std::vector<Column> LiveColumns(std::optional<GroupBy> by) {
-  return {{std::string(Title(by)), false, 300},
-          {i18n::Text("Bytes"), true, 104, false, i18n::Text("Of blocks: rounded requests")},
-          {i18n::Text("Share"), true, 70, false, i18n::Text("Of all that is allocated then")},
-          {i18n::Text("Blocks"), true, 76},
-          {i18n::Text("Requested"), true, 104},
-          {i18n::Text("Category"), false, 142},
-          {i18n::Text("Phase"), false, 84, false, i18n::Text("In which it was allocated")},
-          {i18n::Text("Age"), true, 96, false, i18n::Text("Of a group: of its oldest block")},
-          {i18n::Text("Call site"), false, 240}};
+  return {
+      {std::string(Title(by)), false, 300},
+      {i18n::Text("Bytes"), true, 104, false,
+       i18n::Text("Block sizes: requested sizes, rounded up")},
+      {i18n::Text("Share"), true, 70, false,
+       i18n::Text("Share of all bytes allocated at this time")},
+      {i18n::Text("Blocks"), true, 76},
+      {i18n::Text("Requested"), true, 104},
+      {i18n::Text("Category"), false, 142},
+      {i18n::Text("Phase"), false, 84, false, i18n::Text("Phase in which the block was allocated")},
+      {i18n::Text("Age"), true, 96, false, i18n::Text("For a group: the age of its oldest block")},
+      {i18n::Text("Call site"), false, 240}};
 }
 
 LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,

@@ -44,7 +44,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("liveBy"));
   by_->setMinimumContentsLength(13);
-  by_->setToolTip(tr("Group what is live by"));
+  by_->setToolTip(tr("Group the live blocks"));
   const std::array<std::pair<GroupBy, QString>, 9> ways = {
       {{GroupBy::kCategory, tr("by category")},
        {GroupBy::kModule, tr("by module")},
@@ -60,7 +60,8 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   bar_->line()->insertWidget(0, by_);
   as_ = MakeComboBox();
   as_->setObjectName(QStringLiteral("liveAs"));
-  as_->setToolTip(tr("The same blocks as a table, by call stack, or as areas"));
+  as_->setToolTip(
+      tr("Show the blocks as a table, as a flame graph by call stack, or as a treemap"));
   for (const QString& text : {tr("Table"), tr("Flame graph"), tr("Treemap")}) as_->addItem(text);
   as_->setMinimumContentsLength(10);
   bar_->line()->insertWidget(1, as_);

@@ -75,7 +75,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   tabs->addTab(ways_view_, tr("What would avoid it"));
   sites_ = new TableModel(this);
   sites_view_ = MakeTable(sites_, "oomSitesTable");
-  tabs->addTab(sites_view_, tr("What held the memory"));
+  tabs->addTab(sites_view_, tr("What used the memory"));
   split->addWidget(tabs);
   split->setSizes({kFactsWidth, 3 * kFactsWidth});
   split->setStretchFactor(1, 1);
@@ -150,7 +150,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: without the replayed results."));
+  Head(tr("Cancelled: the replayed results are missing."));
   Compute(false);
 }
 

@@ -172,7 +172,7 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
       lines << tr("free: %1").arg(Bytes(piece.bytes));
       break;
     case Use::kUnmapped:
-      lines << tr("addresses without memory: %1").arg(Bytes(piece.bytes));
+      lines << tr("unmapped addresses: %1").arg(Bytes(piece.bytes));
       break;
     case Use::kLive:
     case Use::kPending: {
@@ -183,9 +183,9 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
           id < category_.size() ? category_[id] : trace::Category::kUnknown;
       lines << tr("%1, %2").arg(ToQString(i18n::Text(trace::Name(category))), Bytes(piece.bytes));
       if (piece.use == Use::kPending)
-        lines << tr("freed by the program; another stream is not done with it yet");
+        lines << tr("freed by the program, but still in use by another stream");
       const int64_t age = trace_->allocations.end_ns[id] - trace_->allocations.begin_ns[id];
-      lines << tr("lives %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
+      lines << tr("lifetime: %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
       break;
     }
   }

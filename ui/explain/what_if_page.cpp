@@ -160,7 +160,7 @@ void WhatIfPage::Check() {
   } else if (!conf->ignored.empty()) {
     QStringList names;
     for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
-    text = tr("Known, but without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
+    text = tr("Known settings without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
   }
   problem_->setText(text);
   problem_->setVisible(!text.isEmpty());
@@ -267,12 +267,13 @@ void WhatIfPage::Show(const Found& found) {
     text += tr(" It does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
-        tr(" The GPU's %1 for segments are inferred from the recording.")
+        tr(" The limit of %1 for segments is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
   // Adds how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
-    text += tr(" Under the recorded settings the model places %1 of %2 blocks as recorded.")
+    text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "
+               "addresses.")
                 .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
                      QString::fromStdString(timeline::FormatCount(own.addresses_total)));
   Head(text);

@@ -50,7 +50,7 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& 
     for (Column column :
          {Column{i18n::Text("Length"), true, 96}, Column{i18n::Text("Peak"), true, 104},
           Column{i18n::Text("Change"), true, 104, false,
-                 i18n::Text("Of allocated memory, from begin to end")},
+                 i18n::Text("Change of allocated memory from begin to end")},
           Column{i18n::Text("Allocated"), true, 104}, Column{i18n::Text("Freed"), true, 104}})
       table.columns.push_back(std::move(column));
   if (trace == nullptr) return table;
@@ -99,7 +99,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   remove_->setObjectName(QStringLiteral("noteDelete"));
   remove_->setProperty("role", "quiet");
   remove_->setText(tr("Delete"));
-  remove_->setToolTip(tr("Delete the chosen note (Del in the table); Ctrl+Z brings it back"));
+  remove_->setToolTip(tr("Delete the selected note (Del in the table); Ctrl+Z restores it"));
   connect(remove_, &QToolButton::clicked, this, &NotesPage::Remove);
   line->addWidget(remove_);
   of_ = new ElidedLabel(LabelRole::kDim, Qt::ElideMiddle);
@@ -214,8 +214,8 @@ void NotesPage::ShowLine() {
   // Not disabled, because that would move the focus to the table and select a row.
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
-  edit_->setPlaceholderText(note == nullptr ? tr("Choose a note, or add one with Ctrl+M")
-                            : begun_        ? tr("Text; Enter adds the note, Esc does not")
+  edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")
+                            : begun_        ? tr("Text; Enter adds the note, Esc cancels")
                                             : tr("Text; Enter changes the note"));
   remove_->setEnabled(at.has_value());
   QString of;

@@ -116,7 +116,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   range_facts_ = grid({}, nullptr);
   range_categories_ = grid(tr("allocated in the range, by category"), &range_categories_title_);
   range_freed_ = grid(tr("freed in the range, by category"), &range_freed_title_);
-  range_sites_ = grid(tr("its largest call sites"), &range_sites_title_);
+  range_sites_ = grid(tr("largest call sites in the range"), &range_sites_title_);
   range_box_->hide();
   column->addWidget(range_box_);
   column->addWidget(MakeLine());

@@ -123,9 +123,9 @@ void CardBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
   theme_ = theme;
   setVisible(!memory.parts.empty());
   caption_->setFullText(
-      memory.total > 0 ? tr("of the GPU: %1 of %2")
+      memory.total > 0 ? tr("GPU memory: %1 of %2")
                              .arg(Bytes(memory.used), Bytes(static_cast<int64_t>(memory.total)))
-                       : tr("of the GPU: %1").arg(Bytes(memory.used)));
+                       : tr("GPU memory: %1").arg(Bytes(memory.used)));
   std::vector<Legend::Entry> entries;
   for (const DeviceMemory::Part& part : memory.parts)
     entries.emplace_back(

@@ -107,8 +107,8 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setObjectName(QString::fromLatin1(name));
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
-  button->setToolTip(
-      QObject::tr("Search GPUs; a MIG slice, other memory, a device file, figures …"));
+  button->setToolTip(QObject::tr(
+      "Search GPUs; choose a MIG slice, another memory size, a device file or figures …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -234,8 +234,8 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are required; empty fields are taken from "
-         "the most similar GPU of the table. Or name a GPU to start from."));
+      tr("Memory, compute capability and multiprocessors are required. Empty fields are taken from "
+         "the GPU in \"Based on\" or from the most similar GPU in the table."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
@@ -373,7 +373,7 @@ void DeviceDialog::ShowSlices() {
                     Text(slice.profile));
   }
   slice_->setEnabled(slice_->count() > 1);
-  slice_->setToolTip(slice_->isEnabled() ? QString() : tr("This GPU has no MIG"));
+  slice_->setToolTip(slice_->isEnabled() ? QString() : tr("This GPU does not support MIG"));
 }
 
 std::string DeviceDialog::Written() const {
@@ -411,8 +411,8 @@ void DeviceDialog::Check() {
   QString problem;
   if (written.empty()) {
     problem = pages_->currentIndex() == kTablePage
-                  ? tr("No GPU of the table matches.")
-                  : tr("Enter its figures, or open a device file.");
+                  ? tr("No GPU in the table matches.")
+                  : tr("Enter the GPU's figures, or open a device file.");
   } else if (!device.ok()) {
     problem = Text(std::string(device.status().message()));
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);

@@ -33,7 +33,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
   const bool told = card && (card->empty() || card->size() == steps.size());
   Table table;
-  table.columns = {{i18n::Text("Iteration"), false, 90}};
+  table.columns = {{i18n::Text("Step"), false, 90}};
   const auto column = [&](std::string_view name, std::string_view of) {
     std::string title = fmt::format("{}{}", of, i18n::Text(name));
     // Only ASCII letters are capitalized; a translated title is left as it is.

@@ -64,7 +64,8 @@ void ProgramPanel::BuildRun() {
   buttons->addWidget(start_, 1);
   stop_ = new QPushButton(tr("Stop"));
   stop_->setObjectName(QStringLiteral("programStop"));
-  stop_->setToolTip(tr("Like Ctrl-C; press again to force it. What has arrived is kept"));
+  stop_->setToolTip(tr(
+      "Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept"));
   connect(stop_, &QPushButton::clicked, this, &ProgramPanel::stopRequested);
   buttons->addWidget(stop_);
   column->addLayout(buttons);
@@ -83,7 +84,9 @@ void ProgramPanel::BuildRun() {
   again_ = new QToolButton;
   again_->setObjectName(QStringLiteral("programAgain"));
   again_->setProperty("role", "chip");
-  again_->setToolTip(tr("Plan the same program on it and compare: this run is the baseline"));
+  again_->setToolTip(
+      tr("Plan the same program for another GPU and compare it with this run, which becomes the "
+         "baseline"));
   again_->setPopupMode(QToolButton::InstantPopup);
   again_->setMenu(new QMenu(again_));
   connect(again_->menu(), &QMenu::aboutToShow, this, &ProgramPanel::FillAgain);
@@ -231,7 +234,8 @@ void ProgramPanel::ChooseInterpreter(int index) {
     interpreter_chosen_ = true;
   } else if (index == interpreter_->count() - 1) {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("The Python interpreter that has your PyTorch (bin/python of its environment)"),
+        this,
+        tr("The Python interpreter of the environment that contains your PyTorch (bin/python)"),
         QFileInfo(Text(request_.interpreter)).path());
     if (!path.isEmpty()) {
       request_.interpreter = path.toStdString();
@@ -276,16 +280,17 @@ void ProgramPanel::Explain() {
   interpreter_note_->setWrappedText(note);
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
-      request_.planned()
-          ? tr("The script really runs, with your rights, on an emulated GPU: nothing is computed, "
-               "losses are 0. What it writes, renames or deletes stays in a temporary layer that "
-               "is deleted afterwards. Uploads to known services are disabled; downloads work.")
-      : elsewhere
-          ? tr("The script really runs on that computer, and what it writes stays there. vramscope "
-               "must be installed there, too; its hooks' data comes through ssh while it runs. ssh "
-               "has no terminal here: it needs a key, not a password.")
-          : tr("The script really runs on this computer's GPU, as without vramscope: what it "
-               "writes stays. Memory, kernels and copies are measured while it runs."));
+      request_.planned() ? tr("The script runs with your rights on an emulated GPU: nothing is "
+                              "computed, and losses are 0. Files that it writes, renames or "
+                              "deletes change only in a temporary layer that is deleted "
+                              "afterwards. Uploads to known services are disabled; downloads work.")
+      : elsewhere ? tr("The script runs on that computer, and the files that it writes stay there. "
+                       "vramscope must be installed there, too. The recorded data arrives through "
+                       "ssh while the script runs. ssh has no terminal here, so it needs a key, "
+                       "not a password.")
+                  : tr("The script runs on this computer's GPU as it would without vramscope, and "
+                       "the files that it writes stay. Memory, kernels and memcpys are measured "
+                       "while it runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
   again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
   ShowFields();
@@ -354,13 +359,13 @@ void ProgramPanel::ShowState() {
                                        .arg(request_.steps);
       break;
     case Stage::kEnding:
-      text = tr("All steps are done; Python is ending");
+      text = tr("All steps are done; Python is exiting");
       break;
     case Stage::kStopping:
       text = tr("Stopping");
       break;
     case Stage::kReading:
-      text = tr("It has ended; reading the rest");
+      text = tr("The program has ended; reading the remaining data");
       break;
   }
   if (state_.events > 0) text += tr(" · %1 events").arg(Text(timeline::FormatCount(state_.events)));
@@ -404,7 +409,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   error_next_->setVisible(!end.next.isEmpty());
   const QString took = QString::number(end.seconds, 'f', 1);
   QString status = end.stopped && end.trace != nullptr
-                       ? tr("Stopped after %1 s; what arrived is kept").arg(took)
+                       ? tr("Stopped after %1 s; data received so far is kept").arg(took)
                    : end.stopped        ? tr("Stopped before anything was on the GPU")
                    : request_.planned() ? tr("Planned in %1 s").arg(took)
                                         : tr("Recorded in %1 s").arg(took);

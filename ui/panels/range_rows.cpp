@@ -186,8 +186,8 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   facts.push_back({i18n::Text("peak"), FormatBytes(r.peak)});
   if (r.peak_reserved > 0)
     facts.push_back({i18n::Text("most reserved"), FormatBytes(r.peak_reserved)});
-  facts.push_back({i18n::Text("at its start"), FormatBytes(r.at_begin)});
-  facts.push_back({i18n::Text("at its end"), FormatBytes(r.at_end)});
+  facts.push_back({i18n::Text("at the start"), FormatBytes(r.at_begin)});
+  facts.push_back({i18n::Text("at the end"), FormatBytes(r.at_end)});
   facts.push_back(
       {i18n::Text("difference"), timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
                                                              static_cast<int64_t>(r.at_begin))});
@@ -197,7 +197,7 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
                                                  static_cast<int64_t>(r.reserved_at_begin))});
   facts.push_back({i18n::Text("allocated"), InBlocks(r.allocated_bytes, r.allocated_count)});
   facts.push_back({i18n::Text("freed"), InBlocks(r.freed_bytes, r.freed_count)});
-  facts.push_back({i18n::Text("stays after it"), InBlocks(r.staying_bytes, r.staying_count)});
+  facts.push_back({i18n::Text("live after the range"), InBlocks(r.staying_bytes, r.staying_count)});
   if (r.kept_count > 0 && r.kept_count != r.staying_count)
     facts.push_back({i18n::Text("never freed"), InBlocks(r.kept_bytes, r.kept_count)});
   if (!r.steps.empty())
@@ -235,8 +235,8 @@ std::string RangeAsTsv(const Trace& trace, const RangeFigures& r) {
   line(i18n::Text("length") + " [ns]", r.end_ns - r.begin_ns);
   bytes(i18n::Text("peak"), r.peak);
   bytes(i18n::Text("most reserved"), r.peak_reserved);
-  bytes(i18n::Text("at its start"), r.at_begin);
-  bytes(i18n::Text("at its end"), r.at_end);
+  bytes(i18n::Text("at the start"), r.at_begin);
+  bytes(i18n::Text("at the end"), r.at_end);
   line(i18n::Text("difference") + " [B]",
        static_cast<int64_t>(r.at_end) - static_cast<int64_t>(r.at_begin));
   line(i18n::Text("reserved difference") + " [B]",

@@ -174,7 +174,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   }
   if (t.events.size() == 0) return out;
   if (digest.state())
-    fact(i18n::Text("content"), i18n::Text("what was there, no history"));
+    fact(i18n::Text("content"), i18n::Text("snapshot without history"));
   else
     fact(i18n::Text("length"), timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
   fact(i18n::Text("events"), timeline::FormatCount(t.events.size()));
@@ -188,7 +188,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
          steps == 0 ? i18n::Text("none found")
                     : fmt::format("{}{}", steps, steps_inferred ? i18n::Text(", inferred") : ""));
   if (!t.info.has_times && !digest.state())
-    fact(i18n::Text("times"), i18n::Text("none: entries are counted"));
+    fact(i18n::Text("times"), i18n::Text("none; history entries are counted"));
   if (t.recording_begin != trace::kNoEvent && !digest.state()) {
     const auto& born = t.allocations.alloc_event;
     fact(i18n::Text("older blocks"),

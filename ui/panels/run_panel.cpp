@@ -153,8 +153,8 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   for (const OptimizerChoice& choice : OptimizerChoices())
     optimizer_->addItem(ToQString(choice.label));
   add(tr("Optimizer"), optimizer_,
-      tr("What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by "
-         "one"));
+      tr("The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; "
+         "loop: one tensor at a time"));
   connect(optimizer_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(index)];

@@ -243,10 +243,10 @@ void SearchPanel::focusEdit() {
 
 void SearchPanel::Count() {
   view_->setEmptyText(indexes_ == nullptr ? nothing_
-                      : filter_.empty()   ? tr("Find blocks, kernels, copies, calls, ops, modules, "
-                                                 "stacks, annotations and notes by "
-                                                 "their text, or by a filter such as\nsize > 10 MiB "
-                                                 "and module ~ attn and phase = backward")
+                      : filter_.empty()
+                          ? tr("Find blocks, kernels, memcpys, calls, ops, modules, stacks, "
+                               "annotations and notes by their text, or by a filter such as\nsize "
+                               "> 10 MiB and module ~ attn and phase = backward")
                       : shown_ == nullptr ? tr("Searching …")
                                           : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())

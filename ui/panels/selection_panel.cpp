@@ -170,8 +170,8 @@ void SelectionPanel::Show() {
   } else {
     const bool state = digest_ != nullptr && digest_->state();
     QLabel* hint =
-        MakeLabel(state ? tr("Click a block of the segments, or a row of a table, to see what it "
-                             "is and where it was allocated.")
+        MakeLabel(state ? tr("Click a block in the segment map, or a row of a table, to see what "
+                             "it is and where it was allocated.")
                         : tr("Click a block in the timeline, or a row of a table, to see what it "
                              "is, where it was allocated and how long it lives."),
                   LabelRole::kDim);
@@ -195,7 +195,7 @@ void SelectionPanel::ShowStack() {
   if (lines.size() > kStackLines) lines.resize(kStackLines);
   const size_t left_out = all - lines.size();
   stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames in the copy").arg(left_out));
+  stack_more_->setText(tr("%1 more frames; Copy includes them").arg(left_out));
   stack_more_->setVisible(left_out > 0);
 }
 
