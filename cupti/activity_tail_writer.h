@@ -8,7 +8,7 @@
 //       tail.Clear(rows_of_the_file, names_of_the_file);
 //     }
 //
-// One thread at a time.
+// Use from one thread at a time.
 #pragma once
 
 #include <cstddef>

@@ -108,8 +108,8 @@ std::atomic<Tail*> g_tail{nullptr};                   // the current file; null:
 std::atomic<bool> g_asked{false};                     // more room was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
-// Streams that had allocations, in the order of their first one, then zeros. An entry has the bit
-// 1, 55 bits of the handle and 8 bits of the device.
+// Streams that had allocations, in the order of their first one, then zeros. An entry consists of
+// the top bit, 55 bits of the handle and 8 bits of the device.
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
 void NoteStream(uint8_t device, uint64_t stream) {

@@ -10,7 +10,7 @@
 // allocations and frees on the device before the program passed the address. A buffer is never read
 // beyond its bounds. Implausible records are counted and left out.
 //
-// One thread at a time. Takes no lock; calls only the functions in its options.
+// Use from one thread at a time. Takes no lock; calls only the functions in its options.
 #pragma once
 
 #include <cstddef>

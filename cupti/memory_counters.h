@@ -5,7 +5,7 @@
 //   Use(counters.Ask(now_ns));
 //   if (!counters.problem().empty()) Say(counters.problem());
 //
-// One thread at a time.
+// Use from one thread at a time.
 #pragma once
 
 #include <cstdint>

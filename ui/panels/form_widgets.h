@@ -43,8 +43,8 @@ QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> ref
 // Likewise; shows only the digits that the number needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// Text of several lines. A layout takes the least height of such text for one line's and squeezes
-// it; this keeps the height of all of them at the width that it has.
+// A label with several lines of text. Layouts use a minimum height of one line for such text and
+// squeeze it; this label keeps the height of all lines at its width.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
@@ -59,7 +59,7 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Cuts its text with an ellipsis in place of widening its parent; the tool tip has the whole.
+// Elides its text instead of widening its parent; the tool tip shows all of it.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)
@@ -68,7 +68,7 @@ class ElidedLabel : public QLabel {
   void setFullText(const QString& text);
   QString fullText() const { return text_; }
   QSize minimumSizeHint() const override;
-  QSize sizeHint() const override;  // of the whole text
+  QSize sizeHint() const override;  // for the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -195,7 +195,7 @@ void SelectionPanel::ShowStack() {
   if (lines.size() > kStackLines) lines.resize(kStackLines);
   const size_t left_out = all - lines.size();
   stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames; Copy includes them").arg(left_out));
+  stack_more_->setText(tr("%1 more frames in the copied text").arg(left_out));
   stack_more_->setVisible(left_out > 0);
 }
 
