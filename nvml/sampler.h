@@ -6,8 +6,8 @@
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
 //   for (const CardMemory& card : sampler.Now()) Use(card.device, card.used, card.process);
 //
-// Samples only GPUs that this process has a context on, and does not create contexts. One thread at
-// a time.
+// Samples only GPUs that this process has a context on, and does not create contexts. Use from one
+// thread at a time.
 #pragma once
 
 #include <cstdint>

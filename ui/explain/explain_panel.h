@@ -1,6 +1,6 @@
 // All explain pages: their shared context, their names and their tabs.
 //
-//   explain_->addTo(tabs);
+//   explain_ = new ExplainPanel(tabs, this);
 //   explain_->setDigest(digest);
 //   explain_->open("fragmentation");
 //
@@ -25,7 +25,7 @@ class ExplainPanel : public QObject {
   struct PageInfo {
     const char* id;   // "fragmentation"
     QString title;    // title of the tab
-    QString command;  // "Explain fragmentation"
+    QString command;  // "Explain: fragmentation and segments"
     const char* shortcut;
     ExplainPage* page = nullptr;
     // The page needs allocator history, which a snapshot without history lacks.

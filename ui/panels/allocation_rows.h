@@ -23,7 +23,7 @@ std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
 // The column with the block's size; the table is sorted by it at first.
 inline constexpr int kBlockColumn = 5;
-// The columns step, phase, born and lives.
+// The columns Step, Phase, Born and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
 // All allocations sorted by a column; allocations with equal keys are sorted by id. Linear time.

@@ -1,7 +1,7 @@
 // Rows of the tables and lists next to the timeline, as text with sort keys. This code decides what
 // the panels show, without Qt; the item models only pass it on.
 //
-//   Table t = PhaseTable(trace, summary);
+//   Table t = PhaseTable(digest);
 //   t.rows[0].cells[4].text;   // "270.114 ms"
 //
 // Pure functions of immutable traces; thread-safe.
