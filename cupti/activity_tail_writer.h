@@ -1,5 +1,5 @@
-// Activities that wait to be written as a chunk, where the death of the process does not take them:
-// profiler/program/activity_tail.h.
+// Keeps activities that are not yet written as a chunk in a mapped file, so that they survive the
+// process (profiler/program/activity_tail.h).
 //
 //   ActivityTailWriter tail;
 //   if (tail.Create(path, rows_of_the_file, names_of_the_file))
@@ -8,7 +8,7 @@
 //       tail.Clear(rows_of_the_file, names_of_the_file);
 //     }
 //
-// One thread at a time.
+// Use from one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,15 @@ namespace vramscope::cupti {
 
 class ActivityTailWriter {
  public:
-  // Empty, behind so many rows and names of the file.
+  // Creates an empty tail. `rows` and `names`: how many the file of chunks already contains.
   bool Create(const char* path, uint64_t rows, uint32_t names);
   bool created() const { return file_.data() != nullptr; }
-  // False: there is no room. `names`: all that the file does not have; they are kept, too.
+  // Returns false if the tail is full. `names`: all names that the file of chunks lacks; they are
+  // stored in the tail, too.
   bool Add(const trace::Activity& activity, std::span<const std::string> names);
   std::span<const trace::Activity> rows() const;
-  // They and the names have been written: the file has so many.
+  // Empties the tail after its rows and names were written; the file of chunks now contains `rows`
+  // and `names` in total.
   void Clear(uint64_t rows, uint32_t names);
   void Close() { file_.Close(); }
 

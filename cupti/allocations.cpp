@@ -1,11 +1,11 @@
-// PyTorch's caching allocator tells of every request at the moment at which it is made: as entries
-// of a mapped file (profiler/program/history_tail.h), which is there when the process no longer is.
-// Python's hooks (emulated/python/vramscope/tail.py) attach it and begin a file with every chunk of
-// the history.
+// Records every event of PyTorch's caching allocator when it happens, in a mapped file that
+// survives the process (profiler/program/history_tail.h). Python's hooks
+// (emulated/python/vramscope/tail.py) attach it and begin a new file with every chunk of the
+// history.
 //
-// The allocator is reached without its headers, which differ by version: by the table of virtual
-// functions. At which place of it attachAllocatorTraceTracker stands tells another allocator's
-// table (CUDAPluggableAllocator's, which is exported, as its own function of that name is).
+// The allocator is called through its virtual table, because its headers differ between versions.
+// The slot of attachAllocatorTraceTracker is found in the virtual table of another allocator,
+// CUDAPluggableAllocator: that table and its function of this name are exported.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -40,25 +40,25 @@ namespace {
 using program::HistoryTailHeader;
 using program::HistoryTailRow;
 
-// The front of PyTorch's TraceEntry, alike in 2.4, 2.6, 2.11, 2.15 (tried).
+// The first members of PyTorch's TraceEntry. Checked for 2.4, 2.6, 2.11 and 2.15.
 struct Entry {
   int action;
-  int8_t device;  // in early versions an int
+  int8_t device;  // an int in early versions
   uint64_t address;
   std::array<void*, 2> context;
   uint64_t stream, bytes;
 };
 static_assert(offsetof(Entry, address) == 8 && offsetof(Entry, stream) == 32 &&
               offsetof(Entry, bytes) == 40);
-enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // the last: somebody looked
+enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // kSnapshot: a snapshot was taken
 
-// A file. There are two, one of which is being written: whoever is about to write the other finds
-// that out, so that neither has to be locked, and none is ever freed.
+// A file of history entries. There are two of them, and one is current. A writer checks that its
+// file is still the current one, so no lock is needed. Tails are never freed.
 struct Tail {
   std::string path;
   MappedFile file;
-  std::atomic<uint64_t> taken{0};    // rows that somebody writes or has written
-  std::atomic<uint32_t> writers{0};  // in here just now
+  std::atomic<uint64_t> taken{0};    // rows that are written or being written
+  std::atomic<uint32_t> writers{0};  // threads that are writing now
 
   HistoryTailHeader* header() {
     return std::launder(reinterpret_cast<HistoryTailHeader*>(file.data()));
@@ -76,45 +76,45 @@ struct Tail {
     new (file.data()) HistoryTailHeader{.row_bytes = sizeof(HistoryTailRow)};
     return true;
   }
-  // `keep`: it is a chunk of the history.
+  // `keep`: keeps the file as a chunk of the history.
   void End(bool keep) {
     if (file.data() == nullptr) return;
     const uint64_t rows = header()->rows.load(std::memory_order_acquire);
     if (keep) file.CutTo(sizeof(HistoryTailHeader) + rows * sizeof(HistoryTailRow));
     file.Close();
     if (!keep) return;
-    constexpr size_t kEnding = 5;  // ".tail"
+    constexpr size_t kEnding = 5;  // length of ".tail"
     const std::string chunk = path.substr(0, path.size() - kEnding) + ".rows";
     static_cast<void>(rename(path.c_str(), chunk.c_str()));
   }
 
-  // What is kept reserved in front of the rows: 100,000 of them.
+  // Bytes that are reserved in advance: 100,000 rows.
   static constexpr size_t kAhead = size_t{4} << 20;
 };
 
-// Never destroyed: called while the process ends.
+// Never destroyed, because it is used while the process ends.
 struct State {
-  std::mutex changing;  // of those who begin and end files; who allocates takes none
+  std::mutex changing;  // held to begin or end a file; allocating threads never take it
   Tail tails[2];
-  sem_t wanted;            // by who allocates, of who reserves
-  bool reserving = false;  // there is a thread that does
+  sem_t wanted;            // posted by allocating threads, awaited by the reserving thread
+  bool reserving = false;  // the reserving thread exists
 };
 State& The() {
   static auto* state = new State;
   return *state;
 }
 
-std::atomic<Tail*> g_tail{nullptr};                   // that is being written; null: none
-std::atomic<bool> g_asked{false};                     // for more room
-std::atomic<Stacks*> g_stacks{nullptr};               // null: cannot be read
-std::array<std::atomic<uint64_t>, 256> g_requests{};  // by device
-// That there were requests on: 1, the handle's lower 55 bits, the device's 8. In their order, then
-// 0.
+std::atomic<Tail*> g_tail{nullptr};                   // the current file; null: none
+std::atomic<bool> g_asked{false};                     // more room was requested
+std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
+std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
+// Streams that had allocations, in the order of their first one, then zeros. An entry consists of
+// the top bit, 55 bits of the handle and 8 bits of the device.
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
 void NoteStream(uint8_t device, uint64_t stream) {
   const uint64_t key = uint64_t{1} << 63 | stream << 8 | device;
-  if (stream >> 55 != 0) return;  // no address of this platform's
+  if (stream >> 55 != 0) return;  // not an address on this platform
   for (std::atomic<uint64_t>& place : g_streams) {
     uint64_t there = place.load(std::memory_order_relaxed);
     if (there == 0 && place.compare_exchange_strong(there, key, std::memory_order_relaxed)) return;
@@ -122,7 +122,7 @@ void NoteStream(uint8_t device, uint64_t stream) {
   }
 }
 
-// The file that is being written, which stays until Leave.
+// Returns the current file, which remains valid until Leave().
 Tail* Enter() {
   for (Tail* tail = g_tail.load(); tail != nullptr;) {
     tail->writers.fetch_add(1);
@@ -135,7 +135,7 @@ Tail* Enter() {
 }
 void Leave(Tail* tail) { tail->writers.fetch_sub(1, std::memory_order_release); }
 
-// No longer written by anybody, and what it holds is whole.
+// Makes `next` current and returns the previous file, which is complete and has no writers.
 Tail* TakeAway(Tail* next) {
   Tail* const before = g_tail.exchange(next);
   if (before == nullptr) return nullptr;
@@ -150,12 +150,12 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Reserved by now, unless the disk is full or nobody came to it.
+  // Usually already reserved, unless the disk is full or the reserving thread is late.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;
   }
-  // All but what others may be looking at.
+  // Writes all members but `done`, which readers check.
   HistoryTailRow* const place = tail->row(number);
   place->address = row.address;
   place->bytes = row.bytes;
@@ -164,8 +164,9 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->action = row.action;
   place->device = row.device;
   place->stack = row.stack;
-  // Rows are told of in their order, each by who finds it done: whoever did the one before, or who
-  // does it. In one order for all, so that one of the two sees the other.
+  // header.rows counts complete rows in order. A row is counted by the thread that writes it or by
+  // the one that completes the row before. Sequentially consistent, so one of the two sees the
+  // other's row.
   std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&
@@ -173,8 +174,8 @@ void Put(Tail* tail, const HistoryTailRow& row) {
     if (header.rows.compare_exchange_weak(rows, rows + 1)) ++rows;
 }
 
-// On the thread that allocates, under the allocator's lock, of which there is one for each device:
-// takes no lock and allocates nothing.
+// Called by the allocating thread under the allocator's lock (one for each device). Takes no lock
+// and allocates nothing.
 void Take(const Entry& entry) {
   const auto device = static_cast<uint8_t>(entry.device);
   if (entry.action == kAlloc || entry.action == kFreeRequested)
@@ -186,7 +187,7 @@ void Take(const Entry& entry) {
   clock_gettime(CLOCK_REALTIME, &now);
   Stacks* const stacks = g_stacks.load(std::memory_order_acquire);
   if (entry.action == kAlloc) NoteStream(device, entry.stream);
-  const void* const context = &entry.context;  // a shared pointer of PyTorch's
+  const void* const context = &entry.context;  // PyTorch's shared pointer
   Put(tail,
       {.address = entry.address,
        .bytes = entry.bytes,
@@ -200,7 +201,7 @@ void Take(const Entry& entry) {
   Leave(tail);
 }
 
-// Room in front of the rows, so that who allocates need not ask for it.
+// Reserves room in advance, so that allocating threads need no system call.
 void ReserveAhead() {
   State& state = The();
   for (;;) {
@@ -215,14 +216,14 @@ void ReserveAhead() {
   }
 }
 
-// With `changing` held. Where there can be no thread who allocates reserves.
+// Call with `changing` locked. Without the thread, allocating threads reserve room themselves.
 void StartReserving(State& state) {
   if (state.reserving) return;
   sem_init(&state.wanted, 0, 0);
   g_asked.store(false);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's are none of its business
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // leaves signals to the program's threads
   try {
     std::thread(ReserveAhead).detach();
     state.reserving = true;
@@ -231,7 +232,7 @@ void StartReserving(State& state) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A child has neither the thread nor the files.
+// A forked child has neither the thread nor the files.
 void InChild() {
   g_tail.store(nullptr);
   State& state = The();
@@ -242,7 +243,8 @@ void InChild() {
   state.reserving = false;
 }
 
-// How many the loader says that it has. What lies behind it is another's, or not mapped.
+// The number of slots in the table, from the size of its symbol. Memory behind the table must not
+// be read.
 size_t SlotsOf(void* const* table) {
   constexpr size_t kMost = 128;
   Dl_info where = {};
@@ -258,9 +260,9 @@ size_t SlotsOf(void* const* table) {
 
 using namespace vramscope::cupti;  // NOLINT: C functions follow
 
-// `allocator`: where the process's allocator stands (c10's CUDACachingAllocator::allocator);
-// `table` and `function`: those of another one, as the loader knows them. 1: it tells from here on.
-// Once in a process, when CUDA has been initialized.
+// `allocator`: the process's allocator (c10's CUDACachingAllocator::allocator). `table` and
+// `function`: the virtual table and the function of another allocator. Returns 1 on success; events
+// are recorded from then on. Call once in a process, after CUDA is initialized.
 VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* table,
                                                 void* function) {
   static std::atomic<bool> attached = false;
@@ -268,14 +270,14 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   void* const self = *allocator;
   if (self == nullptr) return 0;
   const size_t end = SlotsOf(table);
-  size_t place = 2;  // behind the offset and the type
+  size_t place = 2;  // after the offset and the type information
   while (place < end && table[place] != function) ++place;
   if (place >= end) return 0;
   void* const found = (*static_cast<void* const* const*>(self))[place - 2];
   using Tracker = std::function<void(const Entry&)>;
-  // By value, of a type with a destructor: a pointer to a copy of the caller's.
+  // A parameter of a type with a destructor is passed as a pointer to the caller's copy.
   using Attach = void (*)(void* self, Tracker* tracker);
-  The();  // not when it is first told of something
+  The();  // created now, not at the first event
   Tracker tracker = &Take;
   reinterpret_cast<Attach>(found)(self, &tracker);
   attached = true;
@@ -289,8 +291,8 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   return 1;
 }
 
-// Whether what PyTorch has captured can be read, as one that was captured in this code says; then
-// rows have stacks from here on. With the interpreter's lock held.
+// Checks PyTorch's layout of captured stacks with a stack that was captured in `code`. If it
+// matches, returns 1, and rows have stacks from then on. Call with the interpreter's lock held.
 VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void* code) {
   const bool fits =
       PythonApi::The().complete && Stacks::Fits(captured, static_cast<const PyObject*>(code));
@@ -299,14 +301,15 @@ VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void
   return fits ? 1 : 0;
 }
 
-// Those that are new, with their names, and the operators. 1: written. Likewise.
+// Writes new stacks, their names and the operators. Returns 1 on success. Call with the
+// interpreter's lock held.
 VRAMSCOPE_EXPORTED int vramscope_history_write_stacks(int fd) {
   Stacks* const stacks = g_stacks.load(std::memory_order_acquire);
   return stacks == nullptr || (WriteOperators(fd) && stacks->Write(fd)) ? 1 : 0;
 }
 
-// Entries from here on go into that file, which is new; `keep`: the one before is a chunk. 1: it
-// could be made.
+// Makes a new file the current one. `keep`: keeps the previous file as a chunk. Returns 1 if the
+// file could be created.
 VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path, int keep) {
   State& state = The();
   std::lock_guard lock(state.changing);
@@ -317,15 +320,15 @@ VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path, int keep) {
   return made ? 1 : 0;
 }
 
-// In the file that was begun last.
+// The number of rows in the current file.
 VRAMSCOPE_EXPORTED uint64_t vramscope_history_rows() {
   std::lock_guard lock(The().changing);
   Tail* const tail = g_tail.load();
   return tail == nullptr ? 0 : tail->header()->rows.load(std::memory_order_acquire);
 }
 
-// The handle of a stream that there were requests on, counted from 0. Its device; -1: there are not
-// so many.
+// Sets `handle` to the stream with this number (from 0) among those that had allocations. Returns
+// its device, or -1 if there are fewer streams.
 VRAMSCOPE_EXPORTED int vramscope_history_stream(int number, uint64_t* handle) {
   if (number < 0 || static_cast<size_t>(number) >= g_streams.size()) return -1;
   const uint64_t key = g_streams[static_cast<size_t>(number)].load(std::memory_order_relaxed);
@@ -334,7 +337,7 @@ VRAMSCOPE_EXPORTED int vramscope_history_stream(int number, uint64_t* handle) {
   return static_cast<uint8_t>(key);
 }
 
-// How many blocks have been asked for and given back on a device so far.
+// The number of allocations and frees on a device so far.
 VRAMSCOPE_EXPORTED uint64_t vramscope_history_requests(int device) {
   return g_requests[static_cast<uint8_t>(device)].load(std::memory_order_relaxed);
 }

@@ -15,8 +15,8 @@ namespace vramscope::cupti {
 namespace {
 
 constexpr uint32_t kForced = 1;         // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
-constexpr uint32_t kSystemThreads = 1;  // gettid, as Python and the trace have them
-constexpr uint32_t kOurIds = 5;         // the third of the kinds for whoever wants one
+constexpr uint32_t kSystemThreads = 1;  // gettid(), as in Python and in the trace
+constexpr uint32_t kOurIds = 5;         // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2
 
 struct KindFacts {
   uint32_t kind;
@@ -25,21 +25,21 @@ struct KindFacts {
 };
 constexpr KindFacts kKinds[] = {
     {kConcurrentKernel, "kernels", "kernels and collectives are not shown"},
-    {kMemcpy, "copies", "copies are not shown"},
-    {kMemcpy2, "copies between devices", "copies from card to card are not shown"},
-    {kMemset, "fills", "fills are not shown"},
-    {kRuntime, "runtime calls", "what launched a kernel is not known"},
-    {kDriver, "driver calls", "what launched the kernels of Triton is not known"},
-    {kExternalCorrelation, "external correlation", "kernels have no op of their own"},
-    {kSynchronization, "synchronisations", "waits of the host are not shown"},
-    {kMemory2, "driver allocations", "memory outside of PyTorch's allocator is not told apart"},
-    {kOperands, "operands", "which blocks a kernel works on is not known"},
-    {kOverhead, "overhead", "what CUPTI itself costs is not shown"},
+    {kMemcpy, "memcpys", "memcpys are not shown"},
+    {kMemcpy2, "memcpys between devices", "memcpys between GPUs are not shown"},
+    {kMemset, "memsets", "memsets are not shown"},
+    {kRuntime, "runtime calls", "the calls that launched kernels are unknown"},
+    {kDriver, "driver calls", "the calls that launched Triton kernels are unknown"},
+    {kExternalCorrelation, "external correlation", "the operators of kernels are unknown"},
+    {kSynchronization, "synchronisations", "synchronisations of the host are not shown"},
+    {kMemory2, "driver allocations", "memory outside PyTorch's allocator is not itemized"},
+    {kOperands, "operands", "the blocks that a kernel accesses are unknown"},
+    {kOverhead, "overhead", "CUPTI's own overhead is not shown"},
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// After their kind was enabled, which would have them again. A library that cannot (before CUDA 12)
-// or knows a number not tells them all.
+// Call after enabling the kind, which enables these calls again. A library before CUDA 12, or one
+// that does not know a call's number, records all calls.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -50,9 +50,9 @@ void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
 std::string ErrorText(const Library& library, int status) {
   switch (status) {
     case kMultipleSubscribers:
-      return "another profiler has CUPTI in this process";
+      return "another profiler uses CUPTI in this process";
     case kInsufficientPrivileges:
-      return "the driver allows it to administrators alone (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
+      return "the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
     case kVirtualizedDevice:
       return "this virtual GPU does not allow it";
     case kNotInitialized:
@@ -69,7 +69,7 @@ std::string ErrorText(const Library& library, int status) {
   return "CUPTI's error " + std::to_string(status);
 }
 
-// The clock less CUPTI's, of some tries the one that took least.
+// The clock minus CUPTI's clock, taken from the fastest of several tries.
 int64_t Offset(const Library& library, ClockFunction clock) {
   int64_t offset = 0;
   uint64_t best = UINT64_MAX;
@@ -86,7 +86,7 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
-// "libnccl.so.2"; "" for what was made at run time.
+// "libnccl.so.2"; "" for code that was generated at run time.
 std::string LibraryAt(uint64_t address) {
   Dl_info facts = {};
   if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)
@@ -98,7 +98,7 @@ std::string LibraryAt(uint64_t address) {
 }  // namespace
 
 Client& Client::The() {
-  static auto* client = new Client;  // CUPTI may call back while the process ends
+  static auto* client = new Client;  // never destroyed: CUPTI may call back while the process ends
   return *client;
 }
 
@@ -109,16 +109,17 @@ Report Client::Start(Found found, const Options& options) {
   report.library = found.library.name;
   report.version = found.library.version;
   const auto without_all = [&](std::string what) {
-    report.problems.push_back({std::move(what), "kernels, copies and calls are not shown"});
+    report.problems.push_back({std::move(what), "kernels, memcpys and calls are not shown"});
     return report;
   };
-  if (running()) return without_all("CUPTI is being listened to already");
+  if (running()) return without_all("CUPTI is already in use by vramscope");
   if (!found.problem.empty()) return without_all(std::move(found.problem));
   library_ = std::move(found.library);
   options_ = options;
   process_ = getpid();
 
-  // Whoever has subscribed profiles: its buffers would be replaced by ours.
+  // A subscriber means that another profiler is active. Registering our buffers would replace its
+  // own.
   if (library_.Subscribe != nullptr && library_.Unsubscribe != nullptr) {
     void* subscriber = nullptr;
     const int status = library_.Subscribe(&subscriber, nullptr, nullptr);
@@ -133,7 +134,7 @@ Report Client::Start(Found found, const Options& options) {
     offset = Offset(library_, options_.clock);
   {
     std::lock_guard lock(consume_mutex_);
-    // A name keeps its number when listening goes on.
+    // Names keep their numbers after a restart.
     if (consumer_ == nullptr) {
       ConsumerOptions consume;
       consume.next = library_.ActivityGetNextRecord;
@@ -153,7 +154,8 @@ Report Client::Start(Found found, const Options& options) {
   if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
       status != kSuccess)
     return without_all(ErrorText(library_, status));
-  // Asked for at every operator, so a child of a fork is told beforehand that it has none.
+  // Called for every operator. Resetting the pointers in a forked child is cheaper than checking
+  // the process at each call.
   static const int in_children = pthread_atfork(nullptr, nullptr, [] {
     The().push_cause_.store(nullptr, std::memory_order_relaxed);
     The().pop_cause_.store(nullptr, std::memory_order_relaxed);
@@ -189,12 +191,12 @@ Report Client::Start(Found found, const Options& options) {
       report.problems.clear();
       return without_all(what);
     }
-    return without_all("nothing was asked for");
+    return without_all("no activity kinds were requested");
   }
   report.running = true;
   if (options_.period_ms > 0) {
     ending_ = false;
-    // Signals are the program's to handle, on its own threads.
+    // Leaves signals to the program's threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -257,7 +259,7 @@ trace::StringId Client::Name(std::string_view text) {
 std::optional<uint32_t> Client::StreamId(uint64_t handle) const {
   if (!running() || !IsOwnProcess() || library_.GetStreamIdEx == nullptr) return std::nullopt;
   uint32_t id = 0;
-  // No context: that of the thread.
+  // Null: the context of this thread.
   const int status =
       library_.GetStreamIdEx(nullptr, reinterpret_cast<void*>(handle), /*per_thread=*/0, &id);
   if (status != kSuccess) return std::nullopt;
@@ -288,7 +290,7 @@ uint8_t* Client::TakeBuffer() {
 
 void Client::OnRequest(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   Client& client = The();
-  *most_records = client.options_.at_once ? 1 : 0;  // 0: as many as there is room for
+  *most_records = client.options_.at_once ? 1 : 0;  // 0: as many as fit
   *buffer = client.TakeBuffer();
   *bytes = *buffer == nullptr ? 0 : client.options_.buffer_bytes / 8 * 8;
 }

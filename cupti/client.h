@@ -1,15 +1,14 @@
-// Watches what CUDA does in this process: kernels, copies, fills, calls, synchronisations and the
-// driver's allocations, as CUPTI tells them, on one clock.
+// Records CUDA activities of this process through CUPTI, on one clock: kernels, memcpys, memsets,
+// API calls, synchronisations and driver allocations.
 //
-//   struct IsOwnProcess : Receiver { void Receive(std::span<const trace::Activity>, ...) override;
-//   } mine; Client& client = Client::The(); const Report report = client.Start(FindLibrary(),
-//   {.receiver = &mine, .clock = ClockOfProcess()}); for (const Problem& problem : report.problems)
-//   Say(problem.what, problem.without);
-//   ... client.Flush();   // at the end of a step
-//   client.Stop();
+//   struct : Receiver { void Receive(std::span<const trace::Activity>, ...) override; } mine;
+//   const Report report = Client::The().Start(FindLibrary(), {.receiver = &mine, ...});
+//   for (const Problem& problem : report.problems) Say(problem.what, problem.without);
+//   ... Client::The().Flush();   // at the end of a step
+//   Client::The().Stop();
 //
-// CUPTI serves one listener in a process, so there is one client. Start and Stop from one thread;
-// Flush from any. A child of a fork has none: calls there do nothing.
+// CUPTI has one subscriber in a process, so there is one client. Start and Stop must be called from
+// one thread, Flush from any. In a forked child all calls do nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -34,8 +33,9 @@ namespace vramscope::cupti {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Names are numbered from `names`, which only grows. One call at a time, on the thread that
-  // flushes, the client's own, or (at_once) any of the program's.
+  // Names in activities are indexes in `names`, which only grows. Calls are serialized. They come
+  // from the thread that flushes, from the client's thread or, with at_once, from any thread of the
+  // program.
   virtual void Receive(std::span<const trace::Activity> activities,
                        const std::vector<std::string>& names) = 0;
 };
@@ -44,22 +44,22 @@ struct Options {
   Receiver* receiver = nullptr;
   ClockFunction clock = nullptr;
   size_t buffer_bytes = size_t{1} << 20;
-  size_t most_buffers = 64;                   // beyond them CUPTI drops records, which are counted
-  int period_ms = 0;                          // > 0: a thread of ours flushes so often
-  void (*each_period)() = nullptr;            // and calls that
-  std::vector<std::string> first_names = {};  // as Consumer's
-  bool wait_for_cause = false;                // ids are pushed (PushCause)
-  // Each record goes to the receiver when it is made, on the thread that makes it: of a CUPTI that
-  // hands buffers over as soon as they hold as many records as are wanted (the emulated one).
+  size_t most_buffers = 64;                   // with more, CUPTI drops records and counts them
+  int period_ms = 0;                          // > 0: a thread of the client flushes at this period
+  void (*each_period)() = nullptr;            // called by that thread after each flush
+  std::vector<std::string> first_names = {};  // see ConsumerOptions
+  bool wait_for_cause = false;                // PushCause() is used
+  // Delivers each record when it is made, on the thread that makes it. Requires a CUPTI that
+  // returns a buffer as soon as it contains the requested number of records (the emulated one).
   bool at_once = false;
-  // How often the program has asked its own allocator for memory of a device or given it back: what
-  // kernels, copies and fills work on is told, too, of an emulated CUPTI, at once.
+  // Returns the number of allocations and frees on a device so far. If set, an emulated CUPTI with
+  // at_once also records the operands of kernels, memcpys and memsets.
   uint64_t (*requests)(int device) = nullptr;
-  bool environment = true;           // clocks, temperature, power: nothing of a modelled card
-  std::vector<uint32_t> kinds = {};  // instead of all
+  bool environment = true;           // clocks, temperature, power: a modelled GPU has none
+  std::vector<uint32_t> kinds = {};  // empty: all kinds
 };
 
-// Something that could not be had, and what is not shown without it.
+// Something that is not available, and what the trace lacks without it.
 struct Problem {
   std::string what, without;
 };
@@ -73,7 +73,7 @@ struct Report {
 
 struct ClientCounts {
   ConsumerCounts consumed;
-  uint64_t dropped = 0;  // records that CUPTI had no buffer for
+  uint64_t dropped = 0;  // records that CUPTI dropped
   uint64_t activities = 0;
 };
 
@@ -82,20 +82,21 @@ class Client {
   static Client& The();
 
   Report Start(Found found, const Options& options);
-  // All that has been completed so far goes to the receiver. `forced`: also what is not complete.
+  // Delivers all completed records. `forced`: also incomplete ones.
   void Flush(bool forced = false);
-  // Flushes and lets go of CUPTI, so that another profiler may have it. Start goes on.
+  // Flushes and releases CUPTI, so that another profiler can use it. Start() resumes.
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
   ClientCounts counts();
 
-  // The number of a name in what receivers get; 0 before the first Start. From any thread.
+  // The number of a name; 0 before the first Start. Any thread.
   trace::StringId Name(std::string_view text);
-  // What activities call a stream of the current device (a cudaStream_t, 0: its default stream);
-  // nullopt: not listening, or CUPTI does not know it.
+  // The number that activities have for a stream of the current device (a cudaStream_t, 0: the
+  // default stream). Returns nullopt if the client is not running or CUPTI does not know the
+  // stream.
   std::optional<uint32_t> StreamId(uint64_t handle) const;
-  // Who is at work in this thread, for the calls that it makes from here on (ExternalId). Also
-  // while nothing is listened to, so that what is open then is known when listening goes on.
+  // Sets the operator and module (ExternalId) of the calls that this thread makes from here on.
+  // Works also while the client is stopped, so that open operators are known after a restart.
   void PushCause(uint64_t id);
   void PopCause();
 
@@ -111,7 +112,7 @@ class Client {
                           size_t valid);
   uint8_t* TakeBuffer();
   void Drain(bool finish);
-  // Under consume_mutex_.
+  // Call with consume_mutex_ locked.
   void Consume(std::span<const Completed> completed, size_t dropped, bool finish);
   void Periodically(int period_ms);
   bool IsOwnProcess() const;
@@ -121,8 +122,9 @@ class Client {
   Library library_;
   Options options_;
 
-  std::mutex buffers_mutex_;  // the innermost: held for a few instructions, over nothing of CUPTI's
-  std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // as many as were ever needed at once
+  // The innermost lock; held for a few instructions, never while calling CUPTI.
+  std::mutex buffers_mutex_;
+  std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // all buffers ever allocated
   std::vector<uint8_t*> free_;
   std::vector<Completed> completed_;
   uint64_t dropped_ = 0;
@@ -132,7 +134,7 @@ class Client {
   std::vector<trace::Activity> activities_;
   uint64_t received_ = 0;
 
-  // The library's, once there was a Start; other threads call them meanwhile.
+  // Functions of the library, set by Start() while other threads may call them.
   std::atomic<int (*)(uint32_t, uint64_t)> push_cause_{nullptr};
   std::atomic<int (*)(uint32_t, uint64_t*)> pop_cause_{nullptr};
 

@@ -16,12 +16,14 @@ using trace::ActivityKind;
 using trace::MemorySpace;
 using trace::StringId;
 
-constexpr size_t kMostCauses = size_t{1} << 17;  // launches between a call and its kernel
+// The maximum number of launches between a call and its kernel.
+constexpr size_t kMostCauses = size_t{1} << 17;
 constexpr size_t kMostWaiting = size_t{1} << 16;
 constexpr size_t kMostNames = size_t{1} << 20;
 constexpr size_t kLongestName = 4096;
 
-// How much of a record is looked at: of an older library it may be shorter than what is declared.
+// The size of a record up to a field. Records of an older library may be shorter than their
+// declaration.
 #define VRAMSCOPE_UP_TO(RECORD, FIELD) (offsetof(RECORD, FIELD) + sizeof(RECORD::FIELD))
 
 MemorySpace SpaceOf(uint32_t kind) {
@@ -44,7 +46,7 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// "void at::native::kernel<float>(int)" of its mangled name; what is none stays as it is.
+// "void at::native::kernel<float>(int)" for its mangled name; other names are unchanged.
 std::string Demangled(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -82,7 +84,7 @@ std::string_view OverheadName(uint32_t kind) {
 Consumer::Consumer(ConsumerOptions options)
     : options_(std::move(options)),
       causes_(static_cast<Slot*>(std::calloc(kMostCauses, sizeof(Slot)))) {
-  if (causes_ == nullptr) std::abort();  // as operator new would
+  if (causes_ == nullptr) std::abort();  // as operator new would do without exceptions
   ids_.emplace("", StringId{0});
   for (const std::string& name : options_.first_names) Intern(name);
 }
@@ -113,7 +115,7 @@ StringId Consumer::NameOfCall(CallbackDomain domain, uint32_t callback) {
   std::string name = options_.name_of_call ? options_.name_of_call(domain, callback) : "";
   if (name.empty())
     name = (domain == kRuntimeDomain ? "runtime call " : "driver call ") + std::to_string(callback);
-  // "cudaLaunchKernel_v7000": the version since which there is that interface.
+  // "cudaLaunchKernel_v7000": the suffix is the version that introduced this interface.
   const size_t version = name.rfind("_v");
   if (domain == kRuntimeDomain && version != std::string::npos && version + 3 < name.size() &&
       name.find_first_not_of("0123456789", version + 2) == std::string::npos)
@@ -140,7 +142,7 @@ const Consumer::Cause* Consumer::FindCause(uint32_t correlation) const {
   return slot.correlation == correlation ? &slot.cause : nullptr;
 }
 
-// False: who caused it has not come yet.
+// Returns false if the call that caused the activity is not known yet.
 bool Consumer::Complete(Activity& activity) const {
   const bool host = activity.kind == ActivityKind::kSynchronization;
   if (activity.correlation == 0 || !(host || options_.wait_for_cause)) return true;
@@ -161,7 +163,8 @@ void Consumer::Emit(const Activity& activity, std::vector<Activity>& out) {
 }
 
 bool Consumer::Times(uint64_t start, uint64_t end, Activity& activity) {
-  // Both 0: CUPTI could not tell. A begin of 0 alone is the virtual clock's first moment.
+  // Both are 0 if CUPTI could not measure them. A begin of 0 alone is the start of the virtual
+  // clock.
   if ((start == 0 && end == 0) || start > INT64_MAX || end > INT64_MAX) {
     ++counts_.untimed;
     return false;
@@ -191,7 +194,7 @@ void Consumer::EmitCopy(const CopyRecord& copy, Activity& activity, std::vector<
 void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>& out) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
-  // Copied: a buffer need not be aligned, and a record may be shorter than what is declared.
+  // Copied, because a buffer need not be aligned and a record may be shorter than its declaration.
   const auto read = [&](auto& to, size_t needed) {
     if (room < needed) {
       ++counts_.cut;
@@ -226,7 +229,8 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
     case kMemcpy2: {
       MemcpyBetweenRecord copy = {};
       if (!read(copy, VRAMSCOPE_UP_TO(MemcpyBetweenRecord, correlation))) return;
-      activity.name = Intern("Memcpy PtoP (Device -> Device)");  // trace::IsPeerCopyName
+      // Must satisfy trace::IsPeerCopyName.
+      activity.name = Intern("Memcpy PtoP (Device -> Device)");
       EmitCopy(copy, activity, out);
       return;
     }
@@ -267,13 +271,13 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
       return;
     }
     case kSynchronization: {
-      constexpr uint32_t kStreamWaitsForEvent = 2;  // the host does not wait for it
+      constexpr uint32_t kStreamWaitsForEvent = 2;  // the host does not wait
       SynchronizationRecord wait = {};
       if (!read(wait, VRAMSCOPE_UP_TO(SynchronizationRecord, stream)) ||
           wait.type == kStreamWaitsForEvent || !Times(wait.start, wait.end, activity))
         return;
       activity.kind = ActivityKind::kSynchronization;
-      activity.stream = wait.stream;  // 0xffffffff: all, as in trace::kAllStreams
+      activity.stream = wait.stream;  // 0xffffffff: all streams, as in trace::kAllStreams
       activity.correlation = wait.correlation;
       return Emit(activity, out);
     }
@@ -356,7 +360,7 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
 
 void Consumer::Consume(const uint8_t* buffer, size_t valid, std::vector<Activity>& out) {
   if (options_.next == nullptr || buffer == nullptr) return;
-  // CUPTI's function takes a pointer that it could write through; it does not.
+  // CUPTI's function takes a pointer to non-const, but does not write through it.
   auto* begin = const_cast<uint8_t*>(buffer);
   uint8_t* record = nullptr;
   const uint8_t* last = nullptr;

@@ -1,16 +1,16 @@
-// CUPTI's activity buffers as activities of a trace.
+// Converts CUPTI's activity buffers to activities of a trace.
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
 //   consumer.Finish(activities);                         // those that still waited for their cause
 //   Use(activities, consumer.names());
 //
-// Names are numbered by the consumer: StringId n is names()[n], 0 the empty one. Threads are the
-// system's (gettid), streams CUPTI's ids. An operand's `bytes` are how often the program had asked
-// its allocator for memory of the device or given it back when it gave the address. A buffer is
-// looked at within its bounds alone, whatever it says; what makes no sense is counted and left out.
+// Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
+// have the system's ids (gettid), streams have CUPTI's. `bytes` of an operand is the number of
+// allocations and frees on the device before the program passed the address. A buffer is never read
+// beyond its bounds. Implausible records are counted and left out.
 //
-// One thread at a time. Takes no lock and calls nothing but the two functions that it was given.
+// Use from one thread at a time. Takes no lock; calls only the functions in its options.
 #pragma once
 
 #include <cstddef>
@@ -28,27 +28,27 @@
 
 namespace vramscope::cupti {
 
-// cuptiActivityGetNextRecord: *record null asks for the first.
+// cuptiActivityGetNextRecord. If *record is null, it returns the first record.
 using NextRecord = int (*)(uint8_t* buffer, size_t valid, uint8_t** record);
 
 struct ConsumerOptions {
   NextRecord next = nullptr;
-  // "cudaLaunchKernel"; "" where it is not known.
+  // "cudaLaunchKernel"; "" if unknown.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
-  // "libnccl.so.2": who holds the code at an address, which asked the driver for memory; likewise.
+  // "libnccl.so.2": the library with the code that allocated driver memory; "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
-  int64_t offset_ns = 0;                      // to add to CUPTI's times
-  bool wait_for_cause = false;  // whether ids are pushed: who launched arrives in other buffers
+  int64_t offset_ns = 0;                      // added to CUPTI's times
+  bool wait_for_cause = false;  // operators are pushed; they arrive in other buffers than kernels
 };
 
 struct ConsumerCounts {
   uint64_t records = 0;
-  uint64_t unknown = 0;     // of kinds that are not read
-  uint64_t cut = 0;         // buffers that end within a record, or whose records do not go forward
-  uint64_t untimed = 0;     // without times: left out
-  uint64_t unfinished = 0;  // end 0: they end where they begin
-  uint64_t reversed = 0;    // an end before the begin: likewise
+  uint64_t unknown = 0;     // of kinds that are not supported
+  uint64_t cut = 0;         // buffers that end within a record, or whose records are not in order
+  uint64_t untimed = 0;     // left out because they have no times
+  uint64_t unfinished = 0;  // end is 0: set to the begin
+  uint64_t reversed = 0;    // end before begin: set to the begin
 };
 
 class Consumer {
@@ -59,19 +59,19 @@ class Consumer {
   void Finish(std::vector<trace::Activity>& out);
 
   const std::vector<std::string>& names() const { return names_; }
-  trace::StringId Intern(std::string_view text);  // 0: there are too many
+  trace::StringId Intern(std::string_view text);  // 0 if there are too many
   const ConsumerCounts& counts() const { return counts_; }
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
 
  private:
-  // What the call that a correlation names said: its thread, and who was at work (the id that was
-  // pushed: op in the upper half, module in the lower).
+  // What is known of the call with a correlation: its thread, and the id that was pushed (op in the
+  // upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
     bool called;
     uint64_t external;
   };
-  // Names are found by their text: a module that was unloaded may leave its place to another.
+  // Looked up by text, not by pointer, because an unloaded module's address may be reused.
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -95,8 +95,8 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // By the correlation's lower bits, which count up: what never completes is forgotten when another
-  // takes its place. From calloc, so that pages that nobody needs are not there.
+  // Indexed by the lower bits of the correlation, which is a counter: an entry is lost when a later
+  // one needs its slot. Allocated by calloc, so unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;
@@ -108,7 +108,7 @@ class Consumer {
   std::vector<trace::Activity> waiting_;
 };
 
-// The id of who is at work, as Consumer takes it apart.
+// The id that PushCause() takes.
 constexpr uint64_t ExternalId(trace::StringId op, trace::StringId module) {
   return uint64_t{op.value} << 32 | module.value;
 }

@@ -1,8 +1,9 @@
-// Activities of a process that has not used a card yet: calls that only ask, kept until it does.
-// At the limit the oldest go, which are such calls, and are counted; what uses the card never goes.
+// Activities of a process that has not used a GPU yet: API calls that only query, kept until the
+// first use. Beyond the limit the oldest are dropped and counted. An activity that uses the GPU is
+// never dropped.
 //
 //   held.Add(activities);             // before the first use
-//   for (a : held.Take(activities))   // the first use: all that was kept, then `activities`
+// the first use: returns everything that was kept, then `activities`
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ class HeldRows {
     rows_.insert(rows_.end(), first_use.begin(), first_use.end());
     return std::exchange(rows_, {});
   }
-  // Counters alone: nobody tells whether the card was used.
+  // Keeps only the rows that satisfy the predicate (counters), if it is unknown whether the GPU is
+  // used.
   template <class Predicate>
   void Keep(Predicate predicate) {
     std::erase_if(rows_, [&](const trace::Activity& a) { return !predicate(a); });

@@ -1,8 +1,8 @@
-// The library that the CUDA driver loads into a program (CUDA_INJECTION64_PATH), or Python's hooks:
-// writes the program's activities, and what NVML says of its cards' memory now and then, into
-// OUTPUT/process-PID/activities.bin while it runs.
+// The library that the CUDA driver (CUDA_INJECTION64_PATH) or Python's hooks load into a program.
+// It writes the program's activities, and samples of NVML's memory figures, to
+// OUTPUT/process-PID/activities.bin while the program runs.
 //
-// A process that never puts anything on a card leaves nothing; neither does the child of a fork.
+// A process that does not use a GPU writes nothing, nor does a forked child.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// allocations.cpp's.
+// Defined in allocations.cpp.
 extern "C" uint64_t vramscope_history_requests(int device);
 
 namespace vramscope::cupti {
@@ -33,16 +33,16 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// What CUPTI has told is there when the program is killed; at most so much it had not told.
+// CUPTI's buffers are flushed at this period: a killed process loses at most that much.
 constexpr int kPeriodMs = 100;
-// Half of what a file of activities may have (profiler/program/activity_file.h).
+// Half of the maximum number of rows in a file of activities (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;
-// NVML takes tens of microseconds and more: steps shorter than this share an answer, and between
-// steps it is asked so often.
+// An NVML query takes tens of microseconds or more. Steps shorter than kBetweenSteps share a
+// sample; kBetweenAnswers is the period between steps.
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
 constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
-// Says that the card was used, and not only asked about.
+// Whether the activity shows that the GPU was used, not only queried.
 bool IsUse(const Activity& activity) {
   return activity.kind != ActivityKind::kCounter && activity.kind != ActivityKind::kOverhead &&
          activity.kind != ActivityKind::kRuntimeCall &&
@@ -57,13 +57,13 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
-    // They come by themselves.
+    // Operands come in batches of their own.
     if (!activities.empty() && activities.front().kind == ActivityKind::kOperand &&
         (operands_ += activities.size()) > kMostOperands)
       return;
     Take(activities, names);
   }
-  // Calls before the first use of a card, beyond as many as are kept.
+  // API calls before the first use of a GPU that were dropped.
   uint64_t left_out() {
     std::lock_guard lock(mutex_);
     return held_.left_out();
@@ -73,12 +73,12 @@ class File : public Receiver {
     return operands_ > kMostOperands;
   }
 
-  // What waits for its chunk gets it.
+  // Writes the tail as a chunk.
   void Flush() {
     std::lock_guard lock(mutex_);
     WriteTail();
   }
-  // Likewise, and nothing more will come soon.
+  // Writes the tail as a chunk and removes its file.
   void Stop() {
     std::lock_guard lock(mutex_);
     if (!tail_.created()) return;
@@ -88,7 +88,8 @@ class File : public Receiver {
     tail_tried_ = false;
   }
 
-  // Counters, by the numbers of CounterNames(). `alone`: nobody tells whether the card was used.
+  // Adds counters with the names of CounterNames(). `alone`: CUPTI is not running, so it is unknown
+  // whether the GPU is used.
   void Count(std::span<const Activity> counters, bool alone) {
     std::lock_guard lock(mutex_);
     std::vector<Activity> all;
@@ -99,7 +100,7 @@ class File : public Receiver {
     }
     Take(counters, CounterNames());
   }
-  // Numbered before all other names, the first 1.
+  // Numbered before all other names, from 1.
   static const std::vector<std::string>& CounterNames() {
     static const auto* names = [] {
       auto* all = new std::vector<std::string>{""};
@@ -114,7 +115,7 @@ class File : public Receiver {
     WriteTail();
     Write(program::EncodeStreams({&stream, 1}));
   }
-  // What is known of the listening, when it is something new.
+  // Writes the state of the recording if it has changed.
   void Say(program::ActivityFacts facts, bool always) {
     std::lock_guard lock(mutex_);
     facts.full = facts_.full;
@@ -141,7 +142,7 @@ class File : public Receiver {
     }
     while (!activities.empty() && tail_.created()) {
       if (!tail_.Add(activities.front(), new_names_)) {
-        if (tail_.rows().empty()) break;  // names that find no room by themselves
+        if (tail_.rows().empty()) break;  // the new names alone do not fit in the tail
         WriteTail();
         continue;
       }
@@ -191,7 +192,7 @@ class File : public Receiver {
   void Put(const std::string& bytes) {
     const size_t written = WriteAll(file_, bytes);
     written_ += written;
-    // Where the disk is full, what is there ends with whole chunks.
+    // If the disk is full, the file ends with a complete chunk.
     broken_ |= written < bytes.size();
   }
 
@@ -199,8 +200,8 @@ class File : public Receiver {
   std::string output_;
   int file_ = -1;
   bool used_ = false, broken_ = false, said_ = false, tail_tried_ = false;
-  uint32_t named_ = 1;                  // names that the reader has; it has the empty one by itself
-  std::vector<std::string> new_names_;  // behind them
+  uint32_t named_ = 1;  // names in the file, including the empty name, which is implicit
+  std::vector<std::string> new_names_;  // names that are not in the file yet
   uint64_t written_ = 0, rows_ = 0, operands_ = 0;
   ActivityTailWriter tail_;
   HeldRows held_;
@@ -208,22 +209,22 @@ class File : public Receiver {
 };
 
 File& TheFile() {
-  static auto* file = new File;  // written to while the process ends
+  static auto* file = new File;  // never destroyed: used while the process ends
   return *file;
 }
 
 std::mutex g_mutex;
-pid_t g_process = 0;  // a child of a fork has locks that nobody opens
+pid_t g_process = 0;  // the recorded process; in a forked child the mutexes may stay locked
 Report g_report;
 
-// What NVML says of this process's cards, now.
+// Samples of NVML's memory figures of this process's GPUs.
 class Answers {
  public:
   std::string problem() {
     std::lock_guard lock(mutex_);
     return counters_.problem();
   }
-  // Whether there was any. Nothing where the last one is not older than `least`.
+  // Samples unless the last sample is newer than `least`. Returns whether there was any sample.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
@@ -257,10 +258,11 @@ program::ActivityFacts Facts() {
   for (const Problem& problem : g_report.problems)
     facts.problems.push_back({problem.what, problem.without});
   if (const std::string problem = TheAnswers().problem(); !problem.empty())
-    facts.problems.push_back({"NVML: " + problem, "what others have of the card is not shown"});
+    facts.problems.push_back(
+        {"NVML: " + problem, "other processes' memory on the GPU is not shown"});
   if (TheFile().too_many_operands())
     facts.problems.push_back({"operands: there are more than 8 million",
-                              "which blocks later kernels work on is not known"});
+                              "the blocks that later kernels access are unknown"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
   facts.left_out = counts.consumed.cut + counts.consumed.untimed + TheFile().left_out();
@@ -272,7 +274,7 @@ void EachPeriod() {
   if (!IsVirtual(ClockOfProcess())) TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false);
 }
 
-// Which operator a kernel is of, and which blocks it works on.
+// Whether to record the operator of each kernel, and the blocks that it accesses.
 bool OperatorsWanted() {
   const char* wanted = getenv("VRAMSCOPE_PROGRAM_OPERATORS");
   return wanted != nullptr && std::string_view(wanted) == "1";
@@ -297,7 +299,7 @@ void Listen() {
 
 using namespace vramscope::cupti;  // NOLINT: C functions follow
 
-// Lets go of CUPTI and writes what there is: at the end, and while the program profiles itself.
+// Releases CUPTI and writes all activities: at exit, and while the program profiles itself.
 VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
   if (g_process != getpid()) return;
   std::lock_guard lock(g_mutex);
@@ -307,7 +309,7 @@ VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
   TheFile().Stop();
 }
 
-// Begins, or goes on.
+// Starts or resumes.
 VRAMSCOPE_EXPORTED void vramscope_activities_start() {
   if (g_process != 0 && g_process != getpid()) return;
   std::lock_guard lock(g_mutex);
@@ -322,7 +324,7 @@ VRAMSCOPE_EXPORTED void vramscope_activities_start() {
   TheFile().Say(Facts(), !g_report.running);
 }
 
-// At the end of a step.
+// Called at the end of a step.
 VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   if (g_process != getpid()) return;
   std::lock_guard lock(g_mutex);
@@ -331,8 +333,8 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   TheFile().Say(Facts(), false);
 }
 
-// At the end of a step, and until there was an answer: what NVML says. 1: there was one. On the
-// virtual clock every step has one, so that two runs are one trace.
+// Called at the end of a step, and until the first sample. Returns 1 if there was a sample. With
+// the virtual clock every step has a sample, so that two runs write the same trace.
 VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);
@@ -341,7 +343,8 @@ VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
 }
 
-// That the allocator knows a stream of the current device by this handle. 1: CUPTI does, too.
+// Writes CUPTI's number of a stream of the current device that the allocator knows by this handle.
+// Returns 1 if CUPTI knows the stream.
 VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);
@@ -351,7 +354,7 @@ VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) 
   return id.has_value() ? 1 : 0;
 }
 
-// The driver's entry.
+// The entry point that the CUDA driver calls.
 VRAMSCOPE_EXPORTED int InitializeInjection() {
   vramscope_activities_start();
   return 1;

@@ -8,7 +8,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// Records have the places that records.h says since then.
+// The first version with the record layouts of records.h.
 constexpr uint32_t kOldest = 17;  // CUDA 11.7
 
 constexpr std::array kSonames = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
@@ -25,7 +25,8 @@ constexpr std::array kOfRuntime = {
 
 void* Loaded(const char* soname) { return dlopen(soname, RTLD_NOW | RTLD_NOLOAD); }
 
-// The one that is there already; else that of the runtime that is; else the newest.
+// Opens the libcupti that is already loaded, otherwise the one that matches the loaded CUDA
+// runtime, otherwise the newest.
 void* Open(std::string& name) {
   const auto take = [&](const char* soname, int flags) {
     void* handle = soname == nullptr ? nullptr : dlopen(soname, flags);
@@ -64,9 +65,10 @@ uint64_t Realtime() {
 Found FindLibrary() {
   Found found;
   Library& l = found.library;
-  void* handle = Open(l.name);  // stays loaded: buffers and callbacks go on being used
+  void* handle = Open(l.name);  // never closed: its callbacks and buffers stay in use
   if (handle == nullptr) {
-    found.problem = "there is no libcupti of CUDA 11.7 to 13 in this process or beside its CUDA";
+    found.problem =
+        "no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime";
     return found;
   }
   const bool whole = Load(handle, "cuptiGetVersion", l.GetVersion) &&

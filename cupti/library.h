@@ -1,11 +1,11 @@
-// The libcupti that this process has, by its documented C functions: found at run time, so that
-// nothing here needs CUDA to build or to start.
+// The documented C functions of this process's libcupti, found at run time. Neither building nor
+// starting needs CUDA.
 //
 //   const Found found = FindLibrary();
 //   if (!found.problem.empty()) Say(found.problem);
 //   else found.library.ActivityEnable(kConcurrentKernel);
 //
-// Two copies of libcupti in one process disturb each other: the one that is loaded comes first.
+// Two copies of libcupti in one process disturb each other, so a loaded copy is preferred.
 // Thread-safe.
 #pragma once
 
@@ -24,8 +24,8 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
 using ClockFunction = uint64_t (*)();
 
 struct Library {
-  std::string name;      // its soname
-  uint32_t version = 0;  // CUPTI's: 17 is that of CUDA 11.7, 130001 of 13.0
+  std::string name;      // soname
+  uint32_t version = 0;  // CUPTI's version: 17 for CUDA 11.7, 130001 for 13.0
 
   int (*GetVersion)(uint32_t* version) = nullptr;
   int (*GetTimestamp)(uint64_t* now) = nullptr;
@@ -34,7 +34,7 @@ struct Library {
   int (*ActivityDisable)(uint32_t kind) = nullptr;
   int (*ActivityFlushAll)(uint32_t flag) = nullptr;
   NextRecord ActivityGetNextRecord = nullptr;
-  // Null in a library that has none of that name.
+  // Optional functions: null in a library that lacks them.
   int (*ActivityGetNumDroppedRecords)(void* context, uint32_t stream, size_t* count) = nullptr;
   int (*ActivityRegisterTimestampCallback)(ClockFunction) = nullptr;
   int (*ActivityPushExternalCorrelationId)(uint32_t kind, uint64_t id) = nullptr;
@@ -51,16 +51,17 @@ struct Library {
 
 struct Found {
   Library library;
-  std::string problem;  // "": none
+  std::string problem;  // "": no problem
 };
 Found FindLibrary();
 
-// Nanoseconds on the clock that a program's marks have: the emulated platform's virtual one where
-// that is loaded, else the computer's (CLOCK_REALTIME).
+// The clock of a program's marks, in nanoseconds: the virtual clock of the emulated platform if
+// that is loaded, otherwise CLOCK_REALTIME.
 ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
-// The emulated platform takes down what work is given the addresses of from now on, with that count
-// (Options::requests); null: no more. False: it does not.
+// Makes the emulated platform record the addresses that work is given, together with the count that
+// `requests` returns (Options::requests). Null: stops. Returns false if there is no emulated
+// platform.
 bool EnableOperands(uint64_t (*requests)(int device));
 
 }  // namespace vramscope::cupti

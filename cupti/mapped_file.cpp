@@ -24,7 +24,7 @@ bool MappedFile::Create(const char* path, size_t most_bytes) {
     Close();
     return false;
   }
-  madvise(at, most_bytes, MADV_DONTFORK);  // a child of the program's has no part in it
+  madvise(at, most_bytes, MADV_DONTFORK);  // a forked child does not share the mapping
   data_ = static_cast<uint8_t*>(at);
   most_bytes_ = most_bytes;
   return true;

@@ -1,10 +1,11 @@
-// A file that is written by storing into memory: what is stored is in the file at once, whatever
-// becomes of the process.
+// A file that is written by storing into memory. Stored bytes are in the file at once, even if the
+// process dies.
 //
 //   MappedFile file;
 //   if (file.Create(path, most_bytes) && file.Reserve(bytes)) std::memcpy(file.data(), ...);
 //
-// Only what is reserved may be touched: a disk that is full refuses there, and kills nobody.
+// Only reserved bytes may be accessed. If the disk is full, Reserve() fails; a store never raises a
+// signal.
 #pragma once
 
 #include <atomic>
@@ -20,19 +21,19 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // A new, empty one; nothing is at `path` yet, or what is there goes.
+  // Creates an empty file and replaces an existing one.
   bool Create(const char* path, size_t most_bytes);
-  // Whether the first `bytes` may be written. On any thread; a system call, unless they are
-  // reserved.
+  // Makes the first `bytes` writable; false if the disk is full. Any thread. Makes a system call
+  // unless they are already reserved.
   bool Reserve(size_t bytes);
   size_t reserved() const { return reserved_.load(std::memory_order_acquire); }
-  // What is reserved behind the first `bytes` is not the file's.
+  // Cuts off reserved bytes after the first `bytes`.
   void CutTo(size_t bytes);
   void Close();
-  // Of a child of the process: the mapping is not there, the file is its parent's.
+  // For a forked child: the mapping does not exist there, and the file belongs to the parent.
   void Forget();
 
-  uint8_t* data() const { return data_; }  // null: there is none
+  uint8_t* data() const { return data_; }  // null: no file
 
  private:
   int fd_ = -1;

@@ -1,13 +1,13 @@
-// The file of a process's marks (profiler/program/marks.h): lines of text, each there at the moment
-// at which it is put, whatever becomes of the process. While the process lives the file goes on
-// behind the last line with zeros.
+// The file of a process's marks (profiler/program/marks.h): lines of text. A line is in the file as
+// soon as it is written, even if the process dies. While the process runs, zeros follow the last
+// line.
 //
 //   MarksFile& file = MarksFile::The();
 //   file.Begin(path, clock);
 //   file.Put('M', device, requests, file.Now(), {name});
 //   file.End();
 //
-// Thread-safe. A child of a fork puts nothing.
+// Thread-safe. A forked child writes nothing.
 #pragma once
 
 #include <atomic>
@@ -27,25 +27,26 @@ class MarksFile {
 
   static MarksFile& The();
 
-  // `clock`: null for that of the allocator's entries (CLOCK_REALTIME). False: it can't be made.
+  // `clock`: null for the clock of the allocator's entries (CLOCK_REALTIME). Returns false if the
+  // file cannot be created.
   bool Begin(const char* path, Clock clock);
   void End();
-  // Nothing more is put: a child of a fork.
+  // Stops writing, in a forked child.
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // There was no room for a line; nothing is put any more.
+  // There was no room for a line; writing has stopped.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 
   void Put(char kind, int device, uint64_t requests, int64_t time_ns,
            std::span<const int64_t> arguments);
-  void PutText(std::string_view line);  // without its end
+  void PutText(std::string_view line);  // without the newline
 
  private:
   static constexpr size_t kLongestLine = 256;
 
-  uint32_t Thread();  // under the mutex
+  uint32_t Thread();  // call with mutex_ locked
   void Append(std::string_view line);
 
   std::mutex mutex_;

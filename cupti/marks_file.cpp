@@ -14,7 +14,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// As much as a reader takes (kMaxMarksBytes of profiler/program/marks.h).
+// The reader's limit (kMaxMarksBytes of profiler/program/marks.h).
 constexpr size_t kMostBytes = size_t{1} << 30;
 // This thread's number, and the file that it counts in.
 thread_local uint32_t t_thread = 0, t_file = 0;
@@ -28,7 +28,7 @@ char* Print(char* at, Number number) {
 }  // namespace
 
 MarksFile& MarksFile::The() {
-  static auto* file = new MarksFile;  // put to while the process ends
+  static auto* file = new MarksFile;  // never destroyed: used while the process ends
   return *file;
 }
 
@@ -86,7 +86,7 @@ void MarksFile::PutText(std::string_view line) {
   Append(line);
 }
 
-// Its number, in order of their first mark; the file says which of the system's it is.
+// The thread's number, in the order of first marks. A line of the file maps it to the system's id.
 uint32_t MarksFile::Thread() {
   if (t_file == begun_) return t_thread;
   t_file = begun_;
@@ -107,7 +107,7 @@ void MarksFile::Append(std::string_view line) {
     Silence();
     return;
   }
-  // The first letter last: who reads meanwhile sees a line from its begin on, or zeros.
+  // The first letter is stored last, so a concurrent reader sees a complete line or zeros.
   auto* const at = reinterpret_cast<char*>(file_.data() + used_);
   std::memcpy(at + 1, line.data() + 1, line.size() - 1);
   at[line.size()] = '\n';

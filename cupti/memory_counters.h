@@ -1,11 +1,11 @@
-// What NVML says of the memory of this process's cards, as counters of a trace.
+// NVML's memory figures of this process's GPUs, as counters of a trace.
 //
 //   MemoryCounters counters;
 //   client.Start(..., {.first_names = MemoryCounters::Names(), ...});
 //   Use(counters.Ask(now_ns));
 //   if (!counters.problem().empty()) Say(counters.problem());
 //
-// One thread at a time.
+// Use from one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace vramscope::cupti {
 
 class MemoryCounters {
  public:
-  // The counters' names are numbered in that order, from 1.
+  // The names of the counters, which are numbered in this order from 1.
   static std::vector<std::string> Names();
-  // Of the cards that the process has a context on, at that moment of the trace's clock. Opens NVML
-  // at the first call.
+  // Samples the GPUs that the process has a context on; `time_ns` is on the trace's clock. The
+  // first call opens NVML.
   std::vector<trace::Activity> Ask(int64_t time_ns);
-  // Why there is nothing; "": there is, or nobody has asked yet.
+  // Why there are no counters; "": no error, or Ask() was not called yet.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -1,8 +1,8 @@
-// Which of PyTorch's operators is at work: PyTorch tells tools of NVTX when one begins and ends
-// (its profiler's NVTX state, which emulated/python/vramscope/activities.py switches on), and NVTX
-// lets a tool take its functions over (NVTX_INJECTION64_PATH, "InitializeInjectionNvtx2"; in the
-// library of CUDA 11 and before, "InitializeInjectionNvtx"). What an operator launches has its name
-// from then on. Ranges that the program names itself are left alone.
+// Finds the PyTorch operator that is running. PyTorch tells NVTX when an operator begins and ends
+// (the NVTX state of its profiler, which emulated/python/vramscope/activities.py enables). NVTX
+// lets a tool replace its functions (NVTX_INJECTION64_PATH, "InitializeInjectionNvtx2"; in CUDA 11
+// and before, "InitializeInjectionNvtx"). Work that an operator launches gets the operator's name.
+// Ranges of the program itself are ignored.
 #include "cupti/operators.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// NVTX's interface for tools, as far as it is used: places that every version has.
+// The used part of NVTX's interface for tools. The positions are the same in every version.
 using Function = void (*)();
 using FunctionTable = Function**;
 struct CallbackTable {
@@ -38,11 +38,11 @@ struct TextHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Of all threads, as the history numbers them. Never destroyed, like Thread.
+// The numbers of operators in the history, for all threads. Never destroyed, like Thread.
 struct Numbers {
   std::mutex changing;
   std::unordered_map<std::string, uint16_t, TextHash, std::equal_to<>> known;
-  std::vector<std::string> names;  // from 1 on
+  std::vector<std::string> names;  // the name of number 1 comes first
   size_t written = 0;
   static Numbers& The() {
     static auto* numbers = new Numbers;
@@ -51,26 +51,26 @@ struct Numbers {
 };
 constinit thread_local uint16_t t_here = 0;
 
-// Operators of a thread, by name: what they are called in the client's table and in the history.
+// The numbers of an operator in the client's table of names and in the history.
 struct Known {
   uint32_t name;
-  uint16_t number;  // 0: what is asked for in it is another's
+  uint16_t number;  // 0: allocations belong to the enclosing operator
 };
 struct Open {
-  bool told;        // the client knows of it
-  uint16_t before;  // of t_here
+  bool told;        // PushCause() was called
+  uint16_t before;  // the previous t_here
 };
 struct Thread {
   std::unordered_map<std::string, Known, TextHash, std::equal_to<>> names;
   std::vector<Open> open;
 };
-// Never destroyed: operators run while a thread, and the process, end.
+// Never destroyed, because operators run while a thread and the process end.
 Thread& TheThread() {
   static thread_local Thread* thread = new Thread;
   return *thread;
 }
 
-// Those that only make room: aten::empty_strided in aten::_to_copy.
+// Operators that only allocate, such as aten::empty_strided in aten::_to_copy.
 bool MakesRoom(std::string_view op) {
   for (const std::string_view front : {"aten::empty", "aten::new_empty", "aten::resize"})
     if (op.starts_with(front)) return true;
@@ -78,7 +78,7 @@ bool MakesRoom(std::string_view op) {
 }
 
 uint16_t HistorysNumber(std::string_view op) {
-  constexpr size_t kMost = UINT16_MAX - 1;  // one more stands in a row
+  constexpr size_t kMost = UINT16_MAX - 1;  // a row contains number + 1
   if (MakesRoom(op) || op.find_first_of("\"\\") != std::string_view::npos ||
       std::any_of(op.begin(), op.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     return 0;
@@ -102,7 +102,7 @@ Known NumberOf(Thread& thread, std::string_view op) {
   return made;
 }
 
-// As documented: the depth that it has, from 0.
+// Returns the depth of the range, from 0, as NVTX documents.
 int Push(const char* name) {
   Thread& thread = TheThread();
   const std::string_view op = OperatorOfRange(name == nullptr ? "" : name);
@@ -114,7 +114,7 @@ int Push(const char* name) {
   return static_cast<int>(thread.open.size()) - 1;
 }
 
-// Of other forms: PyTorch's operators use none, but they are popped like the others.
+// Other forms of ranges. PyTorch's operators do not use them, but Pop() must match.
 int PushOther(const void*) { return Push(nullptr); }
 
 int Pop() {
@@ -151,7 +151,7 @@ int TakeOver(ExportTable export_table) {
 }  // namespace
 
 std::string_view OperatorOfRange(std::string_view range) {
-  // Sizes of arguments follow only where a program asked for them; else this is near the end.
+  // The op id is near the end, unless the program requested argument sizes, which follow it.
   const size_t id = range.rfind(", op_id = ");
   if (id == std::string_view::npos) return {};
   std::string_view op = range.substr(0, std::min(id, range.rfind(", seq = ", id)));

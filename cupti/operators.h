@@ -1,4 +1,4 @@
-// What PyTorch's ranges say (operators.cpp).
+// The operator in PyTorch's NVTX ranges (operators.cpp).
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace vramscope::cupti {
 
-// "aten::mm" of "aten::mm, seq = 3, op_id = 12"; "": a range of the program's own.
+// "aten::mm" for "aten::mm, seq = 3, op_id = 12"; "" for a range of the program itself.
 std::string_view OperatorOfRange(std::string_view range);
 
-// The operator that this thread is in, by the number that it has in the history's stacks
-// (profiler/program/history_stacks.h); 0: none. Of those that only make room for another's result
-// the other. Takes no lock.
+// The operator that this thread runs, by its number in the history's stacks
+// (profiler/program/history_stacks.h); 0: none. For an operator that only allocates the result of
+// another one, returns the other one. Takes no lock.
 uint16_t OperatorHere();
-// Appends the names of new ones to that file.
+// Appends the names of operators that were not written yet.
 bool WriteOperators(int fd);
 
 }  // namespace vramscope::cupti

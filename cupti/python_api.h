@@ -1,11 +1,11 @@
-// As much of Python's C API as marks.cpp calls: functions of the process that this is loaded into,
-// found by name, so that one library serves every Python from 3.8 on and needs no header of any.
-// All of them, and the numbers here, are of the stable ABI, or exported alike since 3.3.
+// The part of Python's C API that python_marks.cpp and stacks.cpp use. The functions are found by
+// name in the process, so one library works with every Python from 3.8 on and needs no headers. All
+// functions and constants are in the stable ABI or unchanged since 3.3.
 //
 //   const PythonApi& api = PythonApi::The();
 //   if (!api.complete) return 0;
 //
-// Functions are called with the interpreter's lock held.
+// Call all functions with the interpreter's lock held.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace vramscope::cupti {
 
-struct PyObject;  // opaque: objects are asked, never looked into
+struct PyObject;  // opaque: used only through the API
 
 struct PyMethodDef {
   const char* name;
@@ -35,7 +35,7 @@ struct PyTypeSpec {
   PyTypeSlot* slots;
 };
 
-// What PyType_GetFlags says of int, list, tuple, bytes, str, dict and their subclasses.
+// Flags of PyType_GetFlags for int, list, tuple, bytes, str, dict and their subclasses.
 inline constexpr unsigned long kIsInt = 1ul << 24, kIsList = 1ul << 25, kIsTuple = 1ul << 26,
                                kIsBytes = 1ul << 27, kIsText = 1ul << 28, kIsDict = 1ul << 29;
 
@@ -70,7 +70,7 @@ struct PythonApi {
   unsigned long (*TypeFlags)(PyObject*) = nullptr;
   PyObject* (*TypeFromSpec)(PyTypeSpec*) = nullptr;
   PyObject* (*TypeAlloc)(PyObject*, std::ptrdiff_t) = nullptr;
-  int (*LineOf)(PyObject*, int) = nullptr;  // of a code object and an instruction
+  int (*LineOf)(PyObject*, int) = nullptr;  // arguments: a code object and an instruction
   PyObject* (*ErrorOccurred)() = nullptr;
   void (*ErrorClear)() = nullptr;
 

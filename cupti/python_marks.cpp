@@ -1,10 +1,10 @@
-// What Python's hooks do at every call of a module, for every tensor that autograd saves and for
-// every tensor of a model, as functions that Python calls without one of its own in between: a mark
-// takes a fraction of a microsecond here and several there.
+// The most frequent work of Python's hooks as native functions: marks at every call of a module,
+// for every tensor that autograd saves, and for every tensor of a model. Python calls them
+// directly. A mark takes a fraction of a microsecond here and several in Python.
 //
-// emulated/python/vramscope/native.py has them made of the table below; what they mean is said in
-// saved_tensors.py and hooks.py. Called with the interpreter's lock held; no call makes an object
-// that its collector counts.
+// emulated/python/vramscope/native.py creates them from the table below; saved_tensors.py and
+// hooks.py explain them. Call with the interpreter's lock held. No function creates an object that
+// Python's garbage collector tracks.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -27,13 +27,13 @@ namespace vramscope::cupti {
 namespace {
 
 constexpr int64_t kParameter = 1, kBuffer = 2, kGradient = 3,
-                  kInput = 6;  // of profiler/trace/types.h
+                  kInput = 6;  // as in profiler/trace/types.h
 constexpr int64_t kNoModule = -1, kNoneYet = -2;
-constexpr int kDeepest = 4;  // lists within lists that are looked into
+constexpr int kDeepest = 4;  // maximum nesting of lists that are searched
 
 const PythonApi& Py() { return PythonApi::The(); }
 
-// A reference of ours.
+// Owns a reference.
 class Ref {
  public:
   explicit Ref(PyObject* object) : object_(object) {}
@@ -49,24 +49,25 @@ class Ref {
   PyObject* object_;
 };
 
-// What autograd gets for a tensor that it saves: its death is the moment at which it lets go.
+// The object that autograd keeps for a saved tensor. Autograd releases the tensor when the object
+// dies.
 struct Saved {
   PyObject* tensor;
-  uint64_t address;  // of its block; 0: none of a card
+  uint64_t address;  // of its block; 0: not on a GPU
   int64_t number;
-  int64_t module;  // that saved it
+  int64_t module;  // module that saved it
 };
 
 struct State {
-  // PyTorch's.
+  // Objects of PyTorch.
   PyObject *tensor = nullptr, *parameter = nullptr, *current_device = nullptr;
-  PyObject* count = nullptr;    // of requests, where the allocator does not tell; else null
-  PyObject* address = nullptr;  // of a tensor that is of neither of the two classes
+  PyObject* count = nullptr;    // counts allocations and frees; null: the allocator reports them
+  PyObject* address = nullptr;  // returns the address of a tensor of another class
   bool several_devices = false;
-  PyObject* saved = nullptr;  // the class
-  size_t head = 0;            // bytes of any object, before what is its own
+  PyObject* saved = nullptr;  // the class of saved objects
+  size_t head = 0;            // size of a Python object's header, which precedes its own data
 
-  // Attributes.
+  // Names of attributes.
   PyObject *is_cuda = nullptr, *data_ptr = nullptr, *detach = nullptr, *grad = nullptr,
            *grad_fn = nullptr, *get_device = nullptr, *parameters = nullptr, *buffers = nullptr,
            *own_parameters = nullptr, *own_buffers = nullptr, *own_modules = nullptr;
@@ -75,21 +76,21 @@ struct State {
     uint64_t address;
     int64_t number;
   };
-  std::vector<Told> kept;  // since the last mark, by number; address 0: gone again
+  std::vector<Told> kept;  // saved since the last mark, by number; address 0: already released
   std::vector<int64_t> released;
   int64_t numbers = 0;
   bool in_backward = false;
   int64_t backward_module = kNoneYet;
-  std::array<uint64_t, 256> last = {};  // a device's requests at its last mark
-  std::array<bool, 256> used = {};      // devices that tensors are on
+  std::array<uint64_t, 256> last = {};  // allocations and frees on each device at its last mark
+  std::array<bool, 256> used = {};      // devices with tensors
 };
 
 State& The() {
-  static auto* state = new State;  // asked while the process ends
+  static auto* state = new State;  // never destroyed: used while the process ends
   return *state;
 }
 
-// Names of the modules that this thread is in; kNoModule: one that leaves no marks.
+// The modules that this thread is in, as numbers of names; kNoModule: a module without marks.
 std::vector<int64_t>& Modules() {
   thread_local std::vector<int64_t> modules;
   return modules;
@@ -97,7 +98,7 @@ std::vector<int64_t>& Modules() {
 
 PyObject* Number(int64_t number) { return Py().FromLong(number); }
 
-// Of what may fail: then it is 0, and nobody hears of it.
+// Returns 0 on failure and clears the error.
 uint64_t AsNumber(const Ref& value) {
   if (value) {
     const uint64_t number = Py().AsUnsignedLongLong(value.get());
@@ -127,7 +128,7 @@ struct Place {
   int64_t now = 0;
 };
 
-// Where the current device's history is, and when that is.
+// The position in the current device's history, and the time.
 Place Here() {
   State& s = The();
   MarksFile& file = MarksFile::The();
@@ -140,7 +141,8 @@ Place Here() {
   if (here.requests > 0) s.used[here.device] = true;
   for (int other = 0; other < static_cast<int>(s.used.size()); ++other) {
     if (!s.used[other] || other == here.device) continue;
-    const uint64_t requests = Requests(other);  // what is asked for elsewhere has its place, too
+    // Other devices with new allocations need a mark, too.
+    const uint64_t requests = Requests(other);
     if (requests == s.last[other]) continue;
     s.last[other] = requests;
     file.Put('e', other, requests, here.now, {});
@@ -153,7 +155,8 @@ void Put(char kind, const Place& place, std::initializer_list<int64_t> arguments
                        {arguments.begin(), arguments.size()});
 }
 
-// What was saved and released since the last mark is told at the place of the next.
+// Tensors that were saved or released since the last mark are written at the position of the next
+// mark.
 void TellSaved(const Place& here) {
   State& s = The();
   for (const State::Told& one : s.kept)
@@ -187,7 +190,7 @@ uint64_t AddressOf(PyObject* tensor) {
 
 void TagTensor(int64_t category, PyObject* tensor, const Place& here) {
   const PythonApi& py = Py();
-  if (category == kInput) {  // else it is what another module made
+  if (category == kInput) {  // otherwise another module made the tensor
     const Ref made_by(py.GetAttr(tensor, The().grad_fn));
     if (!made_by) py.ErrorClear();
     if (made_by && made_by.get() != py.none) return;
@@ -196,7 +199,7 @@ void TagTensor(int64_t category, PyObject* tensor, const Place& here) {
     Put('t', here, {category, static_cast<int64_t>(address)});
 }
 
-// Tensors in lists and tables of lists.
+// Tags the tensors in nested lists and dicts.
 void TagAll(int64_t category, PyObject* value, const Place& here, int depth = 0) {
   const PythonApi& py = Py();
   const State& s = The();
@@ -223,7 +226,7 @@ void TagAll(int64_t category, PyObject* value, const Place& here, int depth = 0)
     TagAll(category, list ? py.ListItem(value, i) : py.TupleItem(value, i), here, depth + 1);
 }
 
-// Of a tensor its gradient, if it has one.
+// Tags the gradient of a tensor, if it has one.
 void TagGradient(PyObject* tensor, const Place& here) {
   const Ref gradient(Py().GetAttr(tensor, The().grad));
   if (!gradient) return Py().ErrorClear();
@@ -264,7 +267,7 @@ void TagModule(PyObject* module, bool gradients, const Place& here,
     const Ref type(py.TypeOf(part.get()));
     return (py.TypeFlags(type.get()) & kIsDict) != 0;
   });
-  if (!plain) {  // of TorchScript
+  if (!plain) {  // a TorchScript module
     py.ErrorClear();
     ForEachOf(module, s.parameters, parameter);
     if (!gradients)
@@ -283,13 +286,13 @@ void TagModule(PyObject* module, bool gradients, const Place& here,
   });
 }
 
-// --- what Python calls ---
+// --- functions for Python ---
 
 bool Arguments(PyObject* const* arguments, std::ptrdiff_t count, std::span<int64_t> numbers) {
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     numbers[i] = Py().AsLongLong(arguments[i]);
     if (numbers[i] != -1 || Py().ErrorOccurred() == nullptr) continue;
-    Py().ErrorClear();  // an address above 2^63
+    Py().ErrorClear();  // an address of 2^63 or more
     numbers[i] = static_cast<int64_t>(Py().AsUnsignedLongLong(arguments[i]));
     if (Py().ErrorOccurred() != nullptr) return false;
   }
@@ -302,7 +305,7 @@ char KindOf(PyObject* text) {
   return kind != nullptr && length == 1 ? *kind : 'e';
 }
 
-// mark(kind, a, b, c): at the place where the history is now.
+// mark(kind, a, b, c): a mark at the current position in the history.
 PyObject* DoMark(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   std::array<int64_t, 3> numbers = {};
   if (count < 1 || count > 4) return Number(0);
@@ -315,7 +318,7 @@ PyObject* DoMark(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return Number(0);
 }
 
-// mark_at(kind, device, requests, time): one that turns out to have been.
+// mark_at(kind, device, requests, time): a mark at an earlier position.
 PyObject* DoMarkAt(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   std::array<int64_t, 3> numbers = {};
   if (count != 4) return Number(0);
@@ -325,7 +328,7 @@ PyObject* DoMarkAt(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) 
   return Number(0);
 }
 
-// text(bytes): a line that is not one of the above.
+// text(bytes): any other line.
 PyObject* DoText(PyObject*, PyObject* bytes) {
   char* text = nullptr;
   std::ptrdiff_t length = 0;
@@ -334,13 +337,13 @@ PyObject* DoText(PyObject*, PyObject* bytes) {
   return Number(0);
 }
 
-// requests(): that the devices had had at their last marks.
+// requests(): the sum over all devices of the allocations and frees at their last marks.
 PyObject* DoRequests(PyObject*, PyObject*) {
   const std::array<uint64_t, 256>& last = The().last;
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));
 }
 
-// enter(name): a module is called in this thread; -1: one that leaves no marks.
+// enter(name): this thread enters a module; -1: a module without marks.
 PyObject* DoEnter(PyObject*, PyObject* name) {
   const int64_t number = Py().AsLongLong(name);
   if (number == -1 && Py().ErrorOccurred() != nullptr) return nullptr;
@@ -349,7 +352,7 @@ PyObject* DoEnter(PyObject*, PyObject* name) {
   return Number(0);
 }
 
-// leave(): it has returned.
+// leave(): the module has returned.
 PyObject* DoLeave(PyObject*, PyObject*) {
   std::vector<int64_t>& modules = Modules();
   if (modules.empty()) return Number(0);
@@ -363,7 +366,7 @@ Saved* PartOf(PyObject* key) {
   return std::launder(reinterpret_cast<Saved*>(reinterpret_cast<char*>(key) + The().head));
 }
 
-// pack(tensor): autograd saves it.
+// pack(tensor): autograd saves a tensor.
 PyObject* DoPack(PyObject*, PyObject* tensor) {
   const PythonApi& py = Py();
   State& s = The();
@@ -387,8 +390,9 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
   return key;
 }
 
-// unpack(key): it needs the tensor. Another one each time: autograd gives what it unpacks its node
-// again, and the key would keep the node that keeps the key.
+// unpack(key): autograd needs the tensor. Returns a new tensor each time. Autograd attaches its
+// graph node to the returned tensor; a tensor in the key would keep alive the node that keeps the
+// key.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
@@ -416,11 +420,11 @@ void Dealloc(PyObject* key) {
   }
   const Ref type(py.TypeOf(key));
   py.Free(key);
-  py.DecRef(type.get());  // the object's
+  py.DecRef(type.get());  // the reference that the object had
   py.DecRef(saved.tensor);
 }
 
-// tag(category, value): the blocks that hold these tensors are of this category.
+// tag(category, value): the blocks of these tensors have this category.
 PyObject* DoTag(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   if (count != 2 || !MarksFile::The().on()) return Number(0);
   std::array<int64_t, 1> category = {};
@@ -429,7 +433,7 @@ PyObject* DoTag(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return Number(0);
 }
 
-// tag_gradients(list): those of these tensors.
+// tag_gradients(list): tags the gradients of these tensors.
 PyObject* DoTagGradients(PyObject*, PyObject* list) {
   if (!MarksFile::The().on()) return Number(0);
   const Place here = Here();
@@ -438,7 +442,7 @@ PyObject* DoTagGradients(PyObject*, PyObject* list) {
   return Number(0);
 }
 
-// tag_module(module, gradients): all that it has, or the gradients of that.
+// tag_module(module, gradients): tags all tensors of a module, or all its gradients.
 PyObject* DoTagModule(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   if (count != 2 || !MarksFile::The().on()) return Number(0);
   std::unordered_set<PyObject*> seen;
@@ -471,12 +475,13 @@ std::array<PyMethodDef, 12> g_methods = {{
 
 using namespace vramscope::cupti;  // NOLINT: C functions follow
 
-// What Python calls: of PyMethodDef, the last without a name.
+// The functions, as PyMethodDef; the last entry has no name.
 VRAMSCOPE_EXPORTED const void* vramscope_marks_methods() { return g_methods.data(); }
 
-// Before any of them is called, with the interpreter's lock held: PyTorch's classes of tensors, its
-// function that says the current device, functions of ours that say a device's requests (null: the
-// allocator tells them) and the address of any tensor; how many bytes an `object` has. 1: done.
+// Call before any of the functions, with the interpreter's lock held. `tensor` and `parameter`:
+// PyTorch's classes. `current_device`: PyTorch's function. `count` (null: the allocator counts) and
+// `address`: the hooks' functions that return a device's allocations and frees, and the address of
+// any tensor. `object_bytes`: size of an `object`. Returns 1 on success.
 VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* parameter,
                                                PyObject* current_device, PyObject* count,
                                                PyObject* address, int devices,
@@ -485,7 +490,7 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
   if (!py.complete) return 0;
   State& s = The();
   for (PyObject* const object : {tensor, parameter, current_device, count, address})
-    if (object != nullptr) py.IncRef(object);  // for as long as the process lives
+    if (object != nullptr) py.IncRef(object);  // kept until the process ends
   s.tensor = tensor;
   s.parameter = parameter;
   s.current_device = current_device;
@@ -520,10 +525,10 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
   return s.saved != nullptr ? 1 : 0;
 }
 
-// `clock`: null for the one that the allocator's entries have. 1: the file could be made.
+// `clock`: null for the clock of the allocator's entries. Returns 1 if the file could be created.
 VRAMSCOPE_EXPORTED int vramscope_marks_begin(const char* path, uint64_t (*clock)()) {
   return MarksFile::The().Begin(path, clock) ? 1 : 0;
 }
-// 1: there was no room for a mark, and none is put any more.
+// Returns 1 if there was no room for a mark; no more marks are written then.
 VRAMSCOPE_EXPORTED int vramscope_marks_failed() { return MarksFile::The().failed() ? 1 : 0; }
 VRAMSCOPE_EXPORTED void vramscope_marks_end() { MarksFile::The().End(); }

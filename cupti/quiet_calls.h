@@ -1,7 +1,7 @@
-// Calls of CUDA that ask and change nothing, launch nothing and wait for nothing. Of a training
-// step on a card they are nine of ten calls (PyTorch asks for the present device around every
-// operator) and most of what CUPTI costs a step; nobody looks for them in a trace. The numbers are
-// those of CUPTI's cupti_runtime_cbid.h and cupti_driver_cbid.h, which never change their meaning.
+// CUDA calls that only query: they change, launch and await nothing. In a training step on a GPU
+// they are nine of ten calls (PyTorch queries the current device around every operator) and cause
+// most of CUPTI's overhead, but are of no use in a trace. The numbers are those of CUPTI's
+// cupti_runtime_cbid.h and cupti_driver_cbid.h, whose meaning never changes.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ inline constexpr uint32_t kQuietRuntimeCalls[] = {
     329, 432, 433,       // cudaOccupancy...: shared memory, clusters
     317,                 // cudaStreamIsCapturing
     324, 325, 409, 410,  // cudaStreamGetCaptureInfo
-    461, 462, 502, 503,  // the same of CUDA 12.3; __cudaPush- and PopCallConfiguration
+    461, 462, 502, 503,  // the same in CUDA 12.3; __cudaPush- and PopCallConfiguration
 };
 
 inline constexpr uint32_t kQuietDriverCalls[] = {
-    2,   3,   4,   5,   9,  // cuDriverGetVersion, cuDeviceGet, its count, name, attributes
+    2,   3,   4,   5,   9,  // cuDriverGetVersion, cuDeviceGet, GetCount, GetName, GetAttribute
     16,  795, 137, 296,     // cuCtxGetDevice, GetLimit, GetApiVersion
     303, 304, 370, 392,     // cuCtxSetCurrent, GetCurrent, priorities, cuDevicePrimaryCtxGetState
     85,  310, 450,          // cuFuncGetAttribute, cuPointerGetAttribute(s)
@@ -32,7 +32,7 @@ inline constexpr uint32_t kQuietDriverCalls[] = {
     374, 384, 451, 452,     // cuOccupancy...
     543, 675, 676,          // cuOccupancy...: shared memory, clusters
     681, 683, 686, 719,     // cuLibraryGetKernel, cuKernelGetFunction, GetAttribute, GetName
-    697, 698, 781,          // cuTensorMapEncode...: descriptions made on the host
+    697, 698, 781,          // cuTensorMapEncode...: encode descriptors on the host
 };
 
 }  // namespace vramscope::cupti

@@ -1,7 +1,7 @@
-// Activity records in CUPTI's layout: our own declarations of the fields that are read or filled.
-// They have kept their places from CUDA 11.7 to 13 (a test compares them with the headers that are
-// at hand); newer structures are longer. A reader looks at no more than is declared here; a writer
-// (the emulated libcupti) hands out what is here, which is as long as the longest.
+// Activity records in CUPTI's layout. These declarations contain the fields that are read or
+// written. Their positions are the same from CUDA 11.7 to 13 (a test compares them with the
+// installed headers); newer structures are longer. A reader uses only what is declared here. The
+// emulated libcupti writes these structures, which are as long as the longest version.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
-  // Of the emulated libcupti alone, for who takes records at once: behind the record of what has
-  // the operands.
+  // Only in the emulated libcupti, if records are delivered at once. Follows the record of the
+  // kernel, memcpy or memset that has the operands.
   kOperands = 0x5653,
 };
 
-// Of what CUPTI's functions return, those that mean something here.
+// The relevant return values of CUPTI's functions.
 enum Status : int {
   kSuccess = 0,
   kInvalidParameter = 1,
@@ -101,7 +101,7 @@ struct MemsetRecord {
 };
 static_assert(sizeof(MemsetRecord) == 88);
 
-// kRuntime and kDriver.
+// For kRuntime and kDriver.
 struct ApiRecord {
   uint32_t kind, callback;
   uint64_t start, end;
@@ -124,7 +124,7 @@ struct SynchronizationRecord {
 };
 static_assert(sizeof(SynchronizationRecord) == 56);
 
-struct MemoryRecord {  // kMemory2
+struct MemoryRecord {  // for kMemory2
   static constexpr uint32_t kAllocation = 1, kRelease = 2;
   uint32_t kind, operation, memory_kind, correlation;
   uint64_t address, bytes, timestamp, program_counter;
@@ -138,11 +138,11 @@ static_assert(sizeof(MemoryRecord) == 128);
 struct OperandsRecord {
   static constexpr uint32_t kMost = 14;
   uint32_t kind, correlation;
-  uint64_t start;     // of the kernel, copy or fill
-  uint64_t requests;  // of the program to its own allocator for that device, before it gave them
+  uint64_t start;     // of the kernel, memcpy or memset
+  uint64_t requests;  // allocations and frees on the device before the program passed the addresses
   uint32_t device, stream, count, padding;
   uint64_t address[kMost];
-  uint8_t use[16];  // 1: read, 2: written, 3: both, 0: not known
+  uint8_t use[16];  // 1: read, 2: written, 3: both, 0: unknown
 };
 static_assert(sizeof(OperandsRecord) == 168);
 
@@ -160,7 +160,8 @@ struct EnvironmentRecord {
   uint32_t kind, device;
   uint64_t timestamp;
   uint32_t environment_kind;
-  uint32_t data[5];  // MHz of the SMs and of the memory; degrees; milliwatts and their limit
+  // SM and memory clocks in MHz; degrees Celsius; power and its limit in milliwatts.
+  uint32_t data[5];
 };
 static_assert(sizeof(EnvironmentRecord) == 40);
 

@@ -14,11 +14,11 @@
 namespace vramscope::cupti {
 namespace {
 
-constexpr size_t kMostStacks = size_t{1} << 20, kMostFrames = 1024;  // the latter of one
+constexpr size_t kMostStacks = size_t{1} << 20, kMostFrames = 1024;  // kMostFrames is for one stack
 constexpr size_t kFramesInAll = size_t{1} << 24;
-constexpr size_t kPlaces = 2 * kMostStacks;  // of what finds them, a power of two
+constexpr size_t kPlaces = 2 * kMostStacks;  // slots of the hash table, a power of two
 
-// As PyTorch has them.
+// PyTorch's structures.
 struct CapturedFrame {
   PyObject* code;
   int at;
@@ -38,7 +38,7 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-// As the reader takes it apart (profiler/program/text_line.h).
+// The escaping that the reader expects (profiler/program/text_line.h).
 void AddQuoted(const char* bytes, size_t size, std::string& text) {
   constexpr size_t kLongest = 4096;
   text += '"';
@@ -74,10 +74,10 @@ Stacks::Stacks() {
   void* const at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return;
-  madvise(at, kBytes, MADV_NOHUGEPAGE);  // little of it is used as a rule
+  madvise(at, kBytes, MADV_NOHUGEPAGE);  // usually little of it is used
   memory_ = static_cast<uint8_t*>(at);
   memory_bytes_ = kBytes;
-  // Zeros are what each of these begins as.
+  // All-zero memory is the initial state of each array.
   frames_ = reinterpret_cast<Frame*>(memory_);
   stacks_ = reinterpret_cast<Stack*>(memory_ + kFramesInAll * sizeof(Frame));
   known_ = reinterpret_cast<std::atomic<uint32_t>*>(stacks_ + kMostStacks);
@@ -106,7 +106,7 @@ uint32_t Stacks::Number(const Context& context) {
   for (const CapturedFrame& frame : frames)
     hash = Mix(hash, reinterpret_cast<uintptr_t>(frame.code) + static_cast<uint64_t>(frame.at));
   const Sought sought{frames, hash};
-  uint32_t made = 0;  // the row plus 1, once it is needed
+  uint32_t made = 0;  // the new index plus 1, once it is needed
   for (size_t place = hash & (kPlaces - 1);; place = (place + 1) & (kPlaces - 1)) {
     uint32_t there = known_[place].load(std::memory_order_acquire);
     if (there == 0) {
@@ -115,12 +115,12 @@ uint32_t Stacks::Number(const Context& context) {
       if (known_[place].compare_exchange_strong(there, made, std::memory_order_acq_rel))
         return made;
     }
-    // Another thread's may have come in between; then ours is one that nobody refers to.
+    // Another thread may have inserted the same stack; then the new one stays unused.
     if (Is(stacks_[there - 1], sought)) return there;
   }
 }
 
-// The new row plus 1; 0: there are too many.
+// Returns the new index plus 1, or 0 if there are too many.
 uint32_t Stacks::Add(const Sought& sought, const Context& context) {
   const size_t count = sought.frames.size();
   const uint64_t first = frames_taken_.fetch_add(count, std::memory_order_relaxed);
@@ -159,10 +159,10 @@ void Stacks::AddNames(const Frame& frame, std::string& text) {
 
 bool Stacks::Write(int fd) {
   if (memory_ == nullptr) return true;
-  std::vector<Context> kept;  // until their code is
+  std::vector<Context> kept;  // keeps the code objects alive until they have references
   std::lock_guard lock(writing_);
   std::string text, line;
-  // One that is just being made comes with the next ones.
+  // A stack that is not complete yet is written the next time.
   const size_t end = std::min<size_t>(stacks_taken_.load(std::memory_order_relaxed), kMostStacks);
   for (; written_ < end && stacks_[written_].done.load(std::memory_order_acquire) != 0;
        ++written_) {
@@ -171,7 +171,7 @@ bool Stacks::Write(int fd) {
     for (const Frame& frame : std::span(frames_ + stack.first, stack.count)) {
       const auto [it, added] = numbers_.try_emplace(frame, static_cast<uint32_t>(numbers_.size()));
       if (added) {
-        PythonApi::The().IncRef(frame.code);  // for ever: its address is known as its own
+        PythonApi::The().IncRef(frame.code);  // for ever, so that its address is not reused
         AddNames(frame, text);
       }
       line.append(",").append(std::to_string(it->second));

@@ -1,9 +1,9 @@
-// Writes all of `bytes` to a descriptor, also where a signal interrupts or a call takes a part.
-// Returns how many were written: fewer than there are where the disk is full or fails.
+// Writes all of `bytes` to a descriptor, even if signals interrupt or a call writes only a part.
+// Returns the number of bytes written, which is smaller if the disk is full or fails.
 //
 //   if (WriteAll(file, text) < text.size()) broken = true;
 //
-// Takes no lock and no memory.
+// Takes no lock and allocates nothing.
 #pragma once
 
 #include <unistd.h>

@@ -8,8 +8,8 @@
 namespace vramscope::nvml {
 namespace {
 
-// The few entry points of the CUDA driver API that are needed, by their documented names and
-// signatures (CUresult and CUdevice are int, CUcontext is a pointer).
+// The required functions of the CUDA driver API, by their documented names and signatures (CUresult
+// and CUdevice are int, CUcontext is a pointer).
 struct Driver {
   int (*Init)(unsigned) = nullptr;
   int (*DriverGetVersion)(int*) = nullptr;
@@ -50,7 +50,7 @@ bool LoadAll(void* library, Driver& d) {
          Load(library, "cuMemGetInfo_v2", d.MemGetInfo);
 }
 
-// Other processes' memory counts as well: an upper bound on a computer in use.
+// Includes the memory of other processes, so it is an upper bound on a computer in use.
 uint64_t ContextBytes(const Driver& driver, int device) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, device) != 0) return 0;
@@ -66,14 +66,14 @@ uint64_t ContextBytes(const Driver& driver, int device) {
 GpuProbe ProbeGpu(bool make_context) {
   GpuProbe probe;
   probe.device_node = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // stays loaded, as CUDA wants
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA requires
   if (library == nullptr) {
     probe.error = "the NVIDIA driver's libcuda.so.1 is not installed";
     return probe;
   }
   Driver driver;
   if (!LoadAll(library, driver)) {
-    probe.error = "libcuda.so.1 lacks entry points that are needed; the driver is too old";
+    probe.error = "libcuda.so.1 lacks required functions; the driver is too old";
     return probe;
   }
   probe.library = true;
@@ -85,7 +85,7 @@ GpuProbe ProbeGpu(bool make_context) {
   int device = 0;
   if (driver.DeviceGetCount(&probe.device_count) != 0 || probe.device_count < 1 ||
       driver.DeviceGet(&device, 0) != 0) {
-    probe.error = "the driver sees no GPU";
+    probe.error = "the driver finds no GPU";
     return probe;
   }
   char name[256] = {};

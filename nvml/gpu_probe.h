@@ -1,5 +1,5 @@
-// What the NVIDIA driver says about this computer's first GPU. The driver is loaded at run time, so
-// that nothing here needs CUDA to build or to start.
+// Properties of this computer's first GPU, from the NVIDIA driver. The driver is loaded at run
+// time, so neither building nor starting needs CUDA.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct GpuProbe {
   bool device_node = false;  // /dev/nvidiactl or a WSL one
   bool library = false;      // libcuda.so.1 loads
   bool initialised = false;  // cuInit succeeds and there is a device
-  std::string error;         // of the first step that failed
+  std::string error;         // error of the first step that failed
   int driver_version = 0;    // 13000 for CUDA 13.0
   int device_count = 0;
   std::string name;  // of device 0
@@ -20,10 +20,10 @@ struct GpuProbe {
   uint32_t sm_count = 0;
   uint32_t max_threads_per_sm = 0;
   uint32_t compute_capability = 0;
-  uint64_t context_bytes = 0;  // memory that a bare context took; 0 when not measured
+  uint64_t context_bytes = 0;  // memory that a context took; 0: not measured
 };
 
-// With `make_context`, measures what a context takes (a second or so, nothing stays).
+// With `make_context`, creates a context for a moment to measure its memory (about a second).
 GpuProbe ProbeGpu(bool make_context);
 
 }  // namespace vramscope::nvml

@@ -22,21 +22,21 @@ bool Load(void* library, const char* name, Function& function) {
 }  // namespace
 
 std::string Sampler::Open() {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);  // stays loaded
-  if (library == nullptr) return "there is no libnvidia-ml.so.1";
+  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed
+  if (library == nullptr) return "libnvidia-ml.so.1 was not found";
   int (*initialize)() = nullptr;
   if (!Load(library, "nvmlInit_v2", initialize) ||
       !Load(library, "nvmlDeviceGetMemoryInfo", MemoryInfo_) ||
       !Load(library, "nvmlDeviceGetHandleByPciBusId_v2", HandleByBus_)) {
     MemoryInfo_ = nullptr;
-    return "libnvidia-ml.so.1 lacks functions";
+    return "libnvidia-ml.so.1 lacks required functions";
   }
   Load(library, "nvmlDeviceGetMemoryInfo_v2", MemoryInfo2_);
   if (!Load(library, "nvmlDeviceGetComputeRunningProcesses_v3", Processes_))
     Load(library, "nvmlDeviceGetComputeRunningProcesses_v2", Processes_);
   if (const int error = initialize(); error != 0) {
     MemoryInfo_ = nullptr;
-    return "NVML does not start: error " + std::to_string(error);
+    return "NVML could not be initialized: error " + std::to_string(error);
   }
   return "";
 }
@@ -72,8 +72,8 @@ std::optional<uint64_t> Sampler::OfThisProcess(void* handle) const {
   }
   if (error != 0) return std::nullopt;
   processes.resize(std::min<size_t>(count, processes.size()));
-  // This process has a context there. So if NVML knows of a single one it is this, whatever its
-  // number is outside of a container.
+  // This process has a context on the GPU. A single entry must therefore be this process, even if
+  // its pid differs, as in a container.
   const auto ours = processes.size() == 1
                         ? processes.begin()
                         : std::find_if(processes.begin(), processes.end(), [](const Process& p) {

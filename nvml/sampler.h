@@ -1,12 +1,13 @@
-// What NVIDIA's management library (NVML) says of the memory of the cards that this process uses:
-// all of it, whoever has it. Found at run time, where the driver put it; no header of NVIDIA's.
+// Memory of the GPUs that this process uses, including the memory of other processes, from NVIDIA's
+// management library (NVML). The library is found at run time where the driver installed it; no
+// NVIDIA header is needed.
 //
 //   Sampler sampler;
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
 //   for (const CardMemory& card : sampler.Now()) Use(card.device, card.used, card.process);
 //
-// Only cards that this process has a context on are asked about: nobody gets one by being watched.
-// One thread at a time.
+// Samples only GPUs that this process has a context on, and does not create contexts. Use from one
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +20,26 @@
 namespace vramscope::nvml {
 
 struct CardMemory {
-  uint8_t device = 0;              // as CUDA numbers them in this process
-  uint64_t total = 0;              // of the card
-  uint64_t used = 0;               // by all processes
-  std::optional<uint64_t> driver;  // kept by driver and firmware, not in `used`; older ones: in it
-  // Of `used`, this process's. Not told under WSL, and where several processes of a container use
-  // the card: their numbers there are others.
+  uint8_t device = 0;  // CUDA's index in this process
+  uint64_t total = 0;  // size of the GPU's memory
+  uint64_t used = 0;   // by all processes
+  // Reserved by driver and firmware, not in `used`; older libraries include it there.
+  std::optional<uint64_t> driver;
+  // The part of `used` that belongs to this process. Unknown under WSL and where several processes
+  // of a container use the GPU, because pids differ there.
   std::optional<uint64_t> process;
 };
 
 class Sampler {
  public:
-  // Why there will be nothing; "": there will. Takes some milliseconds, once.
+  // Returns why NVML is not available; "": it is. Takes some milliseconds, once.
   std::string Open();
-  // Without a figure of what NVML does not answer. Some ten to hundreds of microseconds a card.
+  // One element for each GPU; figures that NVML does not return are missing. Takes tens to hundreds
+  // of microseconds for each GPU.
   std::vector<CardMemory> Now();
 
  private:
-  // NVML's handle of the card that the driver has under that number; null: none.
+  // NVML's handle of a GPU by its CUDA driver index; null: none.
   void* HandleOf(int device);
   std::optional<uint64_t> OfThisProcess(void* handle) const;
   bool FindDriver();
@@ -45,7 +48,7 @@ class Sampler {
   int (*MemoryInfo2_)(void* handle, Memory2*) = nullptr;
   int (*Processes_)(void* handle, unsigned* count, Process*) = nullptr;
   int (*HandleByBus_)(const char* bus, void** handle) = nullptr;
-  // The driver's, of the copy that the process has loaded.
+  // Functions of the CUDA driver that the process has loaded.
   int (*DeviceCount_)(int* count) = nullptr;
   int (*BusOf_)(char* text, int length, int device) = nullptr;
   int (*ContextState_)(int device, unsigned* flags, int* active) = nullptr;

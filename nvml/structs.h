@@ -1,6 +1,6 @@
-// What NVML fills in, in the order and with the sizes that NVIDIA documents. Declared once: the
-// sampler, the library of the emulated platform and whoever stands in for NVML in a test call and
-// answer the functions by these types. Includes nothing.
+// Structures that NVML fills in, in the order and with the sizes that NVIDIA documents. The
+// sampler, the emulated platform's library and the fakes in tests all use these declarations.
+// Includes nothing.
 #pragma once
 
 namespace vramscope::nvml {
@@ -9,15 +9,15 @@ struct Memory {
   unsigned long long total, free, used;
 };
 struct Memory2 {
-  unsigned version;  // the structure's size, and its number from bit 24 on
+  unsigned version;  // size of the structure, and its version number from bit 24 on
   unsigned long long total, reserved, free, used;
 };
-struct Process {  // of functions with _v2 and _v3
+struct Process {  // for functions with _v2 and _v3
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 };
-struct Process1 {  // of those without a suffix
+struct Process1 {  // for functions without a suffix
   unsigned pid;
   unsigned long long used;
 };
@@ -50,7 +50,8 @@ struct FabricInformation3 {
   unsigned char health_summary;
 };
 
-// NVML's own sizes: a library and a sampler that were wrong alike would agree.
+// NVML's documented sizes, because a library and a sampler with the same wrong layout would agree
+// with each other.
 static_assert(sizeof(Memory) == 24 && sizeof(Memory2) == 40);
 static_assert(sizeof(Process) == 24 && sizeof(Process1) == 16);
 static_assert(sizeof(FabricInformation) == 28 && sizeof(FabricInformation2) == 36 &&

@@ -188,7 +188,7 @@ TEST_F(ClientTest, NothingAtAll) {
   EXPECT_FALSE(report.running);
   ASSERT_EQ(report.problems.size(), 1u);
   EXPECT_THAT(report.problems[0].what, HasSubstr("no driver"));
-  EXPECT_THAT(report.problems[0].without, HasSubstr("kernels, copies and calls"));
+  EXPECT_THAT(report.problems[0].without, HasSubstr("kernels, memcpys and calls"));
 
   Found nowhere;
   nowhere.problem = "there is no libcupti";

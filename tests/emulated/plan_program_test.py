@@ -148,7 +148,7 @@ class Plan(unittest.TestCase):
         result = self.plan(program + self.CUDA + "launch(5)\n")
         self.expect(result, 0)
         self.assertEqual(self.counts()["kernels"], 0)
-        self.assertIn("another profiler has CUPTI in this process: kernels, copies and calls are not shown", result.stdout)
+        self.assertIn("another profiler uses CUPTI in this process: kernels, memcpys and calls are not shown", result.stdout)
 
     def test_a_program_that_knows_nothing_of_torch(self):
         program = self.CUDA.replace(", torch", "").replace("    torch.cuda.memory._snapshot()", "    pass").replace(

@@ -42,7 +42,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       {},
       {},
-      tr("Every allocation and free of a step in both, aligned: where they first differ"),
+      tr("Align all allocations and frees of a step in both runs, and show where they first "
+         "differ"),
       tr("Count and duration of each kernel in a step of both, for example modelled against "
          "measured")};
   for (int i = 0; i < kCompareBys; ++i) {
@@ -65,7 +66,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     Compute();
   });
   line->addWidget(steps_);
-  changes_ = QuietButton(tr("Changes only"), tr("Hide what is the same in both"));
+  changes_ = QuietButton(tr("Changes only"), tr("Hide rows that are the same in both"));
   changes_->setObjectName(QStringLiteral("compareChanges"));
   changes_->setCheckable(true);
   changes_->setChecked(true);
@@ -79,7 +80,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  view_->setTextElideMode(Qt::ElideMiddle);  // a call site's operator is at its end
+  // Elided in the middle: a call site's name ends with its operator.
+  view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
   controls_->hide();
@@ -139,7 +141,7 @@ void ComparePage::ShowHead() {
                 QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }
 
-// The steps that both have.
+// Fills the box with the steps that both traces have.
 void ComparePage::ListSteps() {
   if (steps_->count() > 0) return;
   steps_->addItem(tr("at both peaks"));
@@ -157,7 +159,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // The column that another table was sorted by says something else here.
+  // Another table has other columns: the sort order of the previous table does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

@@ -1,5 +1,5 @@
-// What is shown against another trace: the pinned baseline, the run before, or a file opened beside
-// it; by call site, category, phase or step.
+// The page that compares the document with another trace (the pinned baseline, the previous run, or
+// a file that is opened for it), by call site, category, phase or step.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class ComparePage : public ExplainPage {
 
   std::optional<Comparison> found_;
   CompareBy by_ = CompareBy::kSite;
-  std::optional<int32_t> step_;  // none: at both peaks
+  std::optional<int32_t> step_;  // nullopt: at the peaks of both traces
   QToolButton* by_buttons_[kCompareBys] = {};
   std::shared_ptr<const Digest> compared_with_;
   QComboBox* steps_ = nullptr;

@@ -57,7 +57,7 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
         .sort = static_cast<double>(s.change),
         .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
     if (s.change == TraceDiff::Change::kRemoved)
-      change.exact = i18n::Text("its blocks are in the baseline alone: swap the two to see them");
+      change.exact = i18n::Text("its blocks exist only in the baseline: press Swap to see them");
     Cell blocks = CountCell(s.b_count);
     if (s.a_count != s.b_count)
       blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
@@ -103,7 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// When most is allocated within each phase of each step; of a step without a phase: kNone.
+// The time of the highest allocated bytes in each phase of each step; Phase::kNone for steps
+// without phases.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;
@@ -199,7 +200,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
       static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
         return s.change != TraceDiff::Change::kSame;
       }));
-  // Peaks in different phases hold different things: that is said.
+  // Peaks in different phases consist of different allocations, so the headline names the phases.
   const bool same_phase = diff.a.context.phase == diff.b.context.phase;
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone
@@ -217,14 +218,15 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
                          delta >= 0 ? i18n::Text("more") : i18n::Text("less"),
                          timeline::FormatBytes(diff.a.allocated), place(diff.a));
   }
-  if (changed == 0) return text + i18n::Text("every call site holds the same.");
+  if (changed == 0) return text + i18n::Text("every call site has the same bytes.");
   text += i18n::Format("{} of {} call sites differ, matched by {}", timeline::FormatCount(changed),
                        timeline::FormatCount(diff.sites.size()),
                        diff.by_stack ? i18n::Text("stack") : i18n::Text("module and op"));
   return text + ".";
 }
 
-// Where the streams differ, the first ones; the blocks are the shown trace's.
+// The first differences between the two sequences of allocations. The blocks belong to the shown
+// trace.
 Table RequestsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Baseline"), true, 80},
@@ -241,7 +243,7 @@ Table RequestsOf(const explain::Prediction& p) {
     row.cells = {number(d.a, d.index_a), TextCell(d.a), number(d.b, d.index_b), TextCell(d.b)};
     table.rows.push_back(std::move(row));
   }
-  // Who asked first, with the whole stack.
+  // The tool tips of the first difference show both call stacks.
   if (p.first && !table.rows.empty()) {
     const auto stack = [](const explain::Prediction::Side& side, Cell& cell) {
       for (const std::string& line : side.stack) cell.exact += "\n" + line;
@@ -275,7 +277,7 @@ Table KernelsOf(const explain::Prediction& p) {
                    {i18n::Text("Shown"), true, 110},
                    {i18n::Text("Difference"), true, 110},
                    {i18n::Text("Ratio"), true, 80, false,
-                    i18n::Text("time of the baseline by that of what is shown")}};
+                    i18n::Text("time in the baseline divided by the time in the shown run")}};
   for (const explain::Prediction::Kernel& k : p.kernels) {
     const int64_t more = k.measured_ns - k.planned_ns;
     Cell difference = DurationCell(std::abs(more), true);
@@ -309,7 +311,7 @@ Table KernelsOf(const explain::Prediction& p) {
 }
 
 std::string KernelsHeadline(const explain::Prediction& p) {
-  if (p.kernels.empty()) return i18n::Text("Neither has kernels.");
+  if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
       "{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.",

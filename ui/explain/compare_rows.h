@@ -1,4 +1,4 @@
-// Two traces side by side, as tables: decided here, without Qt.
+// Compares two traces, as tables. Without Qt.
 //
 //   const Comparison c = Compare(baseline, shown, std::nullopt);
 //   c.sites.rows[0].cells[5].text;   // "+1.25 GiB"
@@ -19,25 +19,26 @@ namespace vramscope::ui {
 
 enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep, kRequest, kKernel };
 inline constexpr int kCompareBys = 6;
-// The streams of requests are aligned first: seconds, where two long ones have little in common.
+// Whether the sequences of allocations must be aligned first. That takes seconds if two long
+// sequences have little in common.
 constexpr bool NeedsAlignment(CompareBy by) {
   return by == CompareBy::kRequest || by == CompareBy::kKernel;
 }
 
 struct Comparison {
   explain::TraceDiff diff;
-  // By CompareBy; greatest difference first, phases, steps and requests in time. Those that need an
-  // alignment are empty without it.
+  // Index: CompareBy. The largest difference comes first; phases, steps, allocations and kernels
+  // are in order of time. Tables that need an alignment are empty without it.
   Table tables[kCompareBys];
   std::string headline;
   bool aligned = false;
   std::string requests_headline, kernels_headline;
 };
-// At both peaks, or those within one step that both have; what is aligned is of that step, or of
-// the last whole one that both have.
+// Compares both peaks, or the peaks within one step that both traces have. The alignment covers
+// that step, or the last complete step that both have.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
                                    std::optional<int32_t> step, bool align = false);
-// Of a table: the column with the signed difference.
+// The column of a table that contains the signed difference.
 int DifferenceColumn(CompareBy by);
 
 }  // namespace vramscope::ui

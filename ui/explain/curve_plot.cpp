@@ -20,7 +20,7 @@ constexpr int kFoot = 16, kHead = 20;
 
 QString Bytes(uint64_t bytes) { return QString::fromStdString(timeline::FormatBytes(bytes)); }
 
-// The highest value under each column; times rise with the index.
+// The highest value in each column of pixels. Times must be ascending.
 template <class TimeOf, class BytesOf>
 std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int columns,
                               const TimeOf& time_of, const BytesOf& bytes_of) {
@@ -28,7 +28,7 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   if (size == 0 || end_ns <= begin_ns || columns <= 0) return out;
   const double width = static_cast<double>(end_ns - begin_ns) / columns;
   size_t at = 0;
-  for (size_t count = size; count > 0;) {  // the first that is later than the begin
+  for (size_t count = size; count > 0;) {  // binary search for the first time after begin_ns
     const size_t half = count / 2;
     if (time_of(at + half) <= begin_ns) {
       at += half + 1;
@@ -50,8 +50,8 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   return out;
 }
 
-// Runs of columns of one height: run(first, end, y). A stroked path of thousands of steps takes a
-// hundred times as long as its rectangles.
+// Calls run(first, end, y) for each run of columns with equal height. Filling their rectangles is a
+// hundred times as fast as stroking a path of thousands of steps.
 template <class Run>
 void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
   const auto y_of = [&](size_t i) {
@@ -134,7 +134,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   const qint64 end = end_ > begin_ ? end_ : std::max<qint64>(digest_->trace->end_ns(), begin + 1);
   const QRectF box(0, kHead, width(), std::max(height() - kHead - kFoot, 20));
   const int columns = std::max(1, width());
-  // Once for a view: the mouse moves over the same columns.
+  // The columns are computed once for each view; moving the mouse does not change them.
   if (drawn_.begin != begin || drawn_.end != end ||
       drawn_.recorded.size() != static_cast<size_t>(columns)) {
     const analysis::MemoryCurves& c = *digest_->curves;
@@ -154,7 +154,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.fillRect(box, ToQColor(timeline::Mix(theme_.ground, theme_.panel, 0.5)));
   painter.setFont(PanelFont(timeline::Font::kSmall));
-  // Lines across and their figures: of little height the upper alone.
+  // Horizontal grid lines with labels. A low plot has only the upper one.
   const std::vector<double> parts =
       box.height() < 4 * kLabelHeight ? std::vector{1.0} : std::vector{0.5, 1.0};
   for (const double part : parts) {
@@ -173,10 +173,11 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     // Not by way of a double, which rounds 2^64 - 1 up to what no integer holds.
+                     // Not converted from double, which would round 2^64 - 1 up to a value that
+                     // does not fit.
                      Bytes(part < 1 ? most / 2 : most));
   }
-  // What is what.
+  // The legend.
   double x = 0;
   const auto legend = [&](const QString& text, const QColor& color, bool fill, bool dash) {
     if (fill) {
@@ -201,7 +202,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     legend(tr("reserved, these settings") + value(under), ToQColor(theme_.accent), false, false);
   legend(tr("allocated") + value(allocated), ToQColor(timeline::Mix(theme_.panel, theme_.dim, 0.4)),
          true, false);
-  // Where in time: the ends, and the hover.
+  // The time axis: both ends, and the time under the mouse.
   painter.setPen(ToQColor(theme_.faint));
   const auto moment = [&](qint64 t) {
     return QString::fromStdString(

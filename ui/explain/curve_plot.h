@@ -1,5 +1,5 @@
-// Two curves of reserved memory over the time that the timeline shows: as recorded, and under other
-// settings; the allocated memory below them.
+// Two curves of reserved memory over the visible time range, as recorded and under other settings,
+// with the allocated memory below them.
 #pragma once
 
 #include <QWidget>
@@ -16,8 +16,8 @@ struct CurvePoint {
   uint64_t bytes = 0;
 };
 
-// Highest value of a step curve over each of `columns` equal spans of [begin, end): what holds when
-// a span begins counts.
+// The highest value of a step curve in each of `columns` equal parts of [begin, end), including the
+// value at the beginning of the part.
 std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t begin_ns,
                                 int64_t end_ns, int columns);
 
@@ -27,8 +27,8 @@ class CurvePlot : public QWidget {
   explicit CurvePlot(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
   void setDigest(std::shared_ptr<const Digest> digest);
-  void setView(qint64 begin_ns, qint64 end_ns);     // begin >= end: all
-  void setCurve(std::vector<CurvePoint> reserved);  // under the settings; empty: none
+  void setView(qint64 begin_ns, qint64 end_ns);     // begin >= end: the whole trace
+  void setCurve(std::vector<CurvePoint> reserved);  // under the other settings; empty: none
   const std::vector<CurvePoint>& curve() const { return curve_; }
   QSize sizeHint() const override { return {400, 140}; }
   QSize minimumSizeHint() const override { return {200, 60}; }
@@ -42,7 +42,7 @@ class CurvePlot : public QWidget {
   timeline::Theme theme_ = timeline::Theme::Dark();
   std::shared_ptr<const Digest> digest_;
   std::vector<CurvePoint> curve_;
-  struct Drawn {  // columns of the view as last drawn
+  struct Drawn {  // the columns that were drawn last
     qint64 begin = 0, end = 0;
     std::vector<uint64_t> recorded, allocated, under;
   };

@@ -16,7 +16,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kCellPadding = 11;
-constexpr int kHeadLeast = 300;  // a line of some forty letters
+constexpr int kHeadLeast = 300;  // about 40 letters
 constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
 }  // namespace
@@ -121,7 +121,7 @@ QString ExplainPage::head() const { return head_->text(); }
 void ExplainPage::changed(int changes) {
   stale_ |= changes;
   if (changes & kRange) ShowHead();
-  // What is being computed is of no use any more; what is not in sight waits.
+  // Results for the previous document are useless. A hidden page computes nothing.
   if (changes & kDocument) jobs_.cancel();
   if (isVisible()) Look();
 }
@@ -155,7 +155,7 @@ void ExplainPage::Look() {
   stale_ = 0;
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
-    stale_ = changes & kTheme;  // nobody says it again with the document
+    stale_ = changes & kTheme;  // the theme is not announced again with the next document
     jobs_.cancel();
     Head(context_.opening ? tr("Still loading: this page needs the whole file.")
                           : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));

@@ -1,5 +1,5 @@
-// What the explain pages have in common: the moment and range that they speak of, a line of head
-// with progress and cancel, and that nothing is computed before a page is looked at.
+// The base of all explain pages: the cursor and range that they use, a head line with progress and
+// a cancel button, and the rule that a hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -21,22 +21,23 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
-// What all pages speak of. The window changes it; the pages read it.
+// The state that all pages use. The window changes it; the pages read it.
 struct ExplainContext {
-  std::shared_ptr<const Digest> digest;   // null: nothing is shown
-  std::shared_ptr<const Digest> against;  // to compare with: the baseline, else the run before
-  bool against_pinned = false;            // it is the baseline
-  bool opening = false;                   // what is shown is not there in whole yet
-  qint64 cursor_ns = -1;                  // < 0: none; the pages then speak of the peak
-  std::pair<qint64, qint64> range{0, 0};  // selected; begin >= end: none
-  std::pair<qint64, qint64> view{0, 0};   // of the timeline
+  std::shared_ptr<const Digest> digest;  // null: no document
+  // Trace to compare with: the baseline, otherwise the previous run.
+  std::shared_ptr<const Digest> against;
+  bool against_pinned = false;            // `against` is the baseline
+  bool opening = false;                   // the document is still loading
+  qint64 cursor_ns = -1;                  // < 0: no cursor; pages then show the peak
+  std::pair<qint64, qint64> range{0, 0};  // selected range; begin >= end: none
+  std::pair<qint64, qint64> view{0, 0};   // visible part of the timeline
   trace::AllocationId selection;
   timeline::Theme theme = timeline::Theme::Dark();
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // At the cursor, unless a range is selected that it is not in; then at the peak of the range,
-  // else at the peak of all. Of a state: its only one.
+  // The event that pages describe: at the cursor, unless it is outside the selected range;
+  // otherwise at the peak of the range or of the trace. A snapshot has only one.
   trace::EventIndex moment() const;
   enum class Moment { kCursor, kRange, kPeak, kState };
   Moment moment_of() const;
@@ -56,7 +57,7 @@ class ExplainPage : public QWidget {
   };
 
   ExplainPage(const ExplainContext* context, QWidget* parent = nullptr);
-  // Of the context. Remembered until the page is looked at.
+  // Changes of the context. A hidden page handles them when it is shown.
   void changed(int changes);
   bool busy() const { return jobs_.busy(); }
   void cancel();
@@ -64,43 +65,45 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // What a call site holds, say; `id` is the one to begin with.
+  // Blocks to select, such as those of a call site; `id` is the current one.
   void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
                      vramscope::trace::AllocationId id);
-  void actionRequested(const QString& id);  // of the window's actions
-  void cursorRequested(qint64 time_ns);     // < 0: to the peak
+  void actionRequested(const QString& id);  // id of an action of the window
+  void cursorRequested(qint64 time_ns);     // < 0: go to the peak
   void confRequested(const QString& alloc_conf);
 
  protected:
-  virtual int cares() const = 0;          // for which changes Refresh is to be called
-  virtual void Refresh(int changes) = 0;  // the page is in sight
-  virtual void Clear() = 0;               // there is no document
-  // Whether a document without events is as good as none.
+  virtual int cares() const = 0;          // the changes that the page wants Refresh calls for
+  virtual void Refresh(int changes) = 0;  // called while the page is visible
+  virtual void Clear() = 0;               // called when there is no document
+  // Whether the page is empty for a document without events.
   virtual bool wantsEvents() const { return true; }
-  virtual void Cancelled() {}  // by the user
+  virtual void Cancelled() {}  // the user pressed the cancel button
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void AddTable(QWidget* table);  // takes the rest of the page, its text in line with the head
-  // A page that cares for no range says so itself while one is selected.
+  // Fills the rest of the page and aligns the table's text with the head.
+  void AddTable(QWidget* table);
+  // Sets the head. While a range is selected, a page that ignores ranges adds a note.
   void Head(const QString& text);
   QString head() const;
 
-  // What the page shows, computed beside the UI thread: the newest alone. The question returns the
-  // call that shows its answer; empty: nothing is shown. Where memory runs out the page says so.
+  // Computes the contents on a pool thread; a newer call cancels the one before. The question
+  // returns a function that shows the result, or an empty one to show nothing. If memory runs out,
+  // the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);
 
   const ExplainContext& context_;
   Jobs jobs_;
   QVBoxLayout* column_ = nullptr;
-  QHBoxLayout* head_line_ = nullptr;  // pages put their own controls at its end
+  QHBoxLayout* head_line_ = nullptr;  // pages add their own controls at its end
   bool show_progress_ = true;
 
  private:
   void Look();
   void ShowBusy();
   void ShowHead();
-  void FitHead();  // what it says beside its controls, or above them where that is too narrow
+  void FitHead();  // places the head above the controls if they do not fit next to each other
   QBoxLayout* head_row_ = nullptr;
   QLabel* head_ = nullptr;
   QString said_;

@@ -1,10 +1,10 @@
-// The explain pages together: one context, their names, and where they stand among the tabs.
+// All explain pages: their shared context, their names and their tabs.
 //
-//   explain_->addTo(tabs);
+//   explain_ = new ExplainPanel(tabs, this);
 //   explain_->setDigest(digest);
 //   explain_->open("fragmentation");
 //
-// UI thread only. Nothing is computed for a page that is not in sight.
+// UI thread only. A hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -24,28 +24,30 @@ class ExplainPanel : public QObject {
  public:
   struct PageInfo {
     const char* id;   // "fragmentation"
-    QString title;    // of the tab
-    QString command;  // "Explain fragmentation"
+    QString title;    // title of the tab
+    QString command;  // "Explain: fragmentation and segments"
     const char* shortcut;
     ExplainPage* page = nullptr;
-    bool replays = false;  // the history, which a state has none of
+    // The page needs allocator history, which a snapshot without history lacks.
+    bool replays = false;
   };
 
   explicit ExplainPanel(QTabWidget* tabs, QObject* parent = nullptr);
   const std::vector<PageInfo>& pages() const { return pages_; }
   ExplainPage* page(const QString& id) const;  // null: no such page
-  void open(const QString& id);                // its tab becomes the current one
+  void open(const QString& id);                // makes its tab the current one
 
-  // Pages of what is not there in whole would say what is not so: with `partial` they wait.
+  // `partial`: the document is still loading; the pages wait, because incomplete data would
+  // mislead.
   void setDigest(const std::shared_ptr<const Digest>& digest, bool partial = false);
-  // What it is compared with; null: nothing. `pinned`: it is the baseline.
+  // The trace to compare with; null: none. `pinned`: it is the baseline.
   void setAgainst(std::shared_ptr<const Digest> against, bool pinned);
   void setCursorTime(qint64 time_ns);
   void setRange(qint64 begin_ns, qint64 end_ns);
   void setView(qint64 begin_ns, qint64 end_ns);
   void setSelection(trace::AllocationId id);
   void setTheme(const timeline::Theme& theme);
-  void setConf(const QString& alloc_conf);  // of the what-if page
+  void setConf(const QString& alloc_conf);  // sets the settings of the what-if page
 
   bool busy() const;
   void cancel();

@@ -24,21 +24,19 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// A nanosecond of a trace without times is an entry.
+// In a trace without times, a nanosecond stands for a history entry.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
                                          : fmt::format("{:.3g}", gib);
-  return {
-      .text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
-      .sort = byte_seconds,
-      .exact = times
-                   ? i18n::Text("bytes times the time that they were held")
-                   : i18n::Text(
-                         "bytes times the entries that they were held for: the file has no times")};
+  return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
+          .sort = byte_seconds,
+          .exact = times ? i18n::Text("bytes multiplied by the time that they were allocated")
+                         : i18n::Text("bytes multiplied by the number of history entries that they "
+                                      "were allocated for, because the file has no times")};
 }
 
-// Which allocations belong to each site.
+// The allocations of each site.
 std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
     const explain::CallSites& sites) {
   std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> blocks(sites.sites.size());
@@ -52,14 +50,15 @@ std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
 
 Table FindingTable(const std::vector<explain::Finding>& findings) {
   Table table;
-  table.columns = {{i18n::Text("Bytes"), true, 96},
-                   {i18n::Text("Finding"), false, 460},
-                   {i18n::Text("Where"), false, 160, false,
-                    i18n::Text("the program's line, or the module, that made most of it")},
-                   {i18n::Text("Remedy"), false, 340, false, i18n::Text("what to write")},
-                   {i18n::Text("Toggle"), false, 100, false,
-                    i18n::Text("tries it without an edit: vramscope plan --toggle NAME -- "
-                               "python train.py")}};
+  table.columns = {
+      {i18n::Text("Bytes"), true, 96},
+      {i18n::Text("Finding"), false, 460},
+      {i18n::Text("Where"), false, 160, false,
+       i18n::Text("the source line or module that allocated most of it")},
+      {i18n::Text("Remedy"), false, 340, false, i18n::Text("the change to make in the program")},
+      {i18n::Text("Toggle"), false, 100, false,
+       i18n::Text("tries the remedy without editing the program: vramscope plan --toggle NAME -- "
+                  "python train.py")}};
   for (const explain::Finding& finding : findings) {
     Row row;
     if (!finding.blocks.empty()) {
@@ -80,45 +79,47 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // What the file does not record is left out: a figure of 0 would be one.
+  // A figure that the file does not record is left out: 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
-                     i18n::Text("held by the caching allocator: the sum of its segments")});
-  facts.push_back(
-      {i18n::Text("allocated"), f.allocated, i18n::Text("of that, in blocks that tensors use")});
+                     i18n::Text("the sum of the caching allocator's segments")});
+  facts.push_back({i18n::Text("allocated"), f.allocated,
+                   i18n::Text("the part of it in blocks that tensors use")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
     facts.push_back(
         {i18n::Text("not in use"), f.unplaced,
-         i18n::Text("reserved and free: the trace says how much is reserved, not where")});
+         i18n::Text(
+             "reserved and not allocated; the trace has only this total, not the segments")});
   if (f.record == trace::SegmentRecord::kEach) {
-    facts.push_back(
-        {i18n::Text("holes"), f.holes,
-         i18n::Text("free, but between live blocks of the same segment: can't go back")});
+    facts.push_back({i18n::Text("holes"), f.holes,
+                     i18n::Text("free, but in segments with live blocks: it cannot be released")});
     facts.push_back({i18n::Text("cached"), f.cached,
-                     i18n::Text("in segments that are wholly free: empty_cache() gives it back")});
+                     i18n::Text("in completely free segments: empty_cache() releases it")});
     facts.push_back(
-        {i18n::Text("largest piece"), f.largest_hole,
-         i18n::Text("free, a hole or a whole segment: the largest request that needs no new one")});
+        {i18n::Text("largest free block"), f.largest_hole,
+         i18n::Text(
+             "a hole or a whole segment: the largest allocation that needs no new segment")});
   }
   if (!f.sizes_are_of_blocks) {
+    facts.push_back({i18n::Text("rounding"), f.rounding,
+                     i18n::Text("part of allocated: sizes are rounded up to a multiple of 512 "
+                                "bytes, or as the settings require")});
     facts.push_back(
-        {i18n::Text("rounding"), f.rounding,
-         i18n::Text("of allocated: up to a multiple of 512 bytes, or as the settings say")});
-    facts.push_back({i18n::Text("unsplit tails"), f.tails,
-                     i18n::Text("of allocated: rests of blocks too small to be split off")});
+        {i18n::Text("unsplit tails"), f.tails,
+         i18n::Text("part of allocated: remainders of blocks that are too small to be split off")});
   }
   if (f.pending > 0)
     facts.push_back({i18n::Text("pending frees"), f.pending,
-                     i18n::Text("freed by the program; another stream is not done with it yet")});
+                     i18n::Text("freed by the program, but still in use by another stream")});
   if (f.outside > 0 && f.reserved_known())
     facts.push_back(
-        {i18n::Text("outside"), f.outside, i18n::Text("in no segment that the file knows")});
+        {i18n::Text("outside"), f.outside, i18n::Text("not in any segment of the file")});
   return facts;
 }
 
 Table PinnedByTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{i18n::Text("Who pins free memory"), false, 300},
+  table.columns = {{i18n::Text("Call site that pins free memory"), false, 300},
                    {i18n::Text("Free"), true, 96},
                    {i18n::Text("Blocks"), true, 64}};
   for (const analysis::Group& g : f.pinned_by) {
@@ -157,7 +158,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
                     i18n::Text("at that time, relative to the model as recorded")},
                    {i18n::Text("Peak reserved"), true, 110},
                    {i18n::Text("At the peak"), true, 110, false,
-                    i18n::Text("difference of the most that was reserved over the trace")},
+                    i18n::Text("difference of the peak of reserved memory over the trace")},
                    {"cudaMalloc", true, 104},
                    {"cudaFree", true, 80},
                    {i18n::Text("Retries"), true, 70},
@@ -200,7 +201,7 @@ Table WhatIfTable(const WhatIf& w) {
                    {i18n::Text("Retries"), true, 70},
                    {i18n::Text("Out of memory"), true, 110},
                    {i18n::Text("Largest hole"), true, 110},
-                   {i18n::Text("Stranded"), true, 110}};
+                   {i18n::Text("Holes"), true, 110}};
   Row recorded;
   recorded.cells.resize(table.columns.size());
   recorded.cells[0] = {.text = i18n::Text("recorded")};
@@ -218,13 +219,14 @@ Table WhatIfTable(const WhatIf& w) {
                  BadCount(r.out_of_memory),
                  BytesCell(r.largest_hole),
                  BytesCell(r.stranded_bytes)};
-    row.cells[8].exact = i18n::Text("free bytes in partly used segments, when most is reserved");
+    row.cells[8].exact =
+        i18n::Text("free bytes in partly used segments at the peak of reserved memory");
     table.rows.push_back(std::move(row));
   };
   if (w.base != nullptr) {
     add(i18n::Text("model, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("the same, older blocks allocated anew"), *w.base->anew,
+      add(i18n::Text("the same, older blocks allocated again"), *w.base->anew,
           w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
@@ -239,24 +241,24 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by) {
   Table table;
   std::string title(Name(by));
-  // Capitals are those of ASCII: a translation begins as it is.
+  // Only ASCII letters are capitalized; a translated title is left as it is.
   if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
   table.columns = {
       {std::move(title), false, 380, false,
-       by == SiteBy::kCallSite ? i18n::Text("the program's frame, and the operator") : ""},
-      {i18n::Text("Category"), false, 142, false, i18n::Text("of most of its bytes")},
+       by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
+      {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of its bytes")},
       {i18n::Text("Held"), true, 120, false,
-       i18n::Text("bytes times the time that they were held")},
+       i18n::Text("bytes multiplied by the time that they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
-       i18n::Text("of all its allocations together, however short")},
+       i18n::Text("the sum of all its allocations, including short ones")},
       {i18n::Text("Most at once"), true, 110, false,
-       i18n::Text("most bytes that were live together")},
+       i18n::Text("the maximum of bytes that were live at the same time")},
       {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
       {i18n::Text("Mean lifetime"), true, 90},
-      {i18n::Text("Longest"), true, 90, false, i18n::Text("life of a block")},
+      {i18n::Text("Longest"), true, 90, false, i18n::Text("the longest lifetime of a block")},
       {i18n::Text("Alive at the end"), true, 120, false,
-       i18n::Text("of the trace or of the selected range")}};
+       i18n::Text("live at the end of the trace or of the selected range")}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
   for (uint32_t i = 0; i < sites.site_of.size(); ++i) {
@@ -315,13 +317,13 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
       {i18n::Text("Call site"), false, 380},
       {i18n::Text("Category"), false, 142},
       {i18n::Text("A step"), true, 100, false, i18n::Text("bytes that every step leaves behind")},
-      {i18n::Text("Stays at the end"), true, 120, false,
-       i18n::Text("bytes alive when the last step ends")},
-      {i18n::Text("Blocks"), true, 80, false, i18n::Text("alive when the last step ends")},
+      {i18n::Text("Live at the end"), true, 120, false,
+       i18n::Text("bytes live when the last step ends")},
+      {i18n::Text("Blocks"), true, 80, false, i18n::Text("live when the last step ends")},
       {i18n::Text("Sure"), true, 60, false,
-       i18n::Text("by the share of steps that left something")},
+       i18n::Text("the share of steps that left bytes behind")},
       {i18n::Text("By step"), false, 180, false,
-       i18n::Text("born in each step and alive at the end")}};
+       i18n::Text("allocated in each step and live at the end")}};
   const auto blocks = BlocksOf(sites);
   for (const explain::Leak& l : leaks.leaks) {
     Row row;
@@ -339,7 +341,7 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
                  CountCell(l.count),
                  {.text = fmt::format("{:.0f} %", 100 * l.confidence), .sort = l.confidence},
                  {.text = Sparkline(l.stayed, 24),
-                  .exact = i18n::Text("bytes born in each step that are alive at the end"),
+                  .exact = i18n::Text("bytes allocated in each step and live at the end"),
                   .tone = Cell::Tone::kDim}};
     table.rows.push_back(std::move(row));
   }
@@ -354,7 +356,7 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   facts.push_back(
       {i18n::Text("call site"), o.site.name.empty() ? i18n::Text("not known") : o.site.name});
   add(i18n::Text("requested"), o.asked);
-  add(i18n::Text("segment that needs"), o.needed);
+  add(i18n::Text("segment needed"), o.needed);
   add(i18n::Text("free on the device"), o.device_free);
   add(i18n::Text("reserved"), o.reserved);
   add(i18n::Text("allocated"), o.allocated);
@@ -363,17 +365,18 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("largest hole"), o.largest_hole);
   add(i18n::Text("missing"), o.missing);
   facts.push_back({i18n::Text("caused by fragmentation"),
-                   o.fragmented ? i18n::Text("yes: in one piece, what is free would have sufficed")
-                                : i18n::Text("no")});
+                   o.fragmented
+                       ? i18n::Text("yes: the free memory would have sufficed in one piece")
+                       : i18n::Text("no")});
   return facts;
 }
 
 Table WaysOutTable(const explain::OutOfMemory& o) {
   Table table;
-  table.columns = {{i18n::Text("Way out"), false, 220},
-                   {i18n::Text("Passes"), false, 110},
-                   {i18n::Text("Frees then"), true, 110},
-                   {i18n::Text("How it is known"), false, 460}};
+  table.columns = {{i18n::Text("Remedy"), false, 220},
+                   {i18n::Text("Succeeds"), false, 110},
+                   {i18n::Text("Frees"), true, 110},
+                   {i18n::Text("Evidence"), false, 460}};
   for (const explain::WayOut& w : o.ways) {
     Row row;
     row.marked = w.passes;
@@ -424,11 +427,12 @@ const std::vector<ConfKey>& ConfKeys() {
   static const std::vector<ConfKey> keys = {
       {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
       {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
-      {"garbage_collection_threshold:0.8", TEXT_MARK("free old cached segments from there on")},
-      {"roundup_power2_divisions:8", TEXT_MARK("round requests up, so that blocks are used again")},
+      {"garbage_collection_threshold:0.8",
+       TEXT_MARK("free old cached segments above this share of memory")},
+      {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
       {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
       {"max_non_split_rounding_mb:64", TEXT_MARK("how much larger an unsplit block may be")},
-      {"per_process_memory_fraction:0.8", TEXT_MARK("as if the device were smaller")},
+      {"per_process_memory_fraction:0.8", TEXT_MARK("limit memory as on a smaller device")},
   };
   return keys;
 }

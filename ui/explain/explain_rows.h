@@ -1,4 +1,4 @@
-// What the explain pages say, as tables and facts: decided here, without Qt.
+// The contents of the explain pages, as tables and facts. Without Qt.
 //
 //   Table t = RemedyTable(reclaim);
 //
@@ -15,28 +15,29 @@
 
 namespace vramscope::ui {
 
-// Row::blocks are the largest of what a finding is about.
+// Row::blocks are the largest blocks of the finding.
 Table FindingTable(const std::vector<explain::Finding>& findings);
 
-// Of a moment's memory: labels, bytes, and what the words mean.
+// A figure of the memory at one event: label, bytes, and the meaning of the label.
 struct FragmentFact {
   std::string label;
   uint64_t bytes = 0;
   std::string meaning;
 };
 std::vector<FragmentFact> FragmentFacts(const explain::Fragmentation& f);
-// Who keeps free memory from going back: site, bytes; then the segments that are held so.
+// The call sites whose blocks keep free memory from being released, and then the segments that
+// contain such memory.
 Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
 Table RemedyTable(const explain::Reclaim& reclaim);
-// As recorded, the model under the recorded settings, and under others; absent ones are left out.
+// As recorded, the model under the recorded settings, and under others. Missing ones are left out.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
-  // The same baseline as of what could be given back (explain::Reclaim).
+  // The same baseline that explain::Reclaim uses.
   const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
-  // What `under` is compared with: from a start as its own.
+  // The replay that `under` is compared with: the one that starts from the same state.
   const replay::Replayed* against() const {
     return base == nullptr                   ? nullptr
            : under != nullptr && under->kept ? &base->own
@@ -45,16 +46,17 @@ struct WhatIf {
 };
 Table WhatIfTable(const WhatIf& what_if);
 
-// What a table of sites is grouped by. The same of one user metadata, say, are one "site".
+// The grouping of a table of sites. All allocations with the same user metadata, for example, form
+// one "site".
 enum class SiteBy : uint8_t {
   kCallSite,
   kModule,
   kOp,
-  kAnnotation,  // the innermost range of the program that an allocation is made in
+  kAnnotation,  // the innermost annotation of the program around the allocation
   kUserMetadata,
   kCompileContext,
 };
-// Those that tell anything about the trace; kCallSite always.
+// The groupings for which the trace has data; kCallSite is always among them.
 std::vector<SiteBy> SiteGroupings(const trace::Trace& trace);
 std::string_view Name(SiteBy by);  // "call site"
 explain::CallSites GroupSites(const trace::Trace& trace, SiteBy by);
@@ -63,22 +65,23 @@ explain::CallSites GroupSites(const trace::Trace& trace, SiteBy by);
 Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by = SiteBy::kCallSite);
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites);
-// "▁▂▄█": bytes over steps.
+// A text such as "▁▂▄█" for the bytes of each step.
 std::string Sparkline(const std::vector<uint64_t>& values, size_t most);
 
 std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& oom);
 Table WaysOutTable(const explain::OutOfMemory& oom);
 Table GroupTable(const std::string& title, const std::vector<analysis::Group>& groups);
 
-// Categories of all allocations at an event.
+// The categories of all allocations at an event.
 std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::EventIndex event);
 // "at the peak · step 1 · backward · 71.2 ms".
 std::string MomentText(const trace::Trace& trace, const analysis::Context& at);
 
-// Keys of PYTORCH_CUDA_ALLOC_CONF that change decisions, each with a value to begin with.
+// The keys of PYTORCH_CUDA_ALLOC_CONF that change the allocator's decisions, each with a typical
+// value.
 struct ConfKey {
   const char* text;     // "max_split_size_mb:128"
-  const char* meaning;  // in a few words, in English
+  const char* meaning;  // a few English words
 };
 const std::vector<ConfKey>& ConfKeys();
 

@@ -1,4 +1,4 @@
-// Small parts that the explain pages share.
+// Small parts that several explain pages use.
 #pragma once
 
 #include <QString>
@@ -14,12 +14,12 @@ namespace vramscope::ui {
 
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
-// A row that is chosen is shown in the timeline: its moment, its blocks, its allocation.
+// Shows the current row in the timeline: its time, its blocks or its allocation.
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 
 QLineEdit* FilterEdit(const QString& placeholder, const char* name);
-// The rows that have the text in one of their words and that `keep` (null: all), in the order that
-// the header says.
+// Shows the rows that contain `text` in a text cell or its tool tip and for which `keep` returns
+// true (null: all), sorted by the column that the header indicates.
 void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
                   const std::function<bool(const Row&)>& keep = {});
 

@@ -15,7 +15,7 @@ FindingsPage::FindingsPage(const ExplainContext* context, QWidget* parent)
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "findingsTable");
   PointsAtTimeline(view_, table_, this);
-  // Sentences are longer than their columns.
+  // The head shows the selected row's sentences, which are longer than their columns.
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& now) {
             if (!now.isValid() || now.row() >= table_->rowCount()) return;
@@ -32,7 +32,7 @@ void FindingsPage::Refresh(int changes) {
   table_->setTable({});
   if (context_.digest->state()) {
     jobs_.cancel();
-    Head(tr("Findings need a history: this file holds one moment only."));
+    Head(tr("Findings need a history; this file contains only a snapshot."));
     return;
   }
   Head(tr("Evaluating %1 rules …").arg(explain::FindingRuleCount()));
@@ -54,7 +54,9 @@ void FindingsPage::Refresh(int changes) {
 
 void FindingsPage::Clear() { table_->setTable({}); }
 
-void FindingsPage::Cancelled() { Head(tr("Cancelled. The next result is evaluated again.")); }
+void FindingsPage::Cancelled() {
+  Head(tr("Cancelled. Findings are evaluated again for the next document."));
+}
 
 QJsonObject FindingsPage::dumpState() const {
   QJsonObject out = ExplainPage::dumpState();

@@ -1,4 +1,4 @@
-// What is wrong with the run's memory, one line each with its bytes and what to change.
+// The findings about the run's memory, one line each: the bytes and what to change.
 #pragma once
 
 #include "ui/explain/explain_page.h"

@@ -35,7 +35,8 @@ struct FragmentationPage::Found {
 FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("fragmentationPage"));
-  show_progress_ = false;  // milliseconds; a bar would flicker while scrubbing
+  // Takes milliseconds; a progress bar would flicker while the cursor moves.
+  show_progress_ = false;
   QToolButton* unused =
       QuietButton(tr("Most unused"), tr("Go to the time with the most reserved and unused memory"));
   unused->setObjectName(QStringLiteral("gotoUnused"));
@@ -57,7 +58,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   connect(map_, &SegmentMapWidget::allocationClicked, this, &ExplainPage::allocationClicked);
   split->addWidget(map_);
   auto* side = new QWidget;
-  side->setMinimumWidth(kSideWidth);  // two facts a line, with their units
+  side->setMinimumWidth(kSideWidth);  // wide enough for two facts a line, with their units
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
@@ -68,7 +69,8 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
-  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);  // no line over another
+  // Keeps the lines from overlapping.
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
@@ -112,7 +114,8 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
-  for (QToolButton* to : moments_) to->setVisible(!found.digest->state());  // it has one moment
+  // A snapshot has only one moment.
+  for (QToolButton* to : moments_) to->setVisible(!found.digest->state());
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);
   map_->setSelection(context_.selection);
@@ -141,7 +144,7 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
     label->setFullText(QString::fromStdString(fact.label));
     QLabel* value =
         MakeLabel(fact.bytes == 0 ? QStringLiteral("0")

@@ -1,4 +1,5 @@
-// Segments and their blocks at the cursor (else at the peak), what is free and who pins it.
+// Segments and their blocks at the cursor or the peak, the free memory in them, and the call sites
+// that pin it.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -38,7 +39,7 @@ class FragmentationPage : public ExplainPage {
   TableView* pinned_by_view_ = nullptr;
   TableModel* pinned_ = nullptr;
   TableView* pinned_view_ = nullptr;
-  std::vector<QToolButton*> moments_;  // that lead to another one
+  std::vector<QToolButton*> moments_;  // buttons that go to another moment
   explain::Fragmentation shown_;
   std::shared_ptr<const Digest> shown_of_;
 };

@@ -16,8 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr float kGap = 1;         // between boxes
-constexpr float kLeastText = 34;  // pixels of a box that has its name
-constexpr double kHead = 0.45;    // how much of its colour the head of a group has
+constexpr float kLeastText = 34;  // minimum width in pixels of a box with a name
+constexpr double kHead = 0.45;    // strength of the colour in the head of a group
 
 QRectF RectOf(const ChartBox& box) { return {box.x, box.y, box.w - kGap, box.h - kGap}; }
 
@@ -59,7 +59,7 @@ void LiveChart::setTree(std::shared_ptr<const LiveTree> tree,
   Lay();
 }
 
-// Names from below the root down to the node.
+// The names of the nodes from below the root to `node`.
 std::vector<QString> LiveChart::PathOf(uint32_t node) const {
   std::vector<QString> path;
   for (; node != 0 && node < tree_->nodes.size(); node = tree_->nodes[node].parent)
@@ -133,7 +133,7 @@ void LiveChart::paintEvent(QPaintEvent*) {
     }
 }
 
-// The innermost: what is in a box comes after it.
+// The innermost box: children come after their parents in boxes_.
 uint32_t LiveChart::NodeAt(const QPointF& at) const {
   for (size_t i = boxes_.size(); i-- > 0;)
     if (boxes_[i].Contains(static_cast<float>(at.x()), static_cast<float>(at.y())))
@@ -191,7 +191,7 @@ void LiveChart::Choose(uint32_t node) {
 }
 
 void LiveChart::Zoom(uint32_t node) {
-  // A block is never the whole: what it is in is.
+  // A single block cannot fill the treemap; its parent does.
   if (tree_->nodes[node].children.empty() && kind_ == Kind::kTreemap)
     node = tree_->nodes[node].parent;
   root_ = node;

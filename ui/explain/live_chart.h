@@ -1,6 +1,6 @@
-// The flame graph and the treemap of what is live. The mouse says what a box is, a click chooses
-// it, a double click or Enter makes it the whole, Backspace goes back out; arrows go to what is
-// above, below and beside.
+// The flame graph and the treemap of the live set. A tool tip describes the box under the mouse, a
+// click selects it. A double click or Enter zooms into it, Backspace zooms out. Arrow keys move to
+// the parent, a child or a sibling.
 //
 // UI thread only.
 #pragma once
@@ -20,7 +20,8 @@ class LiveChart : public QWidget {
  public:
   enum class Kind : uint8_t { kFlame, kTreemap };
   explicit LiveChart(QWidget* parent = nullptr);
-  // Null: nothing. The same part of it stays the whole, where there is one of its names.
+  // Null: shows nothing. Stays zoomed into the same part if the new tree has nodes of the same
+  // names.
   void setTree(std::shared_ptr<const LiveTree> tree, std::shared_ptr<const trace::Trace> trace,
                Kind kind);
   void setTheme(const timeline::Theme& theme);
@@ -32,7 +33,7 @@ class LiveChart : public QWidget {
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // A block, or those of a part.
+  // The blocks of the box that was clicked.
   void nodeClicked(const std::vector<vramscope::trace::AllocationId>& blocks);
 
  protected:

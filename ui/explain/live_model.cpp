@@ -126,7 +126,7 @@ QVariant LiveModel::data(const QModelIndex& index, int role) const {
   return CellData(Cached(index.row()), index.column(), role);
 }
 
-// A triangle before a group, room before its blocks: in the text it would be copied, too.
+// The triangle of a group, or the indent of a block. As text it would be copied with the name.
 QPixmap LiveModel::Fold(int row) const {
   const bool group = isGroup(row);
   const std::optional<trace::Category> category =

@@ -1,10 +1,9 @@
-// The live set as an item model: groups that unfold into their blocks, each row made when it is
-// looked at.
+// The live set as an item model: groups that unfold into their blocks. Rows are built on demand.
 //
 //   model->setRows(std::make_shared<const LiveRows>(...));
 //   model->unfold(row, true);
 //
-// UI thread only. It sorts nothing itself: who listens to sortAsked() asks for rows in that order.
+// UI thread only. The model does not sort: a receiver of sortAsked() sets rows in the new order.
 #pragma once
 
 #include <memory>
@@ -21,17 +20,17 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Groups that were unfolded stay it, by their names. Null: nothing is live.
+  // Unfolded groups stay unfolded, identified by name. Null: nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows, std::optional<analysis::GroupBy> by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
 
   bool isGroup(int row) const;
   bool unfolded(int row) const;
   void unfold(int row, bool on);
-  // Of a group's row and of a block's; UINT32_MAX: there are no groups.
+  // The group of a row (its own or its block's); UINT32_MAX: there are no groups.
   uint32_t groupAt(int row) const;
-  trace::AllocationId allocationAt(int row) const;  // of a group its largest
-  // Where a block is; else the group that it is folded into; -1: it is not live.
+  trace::AllocationId allocationAt(int row) const;  // of a group, its largest block
+  // The row of a block, or of its group if that is folded; -1: the block is not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }
@@ -44,7 +43,7 @@ class LiveModel : public RowModel {
   void sortAsked(vramscope::ui::LiveColumn column, bool descending);
 
  private:
-  static constexpr uint32_t kGroup = 1u << 31;  // of an item: a group, else a block
+  static constexpr uint32_t kGroup = 1u << 31;  // marks an item that is a group
   const Row& Cached(int row) const;
   QPixmap Fold(int row) const;
   std::shared_ptr<const LiveRows> rows_;

@@ -47,12 +47,12 @@ Cell ShareCell(uint64_t bytes, uint64_t of) {
   return {.text = fmt::format("{:.1f} %", 100 * share), .sort = share, .percent = 100 * share};
 }
 
-// Those of the set that the filter leaves.
+// The allocations of the set that match the filter.
 std::vector<analysis::LiveAllocation> Matching(const trace::Trace& trace,
                                                const analysis::LiveSet& set,
                                                const query::Filter& filter) {
   if (filter.empty()) return set.allocations;
-  // Categories change in a block's life: here each is of the one that it has now.
+  // A block's category may change over time: the filter sees the one at this moment.
   std::vector<trace::Category> category(trace.allocations.main_category.begin(),
                                         trace.allocations.main_category.end());
   for (const analysis::LiveAllocation& l : set.allocations) category[l.id.value] = l.category;
@@ -71,15 +71,18 @@ std::string SiteName(const trace::Trace& trace, trace::AllocationId id) {
 }  // namespace
 
 std::vector<Column> LiveColumns(std::optional<GroupBy> by) {
-  return {{std::string(Title(by)), false, 300},
-          {i18n::Text("Bytes"), true, 104, false, i18n::Text("Of blocks: rounded requests")},
-          {i18n::Text("Share"), true, 70, false, i18n::Text("Of all that is allocated then")},
-          {i18n::Text("Blocks"), true, 76},
-          {i18n::Text("Requested"), true, 104},
-          {i18n::Text("Category"), false, 142},
-          {i18n::Text("Phase"), false, 84, false, i18n::Text("In which it was allocated")},
-          {i18n::Text("Age"), true, 96, false, i18n::Text("Of a group: of its oldest block")},
-          {i18n::Text("Call site"), false, 240}};
+  return {
+      {std::string(Title(by)), false, 300},
+      {i18n::Text("Bytes"), true, 104, false,
+       i18n::Text("Block sizes: requested sizes, rounded up")},
+      {i18n::Text("Share"), true, 70, false,
+       i18n::Text("Share of all bytes allocated at this time")},
+      {i18n::Text("Blocks"), true, 76},
+      {i18n::Text("Requested"), true, 104},
+      {i18n::Text("Category"), false, 142},
+      {i18n::Text("Phase"), false, 84, false, i18n::Text("Phase in which the block was allocated")},
+      {i18n::Text("Age"), true, 96, false, i18n::Text("For a group: the age of its oldest block")},
+      {i18n::Text("Call site"), false, 240}};
 }
 
 LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,
@@ -105,7 +108,7 @@ LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,
     Group& group = groups_[group_of[i]];
     group.requested += a.bytes[id];
     group.oldest_ns = std::max(group.oldest_ns, AgeOf(blocks_[i].id));
-    if (group.count++ == 0) group.largest = blocks_[i].id;  // the set is in order of size
+    if (group.count++ == 0) group.largest = blocks_[i].id;  // the set is sorted by size
     if (by_ == GroupBy::kCategory) group.category = blocks_[i].category;
   }
   Sort(question, std::move(group_of));
@@ -115,7 +118,8 @@ int64_t LiveRows::AgeOf(trace::AllocationId id) const {
   return std::max<int64_t>(set_->context.time_ns - trace_->allocations.begin_ns[id.value], 0);
 }
 
-// Groups and, in each, its blocks; equal ones as they were: most bytes first.
+// Sorts the groups and the blocks in each. The sort is stable, so equal keys keep the largest
+// first.
 void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of) {
   const trace::AllocationTable& a = trace_->allocations;
   const auto sorted = [&](size_t n, const auto& less) {
@@ -143,13 +147,13 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kCategory:
       case LiveColumn::kPhase:
       case LiveColumn::kSite:
-        break;  // a group has none
+        break;  // groups do not have this column
     }
     return false;
   });
   std::vector<uint32_t> place(groups.size());
   for (uint32_t i = 0; i < groups.size(); ++i) place[groups[i]] = i;
-  // Names are made once for each block.
+  // Each name is built only once.
   std::vector<std::string> names;
   if (question.column == LiveColumn::kName || question.column == LiveColumn::kSite) {
     names.reserve(blocks_.size());
@@ -175,7 +179,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kSite:
         return names[i] < names[j];
       case LiveColumn::kBlocks:
-        break;  // each is one
+        break;  // the same for all blocks
     }
     return false;
   });

@@ -1,11 +1,11 @@
-// What is live at one moment as rows: groups, largest first, and the blocks in each. Without Qt.
+// The live set at one moment as rows: groups, largest first, and the blocks in each. Without Qt.
 //
 //   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
 //   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});
 //   rows.groups()[0].bytes;        // all groups together: rows.bytes()
 //   rows.GroupRow(0).cells;
 //
-// Immutable; thread-safe. Linear in what is live, and sorted: made beside the UI thread.
+// Immutable; thread-safe. Built on a pool thread: sorts the live set.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ enum class LiveColumn : uint8_t {
 };
 
 struct LiveQuestion {
-  std::optional<analysis::GroupBy> by = {};  // none: blocks, without groups
+  std::optional<analysis::GroupBy> by = {};  // nullopt: blocks without groups
   query::Filter filter = {};
-  LiveColumn column = LiveColumn::kBytes;  // to sort by
+  LiveColumn column = LiveColumn::kBytes;  // sort key
   bool descending = true;
 };
 
@@ -46,19 +46,20 @@ class LiveRows {
   struct Group {
     std::string name;
     uint64_t bytes = 0, requested = 0;
-    int64_t oldest_ns = 0;          // age of the oldest
-    uint32_t first = 0, count = 0;  // of blocks()
+    int64_t oldest_ns = 0;          // age of the oldest block
+    uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    std::optional<trace::Category> category = {};  // that all of them have, where that is known
+    // Set if all blocks of the group are known to have the same one.
+    std::optional<trace::Category> category = {};
   };
 
   LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,
            const LiveQuestion& question);
 
-  // In the question's order; blocks one group after the other.
+  // Sorted as the question requests; the blocks of a group are contiguous.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
-  uint64_t bytes() const { return bytes_; }  // of what the filter leaves
+  uint64_t bytes() const { return bytes_; }  // of the rows that match the filter
   uint64_t requested() const { return requested_; }
   const analysis::LiveSet& set() const { return *set_; }
   const std::shared_ptr<const analysis::LiveSet>& shared_set() const { return set_; }

@@ -38,13 +38,13 @@ QString BytesText(uint64_t bytes) {
 LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
-  show_progress_ = false;  // milliseconds
+  show_progress_ = false;  // takes milliseconds
   bar_ = new FindBar("liveFilter", tr("Filter: relu, or size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("liveBy"));
   by_->setMinimumContentsLength(13);
-  by_->setToolTip(tr("Group what is live by"));
+  by_->setToolTip(tr("Group the live blocks"));
   const std::array<std::pair<GroupBy, QString>, 9> ways = {
       {{GroupBy::kCategory, tr("by category")},
        {GroupBy::kModule, tr("by module")},
@@ -60,7 +60,8 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   bar_->line()->insertWidget(0, by_);
   as_ = MakeComboBox();
   as_->setObjectName(QStringLiteral("liveAs"));
-  as_->setToolTip(tr("The same blocks as a table, by call stack, or as areas"));
+  as_->setToolTip(
+      tr("Show the blocks as a table, as a flame graph by call stack, or as a treemap"));
   for (const QString& text : {tr("Table"), tr("Flame graph"), tr("Treemap")}) as_->addItem(text);
   as_->setMinimumContentsLength(10);
   bar_->line()->insertWidget(1, as_);
@@ -79,7 +80,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   chart_ = new LiveChart;
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
-  auto* inset = new QWidget;  // in line with the head, as the table's text is
+  auto* inset = new QWidget;  // aligns the chart with the head, like the table's text
   auto* line = new QHBoxLayout(inset);
   line->setContentsMargins(11, 0, 11, 0);
   line->addWidget(chart_);
@@ -113,7 +114,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   const auto chosen = [this](const QModelIndex& now) {
     if (!selecting_ && now.isValid()) RowChosen(now.row());
   };
-  // Again, too, after it was taken away in the timeline.
+  // A click on the current row selects its blocks again if the timeline has cleared them.
   connect(view_, &QAbstractItemView::clicked, this, chosen);
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
   connect(view_, &QAbstractItemView::doubleClicked, this,
@@ -136,9 +137,9 @@ void LiveSetPage::Refresh(int changes) {
 
 void LiveSetPage::AskAgain() {
   if (context_.digest == nullptr || context_.trace()->events.size() == 0) return;
-  if (!isVisible()) return changed(kMoment);  // when it is looked at
+  if (!isVisible()) return changed(kMoment);  // deferred until the page is shown
   question_.by = By();
-  // Sorted or filtered otherwise, it is the same set.
+  // A new sort order or filter does not change the live set.
   std::shared_ptr<const analysis::LiveSet> known;
   const trace::EventIndex event = context_.moment();
   if (model_->rows() != nullptr && shown_of_ == context_.digest &&
@@ -162,7 +163,7 @@ void LiveSetPage::AskAgain() {
 
 void LiveSetPage::Show(const Answer& answer) {
   const auto& [digest, rows, by, as, tree] = answer;
-  // Where the row that is looked at goes.
+  // Selects the row of the same group again.
   const int current = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   const bool was_group = model_->isGroup(current);
   const std::string group =
@@ -207,8 +208,8 @@ void LiveSetPage::ShowSelected() {
   const int row = context_.selection.valid() ? model_->rowOf(context_.selection) : -1;
   if (row < 0) return;
   const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
-  // A group that is chosen shows its largest block in the timeline: it stays the one that is
-  // chosen.
+  // A selected group shows its largest block in the timeline. That selection must not move from the
+  // group to the block.
   if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
     return;
   selecting_ = true;

@@ -1,6 +1,6 @@
-// What is live at the cursor (else at the peak): one table by category, module, op, call site,
-// file, phase, size class, age or annotation, or block by block; filtered as the search is.
-// The same rows as a flame graph by stack, or as a treemap of the groups.
+// The memory that is live at the cursor or the peak: a table by category, module, op, call site,
+// file, phase, size class, age or annotation, or block by block, with the filter of the search. The
+// same rows are also shown as a flame graph by stack or as a treemap of the groups.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ class LiveSetPage : public ExplainPage {
     std::shared_ptr<const LiveRows> rows;
     std::optional<analysis::GroupBy> by;
     As as = As::kTable;
-    std::shared_ptr<const LiveTree> tree;  // of a chart
+    std::shared_ptr<const LiveTree> tree;  // of a flame graph or treemap
   };
   void Show(const Answer& answer);
   void ShowSelected();
@@ -50,7 +50,7 @@ class LiveSetPage : public ExplainPage {
   void Step(int direction);
 
   LiveQuestion question_;
-  bool selecting_ = false;  // by the page, not by a hand
+  bool selecting_ = false;  // the page changes the selection, not the user
   std::shared_ptr<const Digest> shown_of_;
   QComboBox* by_ = nullptr;
   QComboBox* as_ = nullptr;

@@ -15,11 +15,11 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr size_t kDeepest = 64;     // frames of one stack; what is deeper counts in the last
-constexpr float kLeastSide = 1;     // pixels: what is smaller is left out
-constexpr float kLeastInside = 24;  // of a treemap's box that shows what is in it
+constexpr size_t kDeepest = 64;     // maximum frames of a stack; deeper ones count in the last
+constexpr float kLeastSide = 1;     // minimum size of a box in pixels
+constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children
 
-// A tree from one path of names for each block.
+// Builds a tree from one path of names for each block.
 class TreeMaker {
  public:
   explicit TreeMaker(const LiveRows& rows) : rows_(rows) {
@@ -38,7 +38,7 @@ class TreeMaker {
     }
     return at->second;
   }
-  // A node of its own for each block.
+  // A new node for a single block.
   uint32_t Leaf(uint32_t parent) {
     const auto node = static_cast<uint32_t>(tree_.nodes.size());
     tree_.nodes.push_back({.parent = parent, .depth = tree_.nodes[parent].depth + 1});
@@ -79,7 +79,7 @@ class TreeMaker {
     }
   }
 
-  // Those of a node lie together: first its own, then its children's.
+  // Orders the blocks so that those of a node are contiguous: first its own, then its children's.
   void OrderBlocks() {
     std::vector<uint32_t> own(tree_.nodes.size());
     for (const auto& [node, block] : node_of_) ++own[node];
@@ -101,7 +101,7 @@ class TreeMaker {
   const LiveRows& rows_;
   LiveTree tree_;
   std::unordered_map<std::string, uint32_t> numbers_;
-  std::unordered_map<uint64_t, uint32_t> children_;  // by parent and name
+  std::unordered_map<uint64_t, uint32_t> children_;  // key: parent and name
   std::vector<std::pair<uint32_t, uint32_t>> node_of_;
 };
 
@@ -117,7 +117,7 @@ LiveTree StackTree(const LiveRows& rows) {
   const trace::AllocationTable& a = trace.allocations;
   const analysis::SiteNames names(trace);
   TreeMaker maker(rows);
-  std::unordered_map<uint32_t, uint32_t> of_stack;  // the node of a stack that was seen
+  std::unordered_map<uint32_t, uint32_t> of_stack;  // nodes of the stacks seen so far
   for (uint32_t i = 0; i < rows.blocks().size(); ++i) {
     const uint32_t id = rows.blocks()[i].id.value;
     const trace::StackId stack = trace.events.StackOf(a.alloc_event[id]);
@@ -174,7 +174,7 @@ void Flame(const LiveTree& tree, uint32_t node, float x, float y, float width, f
     const auto part = static_cast<float>(static_cast<double>(width) *
                                          static_cast<double>(tree.nodes[child].bytes) /
                                          static_cast<double>(of.bytes));
-    if (part < kLeastSide) break;  // so are all that follow
+    if (part < kLeastSide) break;  // the children that follow are even smaller
     Flame(tree, child, x, y + kFlameRow, part, height, boxes);
     x += part;
   }
@@ -184,7 +184,7 @@ struct Area {
   double x, y, w, h;
 };
 
-// The worst of height over width, or the other way round, in a row of these bytes along `side`.
+// The worst aspect ratio in a row of boxes with these byte counts along `side`.
 double Worst(double sum, double least, double most, double side, double scale) {
   const double s = sum * scale, side2 = side * side;
   return std::max(side2 * most * scale / (s * s), s * s / (side2 * least * scale));
@@ -200,7 +200,7 @@ void Place(const LiveTree& tree, uint32_t node, const Area& at, std::vector<Char
   Squarify(tree, node, {at.x + 1, at.y + kTreemapHead, at.w - 2, at.h - kTreemapHead - 1}, boxes);
 }
 
-// One row or column after the other along the shorter side, each as long as its boxes get squarer.
+// Fills rows or columns along the shorter side; adds boxes to one while they become squarer.
 void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartBox>* boxes) {
   const std::vector<uint32_t>& children = tree.nodes[node].children;
   auto left = static_cast<double>(tree.nodes[node].bytes);
@@ -220,7 +220,7 @@ void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartB
     }
     if (end == begin) return;
     const double depth = sum * scale / side;
-    if (depth * side < 1) return;  // less than a pixel is left for all that follow
+    if (depth * side < 1) return;  // less than a pixel is left for the remaining boxes
     double at = area.w >= area.h ? area.y : area.x;
     for (size_t i = begin; i < end; ++i) {
       const double length = static_cast<double>(tree.nodes[children[i]].bytes) * scale / depth;

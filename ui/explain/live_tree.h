@@ -1,11 +1,12 @@
-// What is live at one moment as a tree of bytes, and where its nodes stand in a flame graph or a
+// The live set at one moment as a tree of bytes, and the layout of its nodes in a flame graph or a
 // treemap. Without Qt.
 //
 //   const LiveTree tree = StackTree(rows);             // or GroupTree(rows)
 //   for (const ChartBox& box : FlameLayout(tree, 0, 800, 300)) ...
 //
-// Of the rows of a table (live_rows.h): the tree's bytes are theirs. Immutable; thread-safe. Made
-// beside the UI thread; a layout takes as long as it has boxes, which are at least a pixel wide.
+// The tree covers the rows of a table (live_rows.h) and has the same total bytes. Immutable;
+// thread-safe. Built on a pool thread. A layout takes time in proportion to its boxes, which are at
+// least a pixel wide.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ namespace vramscope::ui {
 
 struct LiveTree {
   struct Node {
-    std::string name;  // empty: of the block, ShortName()
+    std::string name;  // empty for a block: use ShortName()
     uint64_t bytes = 0;
-    uint32_t parent = 0;  // of the root: itself
+    uint32_t parent = 0;  // the root is its own parent
     uint32_t depth = 0;
-    uint32_t first = 0, count = 0;                         // of `blocks`: those in it
-    std::vector<uint32_t> children = {};                   // most bytes first
+    uint32_t first = 0, count = 0;                         // range of its blocks in `blocks`
+    std::vector<uint32_t> children = {};                   // largest first
     trace::Category category = trace::Category::kUnknown;  // of most of its bytes
   };
   std::vector<Node> nodes;                  // the root first, parents before children
@@ -32,10 +33,10 @@ struct LiveTree {
   bool empty() const { return nodes.empty() || nodes[0].bytes == 0; }
 };
 
-// By the program's frames, the outermost first; of a trace without stacks by the modules that a
-// module's name is made of, and the op.
+// By the program's frames, the outermost first. In a trace without stacks, by the parts of the
+// module's name and the op.
 LiveTree StackTree(const LiveRows& rows);
-// By the table's groups, and in each its blocks.
+// By the groups of the table, with the blocks of each group below it.
 LiveTree GroupTree(const LiveRows& rows);
 
 struct ChartBox {
@@ -45,10 +46,10 @@ struct ChartBox {
 };
 inline constexpr float kFlameRow = 20, kTreemapHead = 17;  // pixels
 
-// The node `root` over the whole width and what is in it below; what has no pixel is left out.
+// `root` over the whole width with its descendants below. Boxes narrower than a pixel are left out.
 std::vector<ChartBox> FlameLayout(const LiveTree& tree, uint32_t root, float width, float height);
-// Squarified (Bruls, Huizing and van Wijk 2000): a node's area is its share of the bytes; one with
-// children has a head with its name. Parents come before what is in them.
+// Squarified (Bruls, Huizing and van Wijk 2000): the area of a node is its share of the bytes, and
+// a node with children has a head with its name. Parents come before their children.
 std::vector<ChartBox> TreemapLayout(const LiveTree& tree, uint32_t root, float width, float height);
 
 }  // namespace vramscope::ui

@@ -49,11 +49,12 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
-  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);  // lines keep theirs
+  // Keeps the lines from being squeezed.
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
-  // More facts than a low page has lines.
+  // A low page has less room than the facts need.
   auto* scrolled = new QScrollArea;
   scrolled->setObjectName(QStringLiteral("oomFacts"));
   scrolled->setWidget(side);
@@ -74,7 +75,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   tabs->addTab(ways_view_, tr("What would avoid it"));
   sites_ = new TableModel(this);
   sites_view_ = MakeTable(sites_, "oomSitesTable");
-  tabs->addTab(sites_view_, tr("What held the memory"));
+  tabs->addTab(sites_view_, tr("What used the memory"));
   split->addWidget(tabs);
   split->setSizes({kFactsWidth, 3 * kFactsWidth});
   split->setStretchFactor(1, 1);
@@ -125,7 +126,7 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
   which_->setVisible(shown_.events.size() > 1);
   if (shown_.events.empty()) {
     QString text = QString::fromStdString(shown_.headline);
-    // The headline says it where the file knows the device's memory.
+    // Otherwise the headline contains it.
     if (shown_.device_memory == 0)
       text += tr(" At most %1 were reserved; the file does not state the device's memory.")
                   .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));
@@ -149,7 +150,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: without the replayed results."));
+  Head(tr("Cancelled: the replayed results are missing."));
   Compute(false);
 }
 

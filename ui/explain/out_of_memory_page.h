@@ -1,4 +1,5 @@
-// Out of memory: what was asked, what was there, what held it, and what would have let it pass.
+// Out of memory: the requested size, the memory that was free, the blocks that used the rest, and
+// changes that would have let the allocation succeed.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -32,7 +33,7 @@ class OutOfMemoryPageView : public ExplainPage {
 
   QComboBox* which_ = nullptr;
   QToolButton* go_ = nullptr;
-  QWidget* body_ = nullptr;  // all but the head; only where something ran out
+  QWidget* body_ = nullptr;  // everything but the head; hidden if nothing ran out of memory
   QWidget* facts_box_ = nullptr;
   QGridLayout* facts_ = nullptr;
   TableModel* ways_ = nullptr;

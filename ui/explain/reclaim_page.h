@@ -1,4 +1,4 @@
-// What is reserved but unused, and what would give it back: every remedy is replayed.
+// Reserved but unused memory, and remedies that would release it. Every remedy is replayed.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -24,7 +24,7 @@ class ReclaimPage : public ExplainPage {
   void Cancelled() override;
 
  private:
-  // Of a selected range: where in it most is reserved and least of that used.
+  // The event of the selected range with the most unused reserved memory.
   std::optional<trace::EventIndex> MostUnusedOfRange() const;
   void Compute(std::optional<trace::EventIndex> at);
   void Show(const std::shared_ptr<const Digest>& digest,

@@ -17,8 +17,8 @@ namespace {
 
 using explain::SegmentView;
 
-constexpr float kRow = 13, kRowGap = 3;  // height of a row, and between rows
-constexpr float kGap = 3;                // between segments of one row
+constexpr float kRow = 13, kRowGap = 3;  // height of a row, and the gap between rows
+constexpr float kGap = 3;                // gap between segments of one row
 constexpr float kTitle = 20;
 constexpr float kMinSegment = 3;
 constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes a row
@@ -30,7 +30,7 @@ auto PoolOf(const SegmentView& s) {
   return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
 }
 
-// In double: the sizes of a damaged or hostile file may add up to more than 64 bits hold.
+// A double, because the sizes of a damaged or hostile file may overflow 64 bits.
 double SpanOf(const SegmentView& s) {
   double bytes = 0;
   for (const SegmentView::Piece& p : s.pieces) bytes += static_cast<double>(p.bytes);
@@ -42,7 +42,7 @@ double SpanOf(const SegmentView& s) {
 SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float height,
                        uint64_t bytes_per_row, std::vector<explain::PoolOwner> owners)
     : segments_(std::move(segments)), owners_(std::move(owners)) {
-  // The large pool first; within a pool the largest segments first, as they are named.
+  // The large pool comes first. Within a pool, the largest segments come first.
   std::stable_sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) {
     if (PoolOf(a) != PoolOf(b)) return PoolOf(a) < PoolOf(b);
     return SpanOf(a) > SpanOf(b);
@@ -50,14 +50,14 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   if (segments_.empty() || width < 8) return;
   double total = 0;
   for (const SegmentView& s : segments_) total += SpanOf(s);
-  // However large the segments: no more rows than can be scrolled through.
+  // Limits the number of rows of very large segments, so that the map can be scrolled.
   const double finest = std::clamp(total / kMostRows, static_cast<double>(kFinest), kCoarsest);
   if (bytes_per_row > 0) {
     bytes_per_row_ = std::max(bytes_per_row, static_cast<uint64_t>(finest));
     Place(width, true);
     return;
   }
-  // The least bytes a row with which all fits.
+  // Searches for the fewest bytes a row at which all segments fit.
   double low = std::log2(finest);
   double high = std::log2(std::min(std::max(total * 2, finest * 4), kCoarsest));
   for (int i = 0; i < kSteps && high - low > 0.01; ++i) {
@@ -90,14 +90,14 @@ std::string SegmentMap::TitleOf(std::span<const SegmentView> group) const {
   return text;
 }
 
-// `draw`: the pieces, too; else only the height.
+// Without `draw`, computes only the height.
 void SegmentMap::Place(float width, bool draw) {
   pieces_.clear();
   outlines_.clear();
   titles_.clear();
   const double per_byte = width / static_cast<double>(bytes_per_row_);
   float y = 0, x = 0;
-  bool open = false;  // the row has something
+  bool open = false;  // the current row is not empty
   const auto next_row = [&] {
     if (open) y += kRow + kRowGap;
     x = 0;
@@ -156,7 +156,7 @@ std::optional<SegmentMap::Hit> SegmentMap::At(double x, double y) const {
   auto row = std::partition_point(pieces_.begin(), pieces_.end(),
                                   [&](const Piece& p) { return p.rect.bottom() <= y; });
   std::optional<Hit> nearest;
-  double best = 2;  // pixels: thin blocks can be caught
+  double best = 2;  // pixels of tolerance, so that thin blocks can be hit
   for (; row != pieces_.end() && row->rect.y <= y; ++row) {
     if (row->rect.Contains(x, y)) return Hit{row->segment, row->piece};
     const double away = x < row->rect.x ? row->rect.x - x : x - row->rect.right();

@@ -1,5 +1,6 @@
-// Where segments and their blocks stand in the segment map: all at one scale, in rows; small
-// segments side by side, large ones over several rows. Pools and streams stand apart. Without Qt.
+// The layout of segments and their blocks in the segment map. All have the same scale and are
+// placed in rows: small segments side by side, large ones over several rows. Pools and streams are
+// separate. Without Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);
@@ -24,10 +25,10 @@ class SegmentMap {
   using Rect = timeline::Rect;
   struct Piece {
     Rect rect;
-    uint32_t segment = 0;  // row of segments()
-    uint32_t piece = 0;    // of its pieces
+    uint32_t segment = 0;  // index in segments()
+    uint32_t piece = 0;    // index in its pieces
   };
-  struct Outline {  // of a segment, one a row that it reaches over
+  struct Outline {  // of a segment; one for each row that it covers
     Rect rect;
     uint32_t segment = 0;
     bool begins = false, ends = false;
@@ -41,8 +42,8 @@ class SegmentMap {
   };
 
   SegmentMap() = default;
-  // `bytes_per_row`: 0: so that all fits into the height, as far as rows stay readable.
-  // `owners`: whom private pools are for, in their titles.
+  // `bytes_per_row` 0: chosen so that everything fits the height, as long as rows stay readable.
+  // `owners`: names for the titles of private pools.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
              uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 
@@ -50,10 +51,10 @@ class SegmentMap {
   const std::vector<Piece>& pieces() const { return pieces_; }
   const std::vector<Outline>& outlines() const { return outlines_; }
   const std::vector<Title>& titles() const { return titles_; }
-  float height() const { return height_; }  // of the whole; may be more than the view's
+  float height() const { return height_; }  // total height; may be more than the view's
   uint64_t bytes_per_row() const { return bytes_per_row_; }
   std::optional<Hit> At(double x, double y) const;
-  // The pieces of an allocation, where it is there.
+  // The rectangles of an allocation; empty if it is not in the map.
   std::vector<Rect> RectsOf(trace::AllocationId allocation) const;
 
  private:
@@ -61,7 +62,7 @@ class SegmentMap {
   std::string TitleOf(std::span<const explain::SegmentView> group) const;
   std::vector<explain::SegmentView> segments_;
   std::vector<explain::PoolOwner> owners_;
-  std::vector<Piece> pieces_;  // from the top, then from the left
+  std::vector<Piece> pieces_;  // sorted from top to bottom, then from left to right
   std::vector<Outline> outlines_;
   std::vector<Title> titles_;
   float height_ = 0;

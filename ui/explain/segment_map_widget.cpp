@@ -20,7 +20,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr double kZoom = 1.25;
-constexpr double kHatch = 4;  // pixels between the lines
+constexpr double kHatch = 4;  // distance of the hatching's lines in pixels
 
 using Use = explain::SegmentView::Use;
 
@@ -100,8 +100,8 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   const QColor cached = ToQColor(theme_.cached);
   const QColor hatch =
       ToQColor(timeline::Mix(theme_.cached, theme_.line, theme_.dark ? 0.9 : 0.85));
-  // Free memory: the segment's ground with diagonals that stand still over all of them. A tile, not
-  // lines: there are thousands.
+  // Free memory: the segment's colour with diagonal hatching, which is aligned over all segments. A
+  // tile image is used because there are thousands of pieces.
   const double scale = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(kHatch * scale));
   QImage tile(side, side, QImage::Format_RGB32);
@@ -122,7 +122,7 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
       painter.fillRect(box, ToQColor(theme_.ground));
       continue;
     }
-    // Neighbours are told apart by a hair, once they are wide enough to lose it.
+    // A gap of one pixel separates neighbours that are wide enough.
     if (box.width() >= 4) box.setRight(box.right() - 1);
     if (box.width() < 0.7) box.setWidth(0.7);
     QColor color = ColorOf(piece);
@@ -172,7 +172,7 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
       lines << tr("free: %1").arg(Bytes(piece.bytes));
       break;
     case Use::kUnmapped:
-      lines << tr("addresses without memory: %1").arg(Bytes(piece.bytes));
+      lines << tr("unmapped addresses: %1").arg(Bytes(piece.bytes));
       break;
     case Use::kLive:
     case Use::kPending: {
@@ -183,9 +183,9 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
           id < category_.size() ? category_[id] : trace::Category::kUnknown;
       lines << tr("%1, %2").arg(ToQString(i18n::Text(trace::Name(category))), Bytes(piece.bytes));
       if (piece.use == Use::kPending)
-        lines << tr("freed by the program; another stream is not done with it yet");
+        lines << tr("freed by the program, but still in use by another stream");
       const int64_t age = trace_->allocations.end_ns[id] - trace_->allocations.begin_ns[id];
-      lines << tr("lives %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
+      lines << tr("lifetime: %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
       break;
     }
   }
@@ -246,7 +246,7 @@ void SegmentMapWidget::wheelEvent(QWheelEvent* event) {
   const double before = std::max(1.0, static_cast<double>(map_.height()));
   zoom_ = now >= static_cast<double>(all) ? 0 : static_cast<uint64_t>(now);
   Layout();
-  // What is under the mouse stays near it.
+  // Zooming keeps the position under the mouse.
   verticalScrollBar()->setValue(
       static_cast<int>(at / before * map_.height() - event->position().y()));
   event->accept();

@@ -1,5 +1,5 @@
-// The picture of a SegmentMap: blocks in the colour of their category, free memory hatched; hover
-// says what, how much and whose, a click selects.
+// Draws a SegmentMap: blocks in the colour of their category, free memory hatched. A tool tip shows
+// category, size and call site; a click selects.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -18,7 +18,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit SegmentMapWidget(QWidget* parent = nullptr);
-  // `category`: at that moment, by allocation id.
+  // `category`: at the shown event, indexed by allocation id.
   void setSegments(std::shared_ptr<const trace::Trace> trace,
                    std::vector<explain::SegmentView> segments,
                    std::vector<trace::Category> category,
@@ -26,7 +26,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   void setTheme(const timeline::Theme& theme);
   void setSelection(trace::AllocationId id);
   const SegmentMap& map() const { return map_; }
-  // What hovering a point says; empty: nothing is there.
+  // The tool tip at a point; empty: nothing is there.
   QString textAt(const QPoint& at) const;
 
  Q_SIGNALS:
@@ -51,7 +51,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   std::vector<explain::SegmentView> segments_;
   std::vector<trace::Category> category_;
   SegmentMap map_;
-  uint64_t zoom_ = 0;  // bytes a row; 0: all fits
+  uint64_t zoom_ = 0;  // bytes a row; 0: everything fits
   trace::AllocationId selection_;
   std::optional<SegmentMap::Hit> hover_;
 };

@@ -1,4 +1,4 @@
-// What sites are grouped by beside the call stack.
+// Groupings of allocations other than by call stack.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,12 +15,12 @@ namespace {
 using trace::StringId;
 using trace::Trace;
 
-// The innermost annotation at the birth of each allocation, whatever its thread.
+// The innermost annotation that was open when each allocation was made, on any thread.
 std::vector<StringId> AnnotationsOf(const Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<StringId> out(a.size());
-  // Slices are in the order of their begin: those that are open at a birth, the last on top.
+  // Slices are sorted by their begin; `open` holds the open ones, the innermost last.
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (uint32_t i = 0; i < a.size(); ++i) {

@@ -34,7 +34,7 @@ struct StatePage::Found {
 StatePage::StatePage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("statePage"));
-  show_progress_ = false;  // milliseconds
+  show_progress_ = false;  // takes milliseconds
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(false);
   split->setHandleWidth(9);
@@ -120,13 +120,13 @@ void StatePage::Show(const Found& found) {
   }
   ClearLayout(facts_);
   if (figures) {
-    Head(tr("Allocator statistics only: %1 of them, no blocks or segments.")
+    Head(tr("Only %1 allocator statistics, no blocks or segments.")
              .arg(trace.info.statistics.size()));
     return;
   }
   int at = 0;
   for (const Fact& fact : StateFacts(found.state)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the figures keep their room
+    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
     label->setFullText(QString::fromStdString(fact.label));
     facts_->addWidget(label, at / 2, at % 2 * 2);
     facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,

@@ -1,6 +1,7 @@
-// What a file says that is a state and no run: its segments, who holds what (by call site, category
-// and pool, private pools with their owners), and what empty_cache() would give back. Of a run: the
-// same at the cursor or the peak. A file of figures alone (torch.cuda.memory_stats()): those.
+// The page of a snapshot without history: its segments, the blocks by call site, category and pool
+// (private pools with their owners), and the memory that empty_cache() would release. For a run, it
+// shows the same at the cursor or the peak. For a file that contains only
+// torch.cuda.memory_stats(), it shows these figures.
 #pragma once
 
 #include <optional>
@@ -37,7 +38,7 @@ class StatePage : public ExplainPage {
   QWidget* side_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  // By call site, category, pool; the largest blocks; figures of memory_stats().
+  // By call site, category and pool; the largest blocks; the figures of memory_stats().
   static constexpr int kTables = 5;
   TableModel* tables_[kTables] = {};
   TableView* views_[kTables] = {};

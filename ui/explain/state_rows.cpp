@@ -29,7 +29,7 @@ Table Groups(std::string title, const std::vector<analysis::Group>& groups) {
   return table;
 }
 
-// memory_stats() mixes bytes and counts; what a figure counts is part of its name.
+// memory_stats() mixes bytes and counts; the name of a figure tells which it is.
 bool CountsBytes(std::string_view name) { return name.find("bytes") != std::string_view::npos; }
 
 }  // namespace
@@ -37,19 +37,20 @@ bool CountsBytes(std::string_view name) { return name.find("bytes") != std::stri
 std::vector<Fact> StateFacts(const MemoryState& state) {
   const Fragmentation& f = state.fragmentation;
   const auto bytes = [](uint64_t b) { return b == 0 ? std::string("0") : FormatBytes(b); };
-  // Of a file that is cut before its segments a 0 would be a figure that nobody measured.
+  // If the file is truncated before its segments, reserved memory is unknown, not 0.
   if (!f.reserved_known())
     return {{i18n::Text("allocated"), bytes(f.allocated)},
             {i18n::Text("reserved"), i18n::Text("unknown")},
             {i18n::Text("segments"), i18n::Text("unknown")}};
-  std::vector<Fact> facts = {{i18n::Text("allocated"), bytes(f.allocated)},
-                             {i18n::Text("reserved"), bytes(f.reserved)},
-                             {i18n::Text("segments"), timeline::FormatCount(f.segments)},
-                             {i18n::Text("in holes"), bytes(f.holes)},
-                             {i18n::Text("cached"), bytes(f.cached)},
-                             {i18n::Text("empty_cache() gives"), bytes(state.empty_cache_gives)}};
-  if (f.pending > 0) facts.push_back({i18n::Text("waits for a stream"), bytes(f.pending)});
-  if (f.outside > 0) facts.push_back({i18n::Text("in no segment"), bytes(f.outside)});
+  std::vector<Fact> facts = {
+      {i18n::Text("allocated"), bytes(f.allocated)},
+      {i18n::Text("reserved"), bytes(f.reserved)},
+      {i18n::Text("segments"), timeline::FormatCount(f.segments)},
+      {i18n::Text("in holes"), bytes(f.holes)},
+      {i18n::Text("cached"), bytes(f.cached)},
+      {i18n::Text("empty_cache() releases"), bytes(state.empty_cache_gives)}};
+  if (f.pending > 0) facts.push_back({i18n::Text("in use by another stream"), bytes(f.pending)});
+  if (f.outside > 0) facts.push_back({i18n::Text("outside segments"), bytes(f.outside)});
   return facts;
 }
 
@@ -78,9 +79,8 @@ Table StatePoolsTable(const MemoryState& state) {
       {i18n::Text("Pool"), false, 300},
       {i18n::Text("Reserved"), true, 100},
       {i18n::Text("Live"), true, 100},
-      {i18n::Text("Holes"), true, 90, false,
-       i18n::Text("free, between live blocks of the same segment")},
-      {i18n::Text("Cached"), true, 90, false, i18n::Text("in segments that are wholly free")},
+      {i18n::Text("Holes"), true, 90, false, i18n::Text("free, in segments with live blocks")},
+      {i18n::Text("Cached"), true, 90, false, i18n::Text("in completely free segments")},
       {i18n::Text("Segments"), true, 80}};
   for (const Fragmentation::PoolUse& p : state.fragmentation.pools) {
     Row row;
@@ -88,7 +88,7 @@ Table StatePoolsTable(const MemoryState& state) {
     for (const explain::PoolOwner& owner : state.fragmentation.owners)
       if (p.mempool != 0 && owner.mempool == p.mempool && owner.device == p.device &&
           !owner.site.name.empty())
-        name.exact += i18n::Format("\nmost of it asked for by {}", owner.site.name);
+        name.exact += i18n::Format("\nmost of it allocated by {}", owner.site.name);
     row.cells = {std::move(name),    BytesCell(p.reserved), BytesCell(p.live),
                  BytesCell(p.holes), BytesCell(p.cached),   CountCell(p.segments)};
     table.rows.push_back(std::move(row));

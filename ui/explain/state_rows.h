@@ -1,4 +1,4 @@
-// What the page of a state says, as tables and facts. Without Qt.
+// The contents of the page of a snapshot, as tables and facts. Without Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -14,11 +14,12 @@ namespace vramscope::ui {
 std::vector<Fact> StateFacts(const explain::MemoryState& state);
 Table StateSitesTable(const explain::MemoryState& state);
 Table StateCategoriesTable(const analysis::LiveSet& live);
-// A pool a row; a private one is called after its owner, its site is in the tool tip.
+// A row for each pool. A private pool has the name of its owner, whose call site is in the tool
+// tip.
 Table StatePoolsTable(const explain::MemoryState& state);
-// The largest blocks, at most `most`.
+// The largest blocks, at most `most` of them.
 Table StateBlocksTable(const trace::Trace& trace, const explain::MemoryState& state, size_t most);
-// TraceInfo::statistics.
+// The figures of TraceInfo::statistics.
 Table StatisticsTable(const trace::TraceInfo& info);
 
 }  // namespace vramscope::ui

@@ -44,7 +44,8 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
   order(tr("Most at once"), tr("By the most bytes live at once"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
-  view_->setTextElideMode(Qt::ElideMiddle);  // the operator is at the end
+  // Elided in the middle: a call site's name ends with its operator.
+  view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
 }
@@ -117,7 +118,8 @@ LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
   show_progress_ = false;
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "leaksTable");
-  view_->setTextElideMode(Qt::ElideMiddle);  // the operator is at the end
+  // Elided in the middle: a call site's name ends with its operator.
+  view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
 }

@@ -1,4 +1,4 @@
-// Call sites (who holds longest, who asks most often) and leaks over steps.
+// The pages of call sites (bytes held over time, number of allocations) and of leaks over steps.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -31,7 +31,7 @@ class CallSitesPage : public ExplainPage {
   TableView* view_ = nullptr;
   QLineEdit* filter_ = nullptr;
   Table all_;
-  QString of_;  // what is counted
+  QString of_;  // the counted part of the trace, in words
   SiteBy by_ = SiteBy::kCallSite;
   QComboBox* by_box_ = nullptr;
 };

@@ -21,10 +21,10 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kOffered = 4;  // settings as buttons
+constexpr int kOffered = 4;  // settings that are offered as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
-// Completes the setting that is being written: what follows the last comma.
+// Completes the setting that is being typed, which is the text after the last comma.
 class ConfCompleter : public QCompleter {
  public:
   explicit ConfCompleter(QLineEdit* edit) : QCompleter(edit), edit_(edit) {
@@ -50,7 +50,7 @@ class ConfCompleter : public QCompleter {
   QLineEdit* edit_;
 };
 
-// Buttons in a row; those that there is no room for are left out, none is cut.
+// Buttons in a row. Buttons that do not fit are hidden.
 class FittingRow : public QWidget {
  public:
   void add(QWidget* button) {
@@ -140,7 +140,7 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   if (isVisible()) Replay();
 }
 
-// In place of another value of the same key.
+// Replaces a setting with the same key.
 void WhatIfPage::AddSetting(const QString& setting) {
   const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
   QStringList parts;
@@ -160,7 +160,7 @@ void WhatIfPage::Check() {
   } else if (!conf->ignored.empty()) {
     QStringList names;
     for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
-    text = tr("Known, but without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
+    text = tr("Known settings without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
   }
   problem_->setText(text);
   problem_->setVisible(!text.isEmpty());
@@ -184,7 +184,7 @@ void WhatIfPage::Refresh(int changes) {
         tr("What would have been reserved under other settings? Recorded with %1. Type settings "
            "and press Enter to replay the same requests under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
-    // Another run under the same question: asked again.
+    // For another document, the same settings are replayed again.
     if (!conf_->text().isEmpty()) wanted_ = true;
   }
   if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
@@ -267,12 +267,13 @@ void WhatIfPage::Show(const Found& found) {
     text += tr(" It does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
-        tr(" The GPU's %1 for segments are inferred from the recording.")
+        tr(" The limit of %1 for segments is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
-  // How far the model can be trusted with this recording.
+  // Adds how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
-    text += tr(" Under the recorded settings the model places %1 of %2 blocks as recorded.")
+    text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "
+               "addresses.")
                 .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
                      QString::fromStdString(timeline::FormatCount(own.addresses_total)));
   Head(text);

@@ -1,5 +1,5 @@
-// The recording under other allocator settings: a line to write them, both reserved curves, and
-// what it comes to in calls, retries and out-of-memory errors.
+// The recording under other allocator settings: a line to type them in, both curves of reserved
+// memory, and the resulting calls, retries and out-of-memory errors.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class WhatIfPage : public ExplainPage {
   Q_OBJECT
  public:
   WhatIfPage(const ExplainContext* context, QWidget* parent = nullptr);
-  void setConf(const QString& alloc_conf);  // and replays it
+  void setConf(const QString& alloc_conf);  // also replays the recording
   QJsonObject dumpState() const override;
   CurvePlot* plot() const { return plot_; }
 
@@ -44,10 +44,10 @@ class WhatIfPage : public ExplainPage {
   CurvePlot* plot_ = nullptr;
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
-  // The model under the recorded settings, once it is known; of `base_of_`.
+  // The replay under the recorded settings of `base_of_`, once it is known.
   std::optional<replay::Baseline> base_;
   std::weak_ptr<const Digest> base_of_;
-  bool wanted_ = false;  // settings were asked for before the page was in sight
+  bool wanted_ = false;  // a replay was requested before the page was visible
 };
 
 }  // namespace vramscope::ui

@@ -12,7 +12,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The error; OK: the file is there, or is not needed.
+// Writes the file, or removes it if there are no notes.
 absl::Status WriteNotes(const QString& path, const std::string& content, const NoteList& notes) {
   if (notes.empty()) {
     if (QFile::remove(path) || !QFile::exists(path)) return absl::OkStatus();
@@ -36,7 +36,7 @@ absl::Status WriteNotes(const QString& path, const std::string& content, const N
 absl::StatusOr<NoteList> ReadNotes(const QString& path, const std::string& content,
                                    const trace::Trace& trace) {
   if (!QFile::exists(path)) return NoteList();
-  // A pipe or a device that was put there would be waited for.
+  // Reading a pipe or a device could block.
   if (!QFileInfo(path).isFile())
     return absl::InvalidArgumentError(i18n::Text("it is not a regular file"));
   QFile file(path);

@@ -1,11 +1,12 @@
-// The notes of what is shown, in a side file of their own by the run's content: read when a run is
-// shown, written atomically after every change. Both beside the UI thread.
+// The notes of the document, in a side file that is named after a hash of the run's events. The
+// file is read when the run is shown and written atomically after every change. Both happen on a
+// pool thread.
 //
 //   store->show(trace);                      // changed() when its notes are here
 //   store->set(store->content(), notes);     // changed(), and on disk soon
 //
-// A side file that is refused is left as it is, and the run takes no notes until it is gone.
-// UI thread only.
+// A side file that is invalid is left unchanged, and the run accepts no notes until the file is
+// removed. UI thread only.
 #pragma once
 
 #include <QObject>
@@ -19,29 +20,29 @@
 
 namespace vramscope::ui {
 
-// SHA-256 of the events, in hex: the same for a run, its saved trace and a copy of that. Linear in
-// the events.
+// SHA-256 of the events, in hex. It is the same for a run, its saved trace and a copy of that file.
+// Linear in the number of events.
 std::string ContentHash(const trace::Trace& trace);
 
 class NoteStore : public QObject {
   Q_OBJECT
  public:
   explicit NoteStore(const QString& folder, QObject* parent = nullptr);
-  ~NoteStore() override;  // waits for what is being written
+  ~NoteStore() override;  // waits for pending writes
 
-  void show(std::shared_ptr<const trace::Trace> trace);  // null: nothing is
-  // Notes can be made: the file was read, and not refused.
+  void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
+  // Notes can be added: the file was read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
-  const std::string& content() const { return content_; }  // of what is shown; empty: not known yet
+  const std::string& content() const { return content_; }  // of the document; empty: not known yet
   const NoteList& notes() const { return notes_; }
-  const QString& error() const { return error_; }  // why there are none; empty: there can be
-  // Of any content that was shown before, not only of what is shown now.
+  const QString& error() const { return error_; }  // why there are no notes; empty: no error
+  // Accepts any content that was shown before, not only the current one.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
 
  Q_SIGNALS:
-  void changed();  // of what is shown
+  void changed();  // the notes of the document have changed
   void writeFailed(const QString& reason);
 
  private:
@@ -53,9 +54,9 @@ class NoteStore : public QObject {
   std::string content_;
   NoteList notes_;
   QString error_;
-  // What was read or set here: newer than a file whose write has not ended.
+  // Notes read or set in this session. They may be newer than a file that is still being written.
   std::map<std::string, NoteList> known_;
-  std::map<std::string, uint64_t> keys_;  // of the jobs that write
+  std::map<std::string, uint64_t> keys_;  // keys of the write jobs
 };
 
 }  // namespace vramscope::ui

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// Written in whole by NotesToJson: a control character takes six bytes.
+// Everything that NotesToJson writes must fit: a control character takes six bytes.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {
@@ -42,7 +42,7 @@ uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
                             : trace.slices.size();
 }
 
-// Whether the row is of the kind that the file says it is.
+// Whether the row exists and has the kind that the file states.
 bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
   if (thing.row >= RowsOf(trace, thing.kind)) return false;
   if (thing.block()) return true;
@@ -113,7 +113,7 @@ absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string&
     return absl::InvalidArgumentError(i18n::Text("the file of notes is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
-    return absl::InvalidArgumentError(i18n::Text("these are not notes of this version"));
+    return absl::InvalidArgumentError(i18n::Text("the file is not a notes file of this version"));
   if (Text(root, "content") != content)
     return absl::InvalidArgumentError(i18n::Text("these notes belong to another run"));
   const auto list = root.find("notes");

@@ -1,4 +1,4 @@
-// Notes and bookmarks of a run, and their side file's form. Without Qt.
+// Notes and bookmarks of a run, and the format of their side file. Without Qt.
 //
 //   NoteList notes = ...;
 //   const std::string json = NotesToJson(content, notes);
@@ -21,28 +21,28 @@
 namespace vramscope::ui {
 
 struct Note {
-  int64_t time_ns = 0;                 // by the trace's clock
-  std::optional<int64_t> end_ns = {};  // of a range that is kept; none: a moment
-  std::optional<query::Thing> thing;   // none: the note is of the moment
-  std::string what;                    // the thing's title when the note was made
+  int64_t time_ns = 0;                 // in the trace's clock
+  std::optional<int64_t> end_ns = {};  // end of a saved range; nullopt: the note is about a time
+  std::optional<query::Thing> thing;   // nullopt: the note is about the time
+  std::string what;                    // title of the thing when the note was made
   std::string text;                    // empty: a bookmark
   int64_t written_unix_s = 0;
   friend bool operator==(const Note&, const Note&) = default;
 };
-using NoteList = std::vector<Note>;  // by time
+using NoteList = std::vector<Note>;  // sorted by time
 
 inline constexpr size_t kMostNotes = 1000;
-inline constexpr size_t kMostNoteText = 2048;  // bytes, of each of its texts
+inline constexpr size_t kMostNoteText = 2048;  // in bytes, for each text of a note
 inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
-// Cut to kMostNoteText bytes of whole UTF-8 characters.
+// Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.
 std::string NoteText(std::string text);
-// After those of the same time; gives its place.
+// Inserts the note after those of the same time; returns its position.
 size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);
-// kInvalidArgument: too large, malformed, of another content, or of times and rows that the trace
-// does not have. All of it or nothing.
+// Returns kInvalidArgument if the file is too large or malformed, belongs to another content, or
+// refers to times or rows that the trace does not have. It is read completely or not at all.
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace);
 

@@ -37,7 +37,7 @@ std::string ItemOf(const Note& note) {
   return note.end_ns ? i18n::Text("range") : note.thing ? note.what : i18n::Text("time");
 }
 
-// A note of a moment has no figures; those of a range that is not added up yet are empty.
+// A note about a time has no figures. The figures of a range are empty until they are computed.
 Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& ranges) {
   Table table;
   const bool any =
@@ -50,7 +50,7 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& 
     for (Column column :
          {Column{i18n::Text("Length"), true, 96}, Column{i18n::Text("Peak"), true, 104},
           Column{i18n::Text("Change"), true, 104, false,
-                 i18n::Text("Of allocated memory, from begin to end")},
+                 i18n::Text("Change of allocated memory from begin to end")},
           Column{i18n::Text("Allocated"), true, 104}, Column{i18n::Text("Freed"), true, 104}})
       table.columns.push_back(std::move(column));
   if (trace == nullptr) return table;
@@ -91,7 +91,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   line->setSpacing(6);
   edit_ = new QLineEdit;
   edit_->setObjectName(QStringLiteral("noteEdit"));
-  edit_->setMaxLength(static_cast<int>(kMostNoteText) / 4);  // at most 4 bytes a character
+  edit_->setMaxLength(static_cast<int>(kMostNoteText) / 4);  // a character has at most 4 bytes
   edit_->setMaximumWidth(kLineWidth);
   edit_->installEventFilter(this);
   line->addWidget(edit_, 2);
@@ -99,7 +99,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   remove_->setObjectName(QStringLiteral("noteDelete"));
   remove_->setProperty("role", "quiet");
   remove_->setText(tr("Delete"));
-  remove_->setToolTip(tr("Delete the chosen note (Del in the table); Ctrl+Z brings it back"));
+  remove_->setToolTip(tr("Delete the selected note (Del in the table); Ctrl+Z restores it"));
   connect(remove_, &QToolButton::clicked, this, &NotesPage::Remove);
   line->addWidget(remove_);
   of_ = new ElidedLabel(LabelRole::kDim, Qt::ElideMiddle);
@@ -113,7 +113,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   view_->setSortingEnabled(true);
   view_->sortByColumn(0, Qt::AscendingOrder);
   view_->installEventFilter(this);
-  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  auto* inset = new QHBoxLayout;  // aligns the first column with the tabs
   inset->setContentsMargins(4, 0, 4, 0);
   inset->addWidget(view_);
   column->addLayout(inset, 1);
@@ -157,7 +157,7 @@ void NotesPage::Fill() {
   filling_ = true;
   model_->setTable(NoteTable(trace(), notes_, ranges_));
   view_->sortAsBefore();
-  // The chosen note stays chosen while its text changes.
+  // Keeps the note selected while its text changes.
   if (before && *before < notes_.size())
     for (int row = 0; row < model_->rowCount(); ++row)
       if (model_->table().rows[static_cast<size_t>(row)].group == *before) view_->selectRow(row);
@@ -207,15 +207,15 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// Whether the field above the table edits the selected note or adds one.
+// Sets up the field above the table, which edits the selected note or adds one.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;
-  // Disabled it would hand its focus to the table, which would choose a row.
+  // Not disabled, because that would move the focus to the table and select a row.
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
-  edit_->setPlaceholderText(note == nullptr ? tr("Choose a note, or add one with Ctrl+M")
-                            : begun_        ? tr("Text; Enter adds the note, Esc does not")
+  edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")
+                            : begun_        ? tr("Text; Enter adds the note, Esc cancels")
                                             : tr("Text; Enter changes the note"));
   remove_->setEnabled(at.has_value());
   QString of;

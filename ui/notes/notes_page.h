@@ -1,6 +1,6 @@
-// The page of notes and bookmarks among the tables: when, of what, the text, and of a range that is
-// kept its figures. A row reveals what it is of; the line above writes a new note or changes the
-// chosen one.
+// The page of notes and bookmarks next to the tables: time, subject and text, and the figures of
+// saved ranges. Selecting a row reveals its subject in the timeline. The field above the table adds
+// a note or edits the selected one.
 //
 //   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // typed and entered: added()
@@ -29,10 +29,10 @@ class ElidedLabel;
 class TableModel;
 class TableView;
 
-// Of a kept range: what its card says first.
+// The most important figures of a saved range.
 struct RangeSummary {
   uint64_t peak = 0, allocated = 0, freed = 0;
-  int64_t change = 0;  // of what is allocated, from its begin to its end
+  int64_t change = 0;  // change of allocated bytes from its begin to its end
   friend bool operator==(const RangeSummary&, const RangeSummary&) = default;
 };
 
@@ -42,13 +42,14 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest`: null while nothing is shown, or its notes are not known. `error`: why there are none.
+  // `digest`: null if there is no document or its notes are not known. `error`: why there are no
+  // notes.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }
   void setTheme(const timeline::Theme& theme);
-  void setEmptyText(const QString& text);  // while there is no trace
-  void begin(const Note& note);            // a new one, whose text is asked for
+  void setEmptyText(const QString& text);  // shown while there is no trace
+  void begin(const Note& note);            // starts a new note; the user types its text
   QLineEdit* edit() const { return edit_; }
   TableView* view() const { return view_; }
   QJsonObject dumpState() const;
@@ -58,7 +59,7 @@ class NotesPage : public QWidget {
   void edited(size_t note, const QString& text);
   void removed(size_t note);
   void chosen(const vramscope::ui::Note& note);
-  void ended();  // Esc, or a note was entered: the canvas' keys again
+  void ended();  // Esc, or a note was entered: the focus returns to the canvas
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -73,7 +74,7 @@ class NotesPage : public QWidget {
   const trace::Trace* trace() const { return digest_ ? digest_->trace.get() : nullptr; }
 
   std::shared_ptr<const Digest> digest_;
-  // Of kept ranges of this digest, by begin and end.
+  // The summaries of saved ranges of this digest. Key: begin and end.
   std::map<std::pair<int64_t, int64_t>, RangeSummary> ranges_;
   Jobs jobs_;
   NoteList notes_;

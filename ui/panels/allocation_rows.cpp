@@ -39,7 +39,7 @@ static_assert(kBlock == kBlockColumn && kStep == kColumnsOfTime.front() &&
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-// Where each string stands among all in order.
+// The position of each string in the sorted order.
 std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   std::vector<uint32_t> order(strings.size()), rank(strings.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -49,7 +49,7 @@ std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   return rank;
 }
 
-// Of signed numbers, in their order.
+// Maps signed numbers to unsigned ones in the same order.
 uint64_t Biased(int64_t value) { return static_cast<uint64_t>(value) ^ (uint64_t{1} << 63); }
 
 template <class KeyOf>
@@ -157,7 +157,7 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   return row;
 }
 
-// By the digits of the keys, so that a million rows take milliseconds.
+// A radix sort over the keys: a million rows take milliseconds.
 std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool descending) {
   if (column == kUserMetadata && trace.events.user_metadata.empty()) column = kCompileContext;
   std::vector<uint64_t> keys = KeysOf(trace, column);
@@ -172,7 +172,7 @@ std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool desce
   constexpr size_t kDigits = size_t{1} << kBits;
   for (int shift = 0; shift < 64; shift += kBits) {
     const uint64_t mask = (kDigits - 1) << shift;
-    if (((some ^ all) & mask) == 0) continue;  // the same of all
+    if (((some ^ all) & mask) == 0) continue;  // all keys have the same digit
     std::array<uint32_t, kDigits + 1> at{};
     for (const uint64_t key : keys) ++at[((key & mask) >> shift) + 1];
     std::partial_sum(at.begin(), at.end(), at.begin());
@@ -189,7 +189,7 @@ EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
     return static_cast<trace::EventIndex>(std::upper_bound(times.begin(), times.end(), ns) -
                                           times.begin());
   };
-  // An event at the begin belongs to the range: so does what happens at its end.
+  // An event exactly at the begin belongs to the range. An event exactly at the end does, too.
   const auto first = static_cast<trace::EventIndex>(
       std::lower_bound(times.begin(), times.end(), begin_ns) - times.begin());
   return {.first = first, .last = std::max(after(end_ns), 1u) - 1};

@@ -1,5 +1,5 @@
-// The table of all allocations: its columns, one row on demand, orders. Without Qt. What a search
-// finds among them is profiler/query/matcher.h's.
+// The table of all allocations: its columns, its rows (one at a time, on demand) and its sort
+// orders. Without Qt. profiler/query/matcher.h decides which allocations a search finds.
 //
 //   for (uint32_t id : AllocationOrder(*trace, column, /*descending=*/true))
 //     use(AllocationRow(*trace, {id}));
@@ -18,29 +18,29 @@
 
 namespace vramscope::ui {
 
-// User metadata and compile context are columns of traces that have any.
+// The columns for user metadata and compile context exist only if the trace has such data.
 std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// By the size of the block: what the table begins with.
+// The column with the block's size; the table is sorted by it at first.
 inline constexpr int kBlockColumn = 5;
-// Step, phase, born, lives.
+// The columns Step, Phase, Born and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
-// All allocations sorted by a column, ties by id. Linear in their number.
+// All allocations sorted by a column; allocations with equal keys are sorted by id. Linear time.
 std::vector<uint32_t> AllocationOrder(const trace::Trace& trace, int column, bool descending);
 
-// Events [first, last] of a selected range; none: the whole trace.
+// The events [first, last] of a selected range. By default, the whole trace.
 struct EventSpan {
   trace::EventIndex first = 0, last = trace::kNoEvent;
   bool whole() const { return first == 0 && last == trace::kNoEvent; }
-  // Whether an allocation is in memory at some time of it.
+  // Whether the allocation is in memory at some time within the span.
   bool Touches(const trace::Trace& trace, uint32_t allocation) const {
     return trace.allocations.alloc_event[allocation] <= last &&
-           trace.allocations.free_event[allocation] >= first;  // kNoEvent is the greatest
+           trace.allocations.free_event[allocation] >= first;  // kNoEvent is the maximum value
   }
   friend bool operator==(const EventSpan&, const EventSpan&) = default;
 };
-// begin >= end: the whole trace.
+// Returns the whole trace if begin >= end.
 EventSpan SpanOf(const trace::Trace& trace, int64_t begin_ns, int64_t end_ns);
 
 }  // namespace vramscope::ui

@@ -18,11 +18,11 @@
 namespace vramscope::ui {
 namespace {
 
-// The marks follow when the hand rests; the table with every key.
+// The timeline marks the matches after typing has paused; the table changes with every key.
 constexpr int kSendMs = 120;
-// Below this many allocations what matches is looked for at once.
+// With fewer allocations than this, the search runs on the UI thread.
 constexpr uint32_t kInline = 50'000;
-constexpr int kNarrowMs = 80;  // a range that is being dragged
+constexpr int kNarrowMs = 80;  // delay while a range is dragged
 
 QString Number(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
 
@@ -77,7 +77,7 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
   view_->setRowModel(model_);
   view_->setSortingEnabled(true);
   view_->sortByColumn(kBlockColumn, Qt::DescendingOrder);
-  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  auto* inset = new QHBoxLayout;  // aligns the first column with the tabs
   inset->setContentsMargins(4, 0, 4, 0);
   inset->addWidget(view_);
   column->addLayout(inset, 1);
@@ -144,7 +144,7 @@ void AllocationsPanel::make() {
     model_->setTrace(trace);
     if (!search_->text().trimmed().isEmpty()) send_later_.start();
   }
-  // What was there at one moment was not born and does not live for a time.
+  // In a snapshot of one moment, allocations have no time of birth and no lifetime.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
   const bool range = trace != nullptr && range_.first < range_.second;
@@ -184,7 +184,7 @@ void AllocationsPanel::Narrow() {
   jobs_.Ask(look, [this, show, order, search,
                    span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
     if (!found.ok()) return;
-    // Sorted meanwhile, or of another trace.
+    // The table was sorted, or shows another trace, since the search began.
     if (order != model_->order()) return Narrow();
     show(search, span, *std::move(found));
   });

@@ -1,9 +1,10 @@
-// All allocations as a table, with a search over them: how many there are, the next and the one
-// before (Enter, Shift+Enter, F3, Shift+F3), and which they are, for the timeline to mark. Of a
-// selected range, those that are in memory in it.
+// All allocations as a table with a search. The panel shows the number of matches, steps to the
+// next and the previous one (Enter, Shift+Enter, F3, Shift+F3), and sends the matches to the
+// timeline, which marks them. If a range is selected, the table shows the allocations that are in
+// memory in it.
 //
-// UI thread only. The table is made when it is looked at; in large traces what matches is looked
-// for beside it, and the newest search wins.
+// UI thread only. The table is built when it becomes visible. In large traces the search runs on a
+// pool thread; a newer search cancels the one before.
 #pragma once
 
 #include <QJsonObject>
@@ -34,12 +35,12 @@ class AllocationsPanel : public QWidget {
   explicit AllocationsPanel(QWidget* parent = nullptr);
 
   void setDigest(std::shared_ptr<const Digest> digest);
-  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
+  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: no range
   void setSelection(trace::AllocationId id);
   void setTheme(const timeline::Theme& theme);
-  void setEmptyText(const QString& text);  // while there is no digest
-  void make();                             // what is stale, though nobody looks
-  // To the next one that is found; while it is looked for, as soon as it is.
+  void setEmptyText(const QString& text);  // shown while there is no digest
+  void make();                             // updates stale contents, even if hidden
+  // Goes to the next match; if a search is running, as soon as it has finished.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }
@@ -48,7 +49,7 @@ class AllocationsPanel : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // What the search finds; empty: it is over.
+  // The matches of the search; empty when the search has been cleared.
   void found(const std::vector<vramscope::trace::AllocationId>& blocks);
   void rangeLeft();
 
@@ -57,7 +58,7 @@ class AllocationsPanel : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void Narrow();  // to the search and the range
+  void Narrow();  // filters by the search and the range
   void Narrowed();
   void SendFound();
   void Count();
@@ -66,9 +67,9 @@ class AllocationsPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   std::pair<qint64, qint64> range_{0, 0};
   trace::AllocationId selection_;
-  EventSpan span_;  // of the range
+  EventSpan span_;  // the events of range_
   Jobs jobs_;
-  int step_after_ = 0;  // a step that was asked for while it is looked for
+  int step_after_ = 0;  // direction of a step that waits for the running search
   bool stale_ = false, selecting_ = false, sent_ = false;
   QTimer send_later_, narrow_;
   QString nothing_;

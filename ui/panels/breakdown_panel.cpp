@@ -25,11 +25,12 @@ namespace {
 
 constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
-// Below this many events the live set is computed at once, above on a pool thread.
+// With fewer events than this, the live set is computed on the UI thread, otherwise on a pool
+// thread.
 constexpr uint32_t kInline = 200'000;
-constexpr uint64_t kDeviceMemory = 1;  // key of the job beside the live set's
+constexpr uint64_t kDeviceMemory = 1;  // key of this job; the live set's job has the default key
 
-// A style sheet of its own would cost more than all the rest of its line.
+// Painted by hand: a style sheet for each swatch would cost more than the rest of its line.
 class Swatch : public QWidget {
  public:
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
@@ -115,7 +116,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   range_facts_ = grid({}, nullptr);
   range_categories_ = grid(tr("allocated in the range, by category"), &range_categories_title_);
   range_freed_ = grid(tr("freed in the range, by category"), &range_freed_title_);
-  range_sites_ = grid(tr("its largest call sites"), &range_sites_title_);
+  range_sites_ = grid(tr("largest call sites in the range"), &range_sites_title_);
   range_box_->hide();
   column->addWidget(range_box_);
   column->addWidget(MakeLine());
@@ -127,7 +128,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addStretch();
 }
 
-// What does not fit is cut, not what stands beside it.
+// A narrow panel elides its texts; it does not squeeze its neighbours.
 QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -201,7 +202,8 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   shown_range_ = range;
   ShowLive(range.at_peak, Of::kRange);
   const trace::Trace& trace = *digest_->trace;
-  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);  // a figure is at its begin
+  // Elided at the end, because the figure comes first.
+  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
   range_categories_title_->setVisible(!categories.empty());
@@ -233,7 +235,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
   largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
 }
 
-// What the card's memory is used for then.
+// Shows what the GPU's memory is used for at that event.
 void BreakdownPanel::ShowCard(trace::EventIndex event) {
   if (digest_ == nullptr || digest_->trace->events.size() == 0) return card_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {
@@ -253,8 +255,8 @@ void BreakdownPanel::ShowCard(trace::EventIndex event) {
               {.key = kDeviceMemory});
 }
 
-// A run that goes on and a cursor that moves change figures, hardly ever the lines: labels that are
-// there are kept.
+// While a run continues or the cursor moves, the figures change but the lines rarely do. Existing
+// labels are therefore reused.
 void BreakdownPanel::ShowParts() {
   const auto same = [](const PartLine& line, const Part& part) {
     return line.category == part.category && line.any == (part.bytes > 0);
@@ -279,8 +281,8 @@ void BreakdownPanel::ShowParts() {
   }
 }
 
-// Of `shown_parts_`, without their figures. What the trace has at other times is in the legend all
-// the same.
+// Builds the lines of `shown_parts_` without their figures. The legend also lists categories that
+// the trace has only at other times.
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();
@@ -369,11 +371,11 @@ void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
   if (alone) {
     hidden.set();
     hidden.reset(one);
-    if (hidden == hidden_) hidden.reset();  // it is alone already: all again
+    if (hidden == hidden_) hidden.reset();  // it is shown alone already: show all again
   } else {
     hidden.flip(one);
   }
-  // Of what is in the legend, at least one is shown.
+  // At least one category of the legend stays visible.
   const bool any = std::ranges::any_of(
       lines_, [&](const PartLine& line) { return !hidden[static_cast<size_t>(line.category)]; });
   hidden_ = any ? hidden : std::bitset<trace::kCategoryCount>();
@@ -432,7 +434,7 @@ void BreakdownPanel::FitParts() {
   for (const PartLine& line : lines_) line.share->setVisible(fits);
 }
 
-// What was filled anew may want another height: the scroll area around hears of it only from here.
+// New contents may need another height; this tells the enclosing scroll area.
 void BreakdownPanel::Refit() {
   for (QWidget* box : {parts_box_, range_box_}) {
     box->layout()->invalidate();

@@ -1,6 +1,6 @@
-// The right side: what was in memory at the peak or at the cursor, by category (the legend: of what
-// the trace has at any time, and its phases); the largest live allocations; of a selected range its
-// card of figures. Never wider than its place: figures stay in sight.
+// The right side of the window: the memory at the peak or at the cursor by category (with a legend
+// of all categories and phases of the trace), the largest live allocations, and the figures of the
+// selected range. The panel is never wider than its space, so that figures stay visible.
 #pragma once
 
 #include <QJsonObject>
@@ -34,13 +34,14 @@ class BreakdownPanel : public QWidget {
  public:
   explicit BreakdownPanel(QWidget* parent = nullptr);
 
-  void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
-  void setCursorTime(qint64 time_ns);                    // < 0: the peak
-  void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
+  void setDigest(std::shared_ptr<const Digest> digest);  // null: shows nothing
+  void setCursorTime(qint64 time_ns);                    // < 0: at the peak
+  void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: no range
   bool busy() const { return jobs_.busy(); }
-  void setSelection(trace::AllocationId id);  // marked where it is listed
+  void setSelection(trace::AllocationId id);  // highlighted if it is in the list
   void setTheme(const timeline::Theme& theme);
-  // Of the selected range, as RangeAsTsv() has it; empty: none is selected, or not added up yet.
+  // The figures of the selected range as RangeAsTsv() writes them. Empty if no range is selected or
+  // its figures are not computed yet.
   QString measurement() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
@@ -50,8 +51,8 @@ class BreakdownPanel : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  void rangeLeft();  // its chip was clicked
-  // Categories that are switched off in the legend.
+  void rangeLeft();  // the user clicked the range's chip
+  // The categories that are switched off in the legend.
   void categoriesHidden(const std::bitset<vramscope::trace::kCategoryCount>& hidden);
   void searchRequested(const QString& filter);
 
@@ -59,11 +60,11 @@ class BreakdownPanel : public QWidget {
   class Bar;
   class LiveList;
   enum class Of { kPeak, kCursor, kRange, kState };
-  // A category's line in `parts_`.
+  // The line of a category in `parts_`.
   struct PartLine {
     trace::Category category;
-    bool any = false;  // it has bytes: else it is dim
-    int words = 0;     // pixels of its name
+    bool any = false;  // has bytes; otherwise drawn dim
+    int words = 0;     // width of its name in pixels
     QLabel* bytes = nullptr;
     QLabel* share = nullptr;
     ElidedLabel* name = nullptr;
@@ -73,7 +74,7 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // The legend's switches: this one, this one alone (again: all), all.
+  // The switches of the legend hide one category, show one alone (or all again), or show all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();
@@ -81,7 +82,7 @@ class BreakdownPanel : public QWidget {
   void ShowCard(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
-  void FitParts();  // shares give way to the categories' names, which say what the colours are
+  void FitParts();  // hides the shares where the categories' names would not fit
   void Refit();
   void UpdateMoment();
 
@@ -112,10 +113,10 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
-  // And as it was before the first click of a double one.
+  // The hidden categories, now and before the first click of a double click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
-  bool lines_dark_ = false;  // the theme that they were made in
-  int parts_width_ = 0;      // of the widest line without its share
+  bool lines_dark_ = false;  // whether the lines were built for the dark theme
+  int parts_width_ = 0;      // width of the widest line without its share
   LiveList* largest_ = nullptr;
   std::vector<Part> shown_parts_;
 };

@@ -1,5 +1,5 @@
-// Parts of the breakdown that paint themselves: its bar, and the list of what is largest. Internal
-// to breakdown_panel.
+// Widgets of the breakdown that paint themselves: the bar, and the list of the largest allocations.
+// Internal to breakdown_panel.
 #pragma once
 
 #include <QString>
@@ -11,7 +11,7 @@
 
 namespace vramscope::ui {
 
-// One bar, cut into the categories' shares.
+// A bar divided into the shares of the categories.
 class BreakdownPanel::Bar : public QWidget {
  public:
   explicit Bar(BreakdownPanel* panel);
@@ -23,10 +23,10 @@ class BreakdownPanel::Bar : public QWidget {
   BreakdownPanel* panel_;
 };
 
-// The largest live allocations; a click selects.
+// The largest live allocations; a click selects one.
 class BreakdownPanel::LiveList : public QWidget {
  public:
-  static constexpr int kLargest = 8;  // that there is room for
+  static constexpr int kLargest = 8;  // number of lines that fit
 
   explicit LiveList(BreakdownPanel* panel);
   void set(std::shared_ptr<const trace::Trace> trace, std::vector<analysis::LiveAllocation> live);

@@ -89,7 +89,7 @@ class CardBar::Bar : public QWidget {
   }
 
  private:
-  // Parts that are there, where they lie, until one says that it was enough.
+  // Calls `use` for each part that has bytes, with its position, until `use` returns false.
   template <class Use>
   void Each(const Use& use) const {
     const DeviceMemory& m = of_->memory_;
@@ -123,9 +123,9 @@ void CardBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
   theme_ = theme;
   setVisible(!memory.parts.empty());
   caption_->setFullText(
-      memory.total > 0 ? tr("of the GPU: %1 of %2")
+      memory.total > 0 ? tr("GPU memory: %1 of %2")
                              .arg(Bytes(memory.used), Bytes(static_cast<int64_t>(memory.total)))
-                       : tr("of the GPU: %1").arg(Bytes(memory.used)));
+                       : tr("GPU memory: %1").arg(Bytes(memory.used)));
   std::vector<Legend::Entry> entries;
   for (const DeviceMemory::Part& part : memory.parts)
     entries.emplace_back(

@@ -1,6 +1,7 @@
-// What a card's memory is used for, as one stacked bar (explain/device_memory.h): blocks, what the
-// allocator keeps beside them, libraries, context, other processes, what nobody accounts for; the
-// rest of the bar is free. Hovering a part says its bytes and where they are from.
+// What a GPU's memory is used for, as one stacked bar (explain/device_memory.h): blocks, unused
+// memory of the allocator, libraries, the CUDA context, other processes and the unexplained
+// remainder. The rest of the bar is free memory. The tool tip of a part shows its bytes and their
+// source.
 #pragma once
 
 #include <QJsonArray>

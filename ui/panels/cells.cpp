@@ -29,7 +29,7 @@ Cell CountCell(uint64_t count) {
 Cell DurationCell(int64_t ns, bool times) {
   return {.text = timeline::FormatLength(ns, times),
           .sort = static_cast<double>(ns),
-          .count = times ? std::nullopt : std::optional(ns),  // of entries
+          .count = times ? std::nullopt : std::optional(ns),  // history entries
           .ns = times ? std::optional(ns) : std::nullopt};
 }
 
@@ -40,7 +40,7 @@ Cell CategoryCell(trace::Category category) {
 }
 
 Cell TextCell(std::string text) {
-  // What profiler/ calls what has no name; other texts are the program's own.
+  // Placeholders that profiler/ uses for missing names. Other texts come from the program.
   static constexpr std::string_view kUnnamed[] = {TEXT_MARK("(before the recording)"),
                                                   TEXT_MARK("(unattributed)"),
                                                   TEXT_MARK("(no module)"),

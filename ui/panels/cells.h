@@ -1,4 +1,4 @@
-// Cells that tables share: text, sort key, exact value and tone of a figure.
+// Cells that several tables use: text, sort key, exact value and tone of a figure.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace vramscope::ui {
 
-Cell BytesCell(uint64_t bytes);  // 0 is dim
-Cell CountCell(uint64_t count);  // likewise
-// `times` false: a trace that counts entries in place of time.
+Cell BytesCell(uint64_t bytes);  // 0 is drawn dim
+Cell CountCell(uint64_t count);  // 0 is drawn dim
+// `times` is false for a trace that counts history entries instead of nanoseconds.
 Cell DurationCell(int64_t ns, bool times);
 Cell CategoryCell(trace::Category category);
-// Of a text that may be cut: the whole is the tool tip.
+// A text that may be elided; the tool tip shows all of it.
 Cell TextCell(std::string text);
-// Signed bytes of memory: less is good, more is bad, everywhere.
+// Signed bytes of memory. Less memory is good, more is bad.
 Cell DifferenceCell(int64_t bytes);
 
 }  // namespace vramscope::ui

@@ -70,7 +70,7 @@ QString ShortDeviceName(const run::DeviceProfile& device) {
   for (const char* prefix : {"NVIDIA ", "GeForce "})
     if (name.startsWith(QLatin1String(prefix))) name.remove(0, static_cast<int>(strlen(prefix)));
   name.replace(QLatin1String("Laptop GPU"), QLatin1String("Laptop"));
-  // Many names end in their memory already ("A100 80GB"), or say what is other.
+  // Many names already contain the memory size ("A100 80GB").
   if (name.contains(QLatin1String("GB")) || name.contains(QLatin1String("GiB)"))) return name;
   const double gib = static_cast<double>(device.memory_bytes) / 1073741824.0;
   return QStringLiteral("%1 · %2 GiB").arg(name).arg(std::lround(gib));
@@ -87,7 +87,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
   const absl::StatusOr<run::Device> found = run::ReadDevice(device);
   if (at < 0 && found.ok()) at = box->findData(Text(found->key));
   if (at < 0 && found.ok()) {
-    // One at a time: the one before is no longer planned for.
+    // The box has at most one device that is not in the table: the new one replaces the old one.
     const int last = box->count() - 1;
     if (box->property(kNotOfTheTable).toBool()) box->removeItem(last);
     box->setProperty(kNotOfTheTable, true);
@@ -95,7 +95,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
     at = box->count() - 1;
   }
   box->setCurrentIndex(at);
-  // A longer name than the box is wide is read in full there.
+  // The tool tip shows the full name, which may be wider than the box.
   if (!box->property(kExplanation).isValid()) box->setProperty(kExplanation, box->toolTip());
   const QString explanation = box->property(kExplanation).toString();
   box->setToolTip(found.ok() ? Text(found->name) + QStringLiteral(" \u00b7 ") + explanation
@@ -107,8 +107,8 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setObjectName(QString::fromLatin1(name));
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
-  button->setToolTip(
-      QObject::tr("Search GPUs; a MIG slice, other memory, a device file, figures …"));
+  button->setToolTip(QObject::tr(
+      "Search GPUs; choose a MIG slice, another memory size, a device file or figures …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -199,7 +199,7 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  // As the style sheet has its font, which comes when the dialog is shown.
+  // The style sheet sets the font only when the dialog is shown.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
@@ -234,8 +234,8 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are required; empty fields are taken from "
-         "the most similar GPU of the table. Or name a GPU to start from."));
+      tr("Memory, compute capability and multiprocessors are required. Empty fields are taken from "
+         "the GPU in \"Based on\" or from the most similar GPU in the table."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
@@ -336,7 +336,7 @@ void DeviceDialog::openFile(const QString& path) {
   setDevice(Text(*device));
 }
 
-// Words anywhere in what is known of a GPU.
+// Filters the table: all words must occur somewhere in the texts of a GPU.
 void DeviceDialog::Filter() {
   std::vector<std::string> words;
   for (const QString& word : search_->text().split(QLatin1Char(' '), Qt::SkipEmptyParts))
@@ -350,7 +350,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // Return takes what is seen.
+  // Return chooses the selected row, so a visible row must be selected.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();
@@ -373,7 +373,7 @@ void DeviceDialog::ShowSlices() {
                     Text(slice.profile));
   }
   slice_->setEnabled(slice_->count() > 1);
-  slice_->setToolTip(slice_->isEnabled() ? QString() : tr("This GPU has no MIG"));
+  slice_->setToolTip(slice_->isEnabled() ? QString() : tr("This GPU does not support MIG"));
 }
 
 std::string DeviceDialog::Written() const {
@@ -405,14 +405,14 @@ void DeviceDialog::ShowProblem(const QString& problem) {
 }
 
 void DeviceDialog::Check() {
-  if (ok_ == nullptr) return;  // still being built
+  if (ok_ == nullptr) return;  // still under construction
   const std::string written = Written();
   absl::StatusOr<run::Device> device = run::ReadDevice(written);
   QString problem;
   if (written.empty()) {
     problem = pages_->currentIndex() == kTablePage
-                  ? tr("No GPU of the table matches.")
-                  : tr("Enter its figures, or open a device file.");
+                  ? tr("No GPU in the table matches.")
+                  : tr("Enter the GPU's figures, or open a device file.");
   } else if (!device.ok()) {
     problem = Text(std::string(device.status().message()));
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);

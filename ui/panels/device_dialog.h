@@ -1,5 +1,6 @@
-// Which GPU a run or a program is planned for: one of the device table, found by words, a MIG slice
-// of it, another amount of memory; or one that the table lacks, from a device file or by figures.
+// Chooses the GPU that a run or a program is planned for. The user searches the device table, and
+// may choose a MIG slice or another memory size; or describes a GPU that is not in the table, by a
+// device file or by its figures.
 //
 //   auto* dialog = new DeviceDialog(QStringLiteral("rtx-4090"), this);
 //   connect(dialog, &DeviceDialog::chosen, this, [](const QString& device) { ... });
@@ -27,13 +28,13 @@ class WrappedLabel;
 class DeviceDialog : public QDialog {
   Q_OBJECT
  public:
-  // `device`: as run::ReadDevice() reads it; what is chosen when the dialog opens.
+  // `device`: the initial choice, in the form that run::ReadDevice() accepts.
   explicit DeviceDialog(const QString& device, QWidget* parent);
 
-  // What is chosen as it stands; empty where that is no GPU.
+  // The current choice; empty if it is not a valid GPU.
   QString device() const;
   void setDevice(const QString& device);
-  // A device file; what is wrong with it is said in the dialog.
+  // Reads a device file. The dialog shows errors of the file.
   void openFile(const QString& path);
 
  Q_SIGNALS:
@@ -45,9 +46,9 @@ class DeviceDialog : public QDialog {
   void Filter();
   void ShowSlices();
   void Check();
-  void ShowProblem(const QString& problem);  // empty: none
+  void ShowProblem(const QString& problem);  // empty: hides the problem
   void accept() override;
-  std::string Written() const;  // of the page that is shown
+  std::string Written() const;  // the device that the visible page describes
   QString SelectedKey() const;
 
   QTabWidget* pages_ = nullptr;
@@ -55,20 +56,20 @@ class DeviceDialog : public QDialog {
   QTableWidget* table_ = nullptr;
   QComboBox* slice_ = nullptr;
   QLineEdit* memory_ = nullptr;
-  std::map<std::string, QLineEdit*> figures_;  // by name
+  std::map<std::string, QLineEdit*> figures_;  // key: name of the figure
   WrappedLabel* problem_ = nullptr;
   WrappedLabel* about_ = nullptr;
   QLineEdit* text_ = nullptr;  // "--device rtx-4090"
   QPushButton* ok_ = nullptr;
 };
 
-// "RTX 4090 · 24 GiB" of "NVIDIA GeForce RTX 4090".
+// Shortens "NVIDIA GeForce RTX 4090" to "RTX 4090 · 24 GiB".
 QString ShortDeviceName(const run::DeviceProfile& device);
 
-// A box with the device table, and at its end whatever else is shown in it.
+// Fills a combo box with the device table. ShowDevice() appends a device that is not in the table.
 void FillDevices(QComboBox* box);
 void ShowDevice(QComboBox* box, const std::string& device);
-// Beside such a box: opens the dialog, and tells the box's owner what was chosen.
+// A button next to such a box. Its owner opens the dialog on a click.
 QToolButton* MakeDeviceButton(const char* name);
 
 }  // namespace vramscope::ui

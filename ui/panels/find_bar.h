@@ -1,11 +1,12 @@
-// The line above a table in which is typed what to look for: a text or a filter, what is wrong with
-// it, how many there are, the next and the one before.
+// The search line above a table: a field for a text or a filter, the filter's error, the number of
+// matches, and buttons for the previous and the next match.
 //
 //   auto* bar = new FindBar("searchFilter", tr("Find ..."));
 //   connect(bar, &FindBar::edited, this, [this](const query::Filter& filter) { ... });
 //   bar->setCount(tr("%1 found").arg(n), n > 0);
 //
-// UI thread only. Enter and Shift+Enter step, Down goes on to what `below` is, Esc empties it.
+// UI thread only. Enter and Shift+Enter step, Down moves the focus to the widget `below`, Esc
+// clears the field.
 #pragma once
 
 #include <QWidget>
@@ -23,18 +24,18 @@ class FindBar : public QWidget {
   Q_OBJECT
  public:
   FindBar(const char* edit_name, const QString& placeholder, QWidget* parent = nullptr);
-  // `steps`: whether there is a next one.
+  // `steps`: enables the buttons for the previous and the next match.
   void setCount(const QString& text, bool steps);
   void setBelow(QWidget* below) { below_ = below; }
   void setText(const QString& text);
   QString text() const;
   QString count() const;
-  QString error() const { return error_; }  // empty: the text can be read
+  QString error() const { return error_; }  // empty: the text is a valid filter
   QLineEdit* edit() const { return edit_; }
-  QHBoxLayout* line() const { return line_; }  // for more controls, at its end
+  QHBoxLayout* line() const { return line_; }  // for more controls at its end
 
  Q_SIGNALS:
-  // Not while the text cannot be read as a filter.
+  // Not emitted while the text is not a valid filter.
   void edited(const vramscope::query::Filter& filter);
   void stepped(int direction);
 

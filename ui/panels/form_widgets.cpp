@@ -56,9 +56,9 @@ QFont RoleFont(LabelRole role) {
   return PanelFont(Font::kBody);
 }
 
-// Keeps the wheel from spin boxes without the focus and from combo boxes (their open list is
-// another widget): who scrolls past does not change the run. And the window's undo from spin boxes,
-// which would take it for their text.
+// Ignores the wheel on combo boxes and on spin boxes without the focus, so that scrolling past them
+// does not change the run. (The open list of a combo box is another widget.) Also leaves Undo and
+// Redo to the window; a spin box would apply them to its text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -159,7 +159,7 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
-// Anything may be typed; what is no number of the range is refused with a reason, not silently.
+// Accepts any text while typing. A text that is not a number in range is refused with a reason.
 class WholeNumberBox : public QSpinBox {
  public:
   explicit WholeNumberBox(std::function<void(const QString&)> refused)
@@ -168,7 +168,7 @@ class WholeNumberBox : public QSpinBox {
     const QValidator::State state = QSpinBox::validate(text, at);
     return state == QValidator::Invalid && refused_ ? QValidator::Intermediate : state;
   }
-  // Called once typing has ended; the box goes back to the number before.
+  // Called when editing has ended; restores the previous number if the text is refused.
   void fixup(QString& text) const override {
     const QString typed = text;
     QSpinBox::fixup(text);
@@ -215,7 +215,7 @@ WrappedLabel::WrappedLabel(LabelRole role) {
 void WrappedLabel::setWrappedText(const QString& text) {
   if (text == this->text()) return;
   setText(text);
-  // Out of sight it has no width that means anything: the layout gives it one first.
+  // A hidden label has no valid width yet; resizeEvent() sets the height when the layout shows it.
   if (isVisible()) {
     KeepHeight();
   } else {
@@ -229,8 +229,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // What heightForWidth() says is never less than the least height that is set, and -1 of an empty
-  // text.
+  // heightForWidth() is never less than the minimum height, so that is reset first. For an empty
+  // text it returns -1.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }

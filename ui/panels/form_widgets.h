@@ -1,5 +1,5 @@
-// Labels, combo and spin boxes in the shell's few roles. Colours come from the style sheet, which
-// looks at the "role" property.
+// Labels, combo boxes and spin boxes in a few roles. The style sheet chooses colours by the
+// property "role".
 #pragma once
 
 #include <QComboBox>
@@ -21,30 +21,30 @@ namespace vramscope::ui {
 enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kNumberDim };
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
-QFrame* MakeLine();  // between two parts of a panel
-// "good", "bad", "dim", "faint": a colour of the theme over the role's own.
+QFrame* MakeLine();  // a line between two parts of a panel
+// "good", "bad", "dim" or "faint": a colour of the theme that overrides the role's.
 void SetTone(QWidget* widget, const char* tone);
 
-// Takes everything out of a layout and deletes it.
+// Removes and deletes everything in a layout.
 void ClearLayout(QLayout* layout);
 
-// Label and value in two columns; the whole value is in the tool tip and can be selected. What was
-// there goes.
+// Labels and values in two columns; replaces the grid's contents. A value can be selected, and its
+// tool tip shows all of it.
 enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// They stand in a list that scrolls: the wheel changes no combo box, and a spin box only while it
-// has the focus.
+// For lists that scroll: the wheel does not change a combo box, and changes a spin box only while
+// it has the focus.
 QComboBox* MakeComboBox();
-// Emits valueChanged when editing is done, not for every digit. `refused`: called with what was
-// typed and is no number of the range.
+// Emits valueChanged when editing is done, not for every digit. `refused` is called with a typed
+// text that is not a number in range.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
-// Likewise; with the digits that its number has, "0.0001".
+// Likewise; shows only the digits that the number needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// Text of several lines. A layout takes the least height of such text for one line's and squeezes
-// it; this keeps the height of all of them at the width that it has.
+// A label with several lines of text. Layouts use a minimum height of one line for such text and
+// squeeze it; this label keeps the height of all lines at its width.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
@@ -59,7 +59,7 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Cuts its text with an ellipsis in place of widening its parent; the tool tip has the whole.
+// Elides its text instead of widening its parent; the tool tip shows all of it.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)
@@ -68,7 +68,7 @@ class ElidedLabel : public QLabel {
   void setFullText(const QString& text);
   QString fullText() const { return text_; }
   QSize minimumSizeHint() const override;
-  QSize sizeHint() const override;  // of the whole text
+  QSize sizeHint() const override;  // for the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

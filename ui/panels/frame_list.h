@@ -1,5 +1,5 @@
-// A call stack, a frame a line: what does not fit is cut in the middle, never wider than its place;
-// the tool tip has the whole, with the whole path.
+// A call stack with one frame a line. Lines that are too long are elided in the middle; the tool
+// tip shows the whole line with the whole path.
 #pragma once
 
 #include <QString>
@@ -17,7 +17,7 @@ class FrameList : public QWidget {
   explicit FrameList(QWidget* parent = nullptr);
   void set(std::vector<timeline::StackLine> lines, const timeline::Theme& theme);
   const std::vector<timeline::StackLine>& lines() const { return lines_; }
-  // As it is drawn at the present width.
+  // The text as it is drawn at the present width.
   QString shownFunction(int line) const;
   QString shownFile(int line) const;
   QSize sizeHint() const override;

@@ -57,16 +57,16 @@ Cell MovedCell(uint64_t bytes) {
 Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trace& trace) {
   const bool times = trace.info.has_times;
   Table table;
-  table.columns = {
-      {std::string(Title(by)), false, 320},
-      {i18n::Text("Duration"), true, 100, false,
-       i18n::Text("Sum of durations; concurrent work counts twice")},
-      {i18n::Text("Share"), true, 76, false, i18n::Text("Share of the time of this table")},
-      {i18n::Text("Count"), true, 80},
-      {i18n::Text("Mean"), true, 96},
-      {i18n::Text("Longest"), true, 96},
-      {i18n::Text("Moved"), true, 96, false,
-       i18n::Text("By memcpys, memsets and collectives; not recorded for kernels")}};
+  table.columns = {{std::string(Title(by)), false, 320},
+                   {i18n::Text("Duration"), true, 100, false,
+                    i18n::Text("Sum of durations; concurrent work counts twice")},
+                   {i18n::Text("Share"), true, 76, false,
+                    i18n::Text("Share of the total duration in this table")},
+                   {i18n::Text("Count"), true, 80},
+                   {i18n::Text("Mean"), true, 96},
+                   {i18n::Text("Longest"), true, 96},
+                   {i18n::Text("Moved"), true, 96, false,
+                    i18n::Text("By memcpys, memsets and collectives; not recorded for kernels")}};
   table.rows.reserve(sums.sums.size());
   for (const query::KernelSum& sum : sums.sums) {
     Row row;

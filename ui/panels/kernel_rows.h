@@ -1,4 +1,4 @@
-// The table of what the device did, and the table of what a search has found. Without Qt.
+// The tables of the GPU's activities and of search results. Without Qt.
 //
 //   KernelTable(query::SumKernels(index, query::KernelsBy::kOp), query::KernelsBy::kOp, *trace)
 //
@@ -11,11 +11,11 @@
 
 namespace vramscope::ui {
 
-// A row's `group` is the number of its sum, its `activity` the longest that is counted in it.
+// `group` of a row is the index of its sum, `activity` the longest activity in that sum.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// A row for each group of what was found (`group` is its number), for as many as a table shows;
-// then the frames of stacks, which have no group.
+// A row for each group of matches (`group` is its index), at most kMostFoundGroups, then the stack
+// frames that match; these have no group.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

@@ -18,7 +18,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr uint64_t kMarking = 1;  // key of the job beside the sums'
+constexpr uint64_t kMarking = 1;  // key of the marking job; the job of the sums has the default key
 
 QString TitleOf(query::KernelsBy by) {
   switch (by) {
@@ -73,7 +73,7 @@ KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   view_->setSortingEnabled(true);
   view_->sortByColumn(1, Qt::DescendingOrder);
   bar_->setBelow(view_);
-  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  auto* inset = new QHBoxLayout;  // aligns the first column with the tabs
   inset->setContentsMargins(4, 0, 4, 0);
   inset->addWidget(view_);
   column->addLayout(inset, 1);

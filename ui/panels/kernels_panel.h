@@ -1,7 +1,9 @@
-// What the device did, as a table: kernels, copies and fills added up by name, op, module, phase,
-// step, stream or kind. Filtered as the search is; of a selected range, those that begin in it.
+// A table of the GPU's activities: kernels, memcpys and memsets, summed by name, op, module, phase,
+// step, stream or kind. It has a filter, as the search does. If a range is selected, it sums the
+// activities that begin in it.
 //
-// UI thread only. Added up beside it, when the page is looked at; the newest question wins.
+// UI thread only. The sums are computed on a pool thread when the page is visible; a newer request
+// cancels the one before.
 #pragma once
 
 #include <QJsonObject>
@@ -32,9 +34,9 @@ class KernelsPanel : public RangedPage {
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
-  // The canvas' indexes: they know whose each kernel is. Null: nothing is shown.
+  // The indexes of the canvas, which know op and module of each kernel. Null: shows nothing.
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  void setActivity(uint32_t activity);  // that is selected; UINT32_MAX: none
+  void setActivity(uint32_t activity);  // the selected activity; UINT32_MAX: none
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void setBy(query::KernelsBy by);
@@ -58,7 +60,8 @@ class KernelsPanel : public RangedPage {
   int SumOfRow(int row) const;
   int RowOfSum(uint32_t sum) const;
 
-  // What the rows are of: not indexes_ while the next ones are added up.
+  // The indexes that the rows were computed from. They differ from indexes_ while a new sum is
+  // computed.
   std::shared_ptr<const timeline::TimelineData> shown_of_;
   query::Filter filter_;
   uint32_t activity_ = UINT32_MAX;

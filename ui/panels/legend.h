@@ -1,4 +1,4 @@
-// Colours and their names in a row, as many lines as the width asks for.
+// Colours with their names, in as many lines as the width requires.
 #pragma once
 
 #include <QString>
@@ -26,7 +26,7 @@ class Legend : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Calls place(entry, x, y) for each; gives the height.
+  // Calls place(entry, x, y) for each entry; returns the height.
   template <class Place>
   int Flow(int width, const Place& place) const;
   std::vector<Entry> entries_;

@@ -37,7 +37,8 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    const std::function<void()> follow = follow_;  // a copy: following it may take this label away
+    // A copy, because following the link may delete this label.
+    const std::function<void()> follow = follow_;
     follow();
   }
 

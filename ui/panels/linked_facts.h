@@ -1,5 +1,5 @@
-// Facts that lead on: label and value in two columns, where a value may be a link to a kernel, an
-// allocation, an op. Links are reached by Tab and followed by Enter, too.
+// Labels and values in two columns. A value may be a link to a kernel, an allocation or an op.
+// Links can be reached by Tab and followed with Enter.
 // UI thread only.
 #pragma once
 

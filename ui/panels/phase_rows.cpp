@@ -16,7 +16,8 @@
 namespace vramscope::ui {
 namespace {
 
-// Of a trace without times a nanosecond is an entry. What takes nothing at all never ran.
+// In a trace without times, a nanosecond stands for a history entry. 0 means that the phase never
+// ran.
 Cell Milliseconds(double ms, bool times) {
   Cell cell = DurationCell(std::llround(ms * 1e6), times);
   cell.sort = ms;
@@ -32,16 +33,17 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
   const bool told = card && (card->empty() || card->size() == steps.size());
   Table table;
-  table.columns = {{i18n::Text("Iteration"), false, 90}};
+  table.columns = {{i18n::Text("Step"), false, 90}};
   const auto column = [&](std::string_view name, std::string_view of) {
     std::string title = fmt::format("{}{}", of, i18n::Text(name));
-    // Capitals are those of ASCII: a translation begins as it is.
+    // Only ASCII letters are capitalized; a translated title is left as it is.
     if (const auto first = static_cast<unsigned char>(title[0]); first < 0x80)
       title[0] = static_cast<char>(std::toupper(first));
     table.columns.push_back({std::move(title), true, 100});
   };
   const auto all = std::span(query::kPhaseTimes);
-  const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;  // the total alone
+  // Without phases, only the column of the total.
+  const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;
   for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
   table.columns.push_back({i18n::Text("Peak allocated"), true, 115});
   table.columns.push_back({i18n::Text("Peak in"), false, 85, true});

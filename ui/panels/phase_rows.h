@@ -1,5 +1,5 @@
-// The table of steps by both clocks: what the host took for each phase, and how long the card was
-// busy with what was launched in it. Without Qt.
+// The table of steps by two clocks: the time that the host took for each phase, and the time that
+// the GPU was busy with the work launched in it. Without Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace vramscope::ui {
 
-// PhaseTable (rows.h) and, behind its columns, the four times of the card: `card` has one for each
-// step, is empty while that is being found out, and nothing where kernels are not known.
+// PhaseTable (rows.h) followed by four columns of GPU times. `card` has one element for each step.
+// It is empty while the times are being computed, and nullopt where kernels are not known.
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& card);
 

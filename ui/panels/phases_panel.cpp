@@ -13,7 +13,7 @@ PhasesPanel::PhasesPanel(QWidget* parent)
   view_->setObjectName(QStringLiteral("phasesTable"));
   view_->setRowModel(model_);
   auto* inside = new QHBoxLayout(this);
-  inside->setContentsMargins(4, 0, 4, 0);  // the first column stands in line with the tabs
+  inside->setContentsMargins(4, 0, 4, 0);  // aligns the first column with the tabs
   inside->addWidget(view_);
 }
 
@@ -64,11 +64,11 @@ void PhasesPanel::AskCard() {
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
               if (found.ok()) card_ = *found;
-              // Times that do not fit the steps are not shown.
+              // Times whose number does not match the steps are not shown.
               if (card_->size() != digest_->summary.steps.size()) card_.reset();
               Stale();
             });
-  card_.emplace();  // asked; the answer comes from the event loop
+  card_.emplace();  // requested; the answer arrives through the event loop
 }
 
 void PhasesPanel::make() {
@@ -81,7 +81,7 @@ void PhasesPanel::make() {
           ? tr("No step overlaps the selected range.")
           : tr("No steps are marked in this trace, and none were found by repetition. Its "
                "allocations and call sites are in the other tabs."));
-  stale_ = false;  // now that it is made
+  stale_ = false;
 }
 
 bool PhasesPanel::busy() const { return jobs_.busy(); }

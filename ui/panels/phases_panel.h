@@ -1,7 +1,9 @@
-// Iterations as a table: what the host took for each phase and, where kernels are known, how long
-// the card was busy with what was launched in it. Of a selected range, those that reach into it.
+// A table of steps: the time that the host took for each phase and, where kernels are known, the
+// time that the GPU was busy with the work launched in it. If a range is selected, the steps that
+// overlap it.
 //
-// UI thread only. The table is made when it is looked at, the card's times beside it.
+// UI thread only. The table is built when it becomes visible; a pool thread computes the GPU's
+// times.
 #pragma once
 
 #include <QJsonObject>
@@ -28,15 +30,15 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes`: the canvas', where they are there; they know which kernel belongs to which step.
+  // `indexes`: those of the canvas, if available; they know which step each kernel belongs to.
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
+  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: no range
   void setTheme(const timeline::Theme& theme);
-  void setEmptyText(const QString& text);  // while there is no digest
-  void make();                             // what is stale, though nobody looks
-  bool busy() const;                       // the card's times are being found
+  void setEmptyText(const QString& text);  // shown while there is no digest
+  void make();                             // updates stale contents, even if hidden
+  bool busy() const;                       // the GPU's times are being computed
   TableView* view() const { return view_; }
   QJsonObject dumpState() const;
 
@@ -49,7 +51,7 @@ class PhasesPanel : public QWidget {
 
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;
-  std::optional<std::vector<query::DeviceTimes>> card_;  // none: it is not asked for
+  std::optional<std::vector<query::DeviceTimes>> card_;  // nullopt: not requested
   Jobs jobs_;
   std::pair<qint64, qint64> range_{0, 0};
   bool stale_ = false;

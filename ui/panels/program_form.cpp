@@ -1,4 +1,5 @@
-// The form of the page: its rows, and which of them say something of where the program runs.
+// The form of the program page: its rows, and which of them apply to the place where the program
+// runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -28,7 +29,7 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// Beside a line edit: opens a dialog for it.
+// A button next to a line edit that opens a file dialog for it.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));
@@ -82,7 +83,7 @@ void ProgramPanel::BuildForm() {
   where_->addItem(tr("Record: another computer, by ssh"));
   connect(where_, &QComboBox::activated, this, &ProgramPanel::Edited);
   AddRow(tr("What"), where_,
-         tr("A plan needs no GPU. A recording measures memory, kernels and copies of a real run"));
+         tr("A plan needs no GPU. A recording measures memory, kernels and memcpys of a real run"));
 
   host_ = MakeEdit("programHost", tr("user@box"));
   edited(host_);
@@ -90,7 +91,7 @@ void ProgramPanel::BuildForm() {
   host_vramscope_ = MakeEdit("programHostVramscope", tr("from its PATH"));
   edited(host_vramscope_);
   AddRow(tr("vramscope"), host_vramscope_,
-         tr("vramscope on that computer, if it is not on the PATH of a shell that ssh starts"));
+         tr("Path of vramscope on that computer, if ssh does not find it in the PATH"));
 
   script_ = MakeEdit("programScript", tr("train.py, or drop it here"));
   choose_script_ = MakeChoose("programChooseScript", tr("Choose the script …"));
@@ -106,7 +107,7 @@ void ProgramPanel::BuildForm() {
   host_interpreter_ = MakeEdit("programHostInterpreter", tr("python3"));
   edited(host_interpreter_);
   AddRow(tr("Python"), Beside(interpreter_, host_interpreter_),
-         tr("The interpreter that has your PyTorch"));
+         tr("The interpreter of the environment that contains your PyTorch"));
   interpreter_note_ = new WrappedLabel(LabelRole::kDim);
   grid_->addWidget(interpreter_note_, grid_->rowCount(), 1);
 
@@ -140,8 +141,8 @@ void ProgramPanel::BuildForm() {
   steps_->setSpecialValueText(tr("until it ends"));
   connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
   AddRow(tr("Steps"), steps_,
-         tr("Ends after this many optimizer steps: the first creates the optimizer's state, the "
-            "second is like all later ones. 0: runs to its end"));
+         tr("Ends the program after this many optimizer steps. The first step creates the "
+            "optimizer's state; the second is like all later ones. 0: until the program ends"));
 
   const auto toggle = [&](const char* name, const QString& text) {
     auto* on = new ToggleSwitch;
@@ -158,17 +159,17 @@ void ProgramPanel::BuildForm() {
   const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
   skip_init_ = skip_init;
   AddRow(tr("Weights"), weights,
-         tr("Initialization takes long on the CPU and does not change the memory of a planned GPU. "
-            "Turn this off if the script reads parameter values"));
+         tr("Initialization takes long on the CPU and does not change the planned memory. Turn "
+            "this off if the script reads parameter values"));
   const auto [operators, kernels] =
       toggle("programOperators", tr("with the op that launched them"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
-            "time. A plan always knows it"));
+            "time. A plan always records it"));
 }
 
-// What says nothing of a recording, or of this computer, is not offered.
+// Hides or disables the fields that do not apply to a recording or to another computer.
 void ProgramPanel::ShowFields() {
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
   const bool planned = request_.planned();
@@ -187,7 +188,7 @@ void ProgramPanel::ShowFields() {
   choose_folder_->setVisible(!elsewhere);
   script_->setPlaceholderText(elsewhere ? tr("train.py, on that computer")
                                         : tr("train.py, or drop it here"));
-  folder_->setPlaceholderText(elsewhere ? tr("the login directory") : tr("the script's"));
+  folder_->setPlaceholderText(elsewhere ? tr("the login directory") : tr("the script's folder"));
   for (QWidget* field : std::initializer_list<QWidget*>{
            where_, host_, host_vramscope_, script_, choose_script_, interpreter_, host_interpreter_,
            arguments_, folder_, choose_folder_, ranks_, steps_})

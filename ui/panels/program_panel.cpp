@@ -33,7 +33,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kOutputLines = 2000;
-constexpr int kLeastShown = 2, kMostShown = 9;  // lines of it
+constexpr int kLeastShown = 2, kMostShown = 9;  // minimum and maximum number of lines
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 
@@ -64,7 +64,8 @@ void ProgramPanel::BuildRun() {
   buttons->addWidget(start_, 1);
   stop_ = new QPushButton(tr("Stop"));
   stop_->setObjectName(QStringLiteral("programStop"));
-  stop_->setToolTip(tr("Like Ctrl-C; press again to force it. What has arrived is kept"));
+  stop_->setToolTip(tr(
+      "Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept"));
   connect(stop_, &QPushButton::clicked, this, &ProgramPanel::stopRequested);
   buttons->addWidget(stop_);
   column->addLayout(buttons);
@@ -83,7 +84,9 @@ void ProgramPanel::BuildRun() {
   again_ = new QToolButton;
   again_->setObjectName(QStringLiteral("programAgain"));
   again_->setProperty("role", "chip");
-  again_->setToolTip(tr("Plan the same program on it and compare: this run is the baseline"));
+  again_->setToolTip(
+      tr("Plan the same program for another GPU and compare it with this run, which becomes the "
+         "baseline"));
   again_->setPopupMode(QToolButton::InstantPopup);
   again_->setMenu(new QMenu(again_));
   connect(again_->menu(), &QMenu::aboutToShow, this, &ProgramPanel::FillAgain);
@@ -115,7 +118,7 @@ void ProgramPanel::BuildRun() {
   command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(command_);
   column->addStretch();
-  // A long word (a path, a setting) is cut and makes nothing wider.
+  // A long word (a path, a setting) is elided and does not widen the panel.
   for (QWidget* text : std::initializer_list<QWidget*>{interpreter_note_, warning_, status_, error_,
                                                        error_next_, command_})
     text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -150,7 +153,7 @@ void ProgramPanel::setRequest(const program::Request& request) {
 
 void ProgramPanel::setScript(const QString& path) {
   script_->setText(path);
-  interpreter_chosen_ = false;  // another project, another environment
+  interpreter_chosen_ = false;  // another project may need another environment
   Edited();
   FindInterpreters();
 }
@@ -163,7 +166,7 @@ void ProgramPanel::Edited() {
   const auto text_of = [](const QLineEdit* edit) { return edit->text().trimmed().toStdString(); };
   const auto path_of = [&](const QLineEdit* edit) {
     QString path = edit->text().trimmed();
-    // There ssh begins in it.
+    // ssh starts in the home directory.
     if (path.startsWith(QLatin1String("~/")))
       path.replace(0, elsewhere ? 2 : 1, elsewhere ? QString() : QDir::homePath());
     return path.toStdString();
@@ -199,7 +202,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // The first that can do it, else the first: its note says what is missing.
+    // The first interpreter that can run the program, otherwise the first one: its note says what
+    // is missing.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -230,7 +234,8 @@ void ProgramPanel::ChooseInterpreter(int index) {
     interpreter_chosen_ = true;
   } else if (index == interpreter_->count() - 1) {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("The Python interpreter that has your PyTorch (bin/python of its environment)"),
+        this,
+        tr("The Python interpreter of the environment that contains your PyTorch (bin/python)"),
         QFileInfo(Text(request_.interpreter)).path());
     if (!path.isEmpty()) {
       request_.interpreter = path.toStdString();
@@ -257,7 +262,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// What is going to happen, in words and as a command line, and what stands against it.
+// Shows what the run will do, in words and as a command line, and what prevents it.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -275,21 +280,22 @@ void ProgramPanel::Explain() {
   interpreter_note_->setWrappedText(note);
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
-      request_.planned()
-          ? tr("The script really runs, with your rights, on an emulated GPU: nothing is computed, "
-               "losses are 0. What it writes, renames or deletes stays in a temporary layer that "
-               "is deleted afterwards. Uploads to known services are disabled; downloads work.")
-      : elsewhere
-          ? tr("The script really runs on that computer, and what it writes stays there. vramscope "
-               "must be installed there, too; its hooks' data comes through ssh while it runs. ssh "
-               "has no terminal here: it needs a key, not a password.")
-          : tr("The script really runs on this computer's GPU, as without vramscope: what it "
-               "writes stays. Memory, kernels and copies are measured while it runs."));
+      request_.planned() ? tr("The script runs with your rights on an emulated GPU: nothing is "
+                              "computed, and losses are 0. Files that it writes, renames or "
+                              "deletes change only in a temporary layer that is deleted "
+                              "afterwards. Uploads to known services are disabled; downloads work.")
+      : elsewhere ? tr("The script runs on that computer, and the files that it writes stay there. "
+                       "vramscope must be installed there, too. The recorded data arrives through "
+                       "ssh while the script runs. ssh has no terminal here, so it needs a key, "
+                       "not a password.")
+                  : tr("The script runs on this computer's GPU as it would without vramscope, and "
+                       "the files that it writes stay. Memory, kernels and memcpys are measured "
+                       "while it runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
   again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
   ShowFields();
   program::Request told = request_;
-  if (told.script.empty()) told.script = "train.py";  // as the empty field says
+  if (told.script.empty()) told.script = "train.py";  // the placeholder of the empty field
   command_->setWrappedText(Text(program::CommandLineOf(told)));
   const absl::Status possible = program::CommandOf(request_).status();
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
@@ -297,7 +303,7 @@ void ProgramPanel::Explain() {
   QString why = Text(std::string(possible.message()));
   if (!why.isEmpty()) why[0] = why[0].toUpper();
   start_->setToolTip(possible.ok() ? tr("Start it now (Ctrl+R)") : why);
-  // An empty form needs no reproach.
+  // An empty form shows no error.
   const bool say = !possible.ok() && !request_.script.empty() && idle;
   if (say || status_->property("why").toBool()) {
     status_->setProperty("why", say);
@@ -353,13 +359,13 @@ void ProgramPanel::ShowState() {
                                        .arg(request_.steps);
       break;
     case Stage::kEnding:
-      text = tr("All steps are done; Python is ending");
+      text = tr("All steps are done; Python is exiting");
       break;
     case Stage::kStopping:
       text = tr("Stopping");
       break;
     case Stage::kReading:
-      text = tr("It has ended; reading the rest");
+      text = tr("The program has ended; reading the remaining data");
       break;
   }
   if (state_.events > 0) text += tr(" · %1 events").arg(Text(timeline::FormatCount(state_.events)));
@@ -376,7 +382,7 @@ void ProgramPanel::addOutput(const QString& more) {
   cursor.movePosition(QTextCursor::End);
   cursor.insertText(more);
   if (at_end) output_->verticalScrollBar()->setValue(output_->verticalScrollBar()->maximum());
-  // As high as what there is to read.
+  // As high as its text.
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
   const int lines = std::clamp(wrapped, kLeastShown, kMostShown);
@@ -403,14 +409,14 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   error_next_->setVisible(!end.next.isEmpty());
   const QString took = QString::number(end.seconds, 'f', 1);
   QString status = end.stopped && end.trace != nullptr
-                       ? tr("Stopped after %1 s; what arrived is kept").arg(took)
+                       ? tr("Stopped after %1 s; data received so far is kept").arg(took)
                    : end.stopped        ? tr("Stopped before anything was on the GPU")
                    : request_.planned() ? tr("Planned in %1 s").arg(took)
                                         : tr("Recorded in %1 s").arg(took);
   if (!end.remark.isEmpty()) status += QStringLiteral("; ") + end.remark;
   status_->setWrappedText(status);
   status_->setVisible(end.stopped || error.isEmpty());
-  // A script that lies elsewhere cannot be planned here.
+  // A script on another computer cannot be planned here.
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
 
@@ -421,7 +427,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// All cards; of a plan but the one that it was planned on. By lines of the table: it is long.
+// Lists all GPUs, except the one that the shown plan was made for. Grouped by product line, because
+// the table is long.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();
@@ -461,7 +468,7 @@ QJsonObject ProgramPanel::dumpState() const {
   QJsonArray interpreters;
   for (const program::Interpreter& interpreter : interpreters_)
     interpreters.append(InterpreterText(interpreter));
-  QJsonArray fields;  // that can be filled in
+  QJsonArray fields;  // the enabled fields
   for (const QWidget* field : std::initializer_list<const QWidget*>{
            host_, interpreter_, host_interpreter_, device_, ranks_, steps_, skip_init_, operators_})
     if (field->isVisibleTo(this) && field->isEnabled()) fields.append(field->objectName());

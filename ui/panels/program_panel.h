@@ -1,7 +1,7 @@
-// The left side of "plan a program" and "record a program": which script, by which interpreter, on
-// which card, here or on another computer; the explicit button; what it does while it runs, what it
-// printed, what went wrong; the same on the command line; the same on another card. It starts
-// nothing itself.
+// The left side of "plan a program" and "record a program": the form (script, interpreter, GPU,
+// this or another computer), the start button, progress, output and errors of the run, the
+// equivalent command line, and a menu to plan again for another GPU. The panel starts nothing
+// itself.
 #pragma once
 
 #include <QJsonObject>
@@ -37,35 +37,35 @@ class ProgramPanel : public QWidget {
   explicit ProgramPanel(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
 
-  // Fills the form; interpreters are looked for again.
+  // Fills the form and searches for interpreters again.
   void setRequest(const program::Request& request);
   void setScript(const QString& path);
   const program::Request& request() const { return request_; }
 
   void setState(const ProgramState& state);
-  void setPeak(uint64_t allocated);  // of the picture that is shown
+  void setPeak(uint64_t allocated);  // peak of the document that is shown
   void addOutput(const QString& more);
   void clearOutput();
-  // What came of it; shows errors and, where there is something, what can be done next.
+  // The result of the run: shows errors and, if there are results, the next possible actions.
   void setEnd(const ProgramEnd& end);
   void focusScript();
   void setDevice(const QString& device);
-  void chooseDevice();  // by its dialog
+  void chooseDevice();  // opens the device dialog
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
   void startRequested();
   void stopRequested();
-  void againRequested(const QString& device);  // key of the device table
+  void againRequested(const QString& device);  // key in the device table
 
  private:
   void BuildForm();
   void BuildRun();
-  // "Title | widget" as the next row; the explanation is its tool tip.
+  // Adds a row "title | widget"; the explanation is its tool tip.
   void AddRow(const QString& title, QWidget* widget, const QString& explanation);
-  void ShowFields();        // those that say something of where it runs
+  void ShowFields();        // shows the fields that apply to the place where the program runs
   void Edited();            // the form has changed
-  void FindInterpreters();  // of the script that is named
+  void FindInterpreters();  // for the script in the form
   void ShowInterpreters();
   void ChooseScript();
   void ChooseFolder();
@@ -77,7 +77,7 @@ class ProgramPanel : public QWidget {
 
   program::Request request_;
   std::vector<program::Interpreter> interpreters_;
-  bool interpreter_chosen_ = false;  // by the user, not the first that was found
+  bool interpreter_chosen_ = false;  // by the user, not by default
   ProgramState state_;
   uint64_t peak_ = 0;
   bool filling_ = false;

@@ -1,4 +1,4 @@
-// The theme's plain values as Qt has them.
+// Converts the theme's plain values to Qt types.
 #pragma once
 
 #include <QColor>

@@ -49,7 +49,7 @@ void FindPeak(const Digest& digest, RangeFigures& out) {
   out.at_peak = analysis::LiveAt(*digest.trace, at);
 }
 
-// Names are made once for a stack, or a module and op.
+// Builds a name once for each stack, or for each pair of module and op.
 class Sites {
  public:
   explicit Sites(const Trace& trace) : trace_(trace), names_(trace) {}
@@ -65,7 +65,7 @@ class Sites {
       if (name.empty()) name = analysis::ModuleOpName(trace_, a.module[id], a.op[id], false);
       analysis::Group& group = groups_[name];
       group.name = name;
-      at->second = &group;  // a map's values stay where they are
+      at->second = &group;  // pointers to a map's values stay valid
     }
     at->second->bytes += a.bytes_rounded[id];
     ++at->second->count;
@@ -88,7 +88,7 @@ class Sites {
 
 void CountBorn(const Trace& trace, RangeFigures& out) {
   const auto& a = trace.allocations;
-  const auto& born = a.alloc_event;  // rises
+  const auto& born = a.alloc_event;  // ascending
   auto i = static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), out.span.first) -
                                  born.begin());
   Sites sites(trace);
@@ -98,7 +98,7 @@ void CountBorn(const Trace& trace, RangeFigures& out) {
     ++out.allocated_count;
     out.allocated_bytes += bytes;
     out.allocated_by_category[static_cast<size_t>(a.main_category[i])] += bytes;
-    if (a.free_event[i] > out.span.last) {  // kNoEvent is the greatest
+    if (a.free_event[i] > out.span.last) {  // kNoEvent is the maximum value
       ++out.staying_count;
       out.staying_bytes += bytes;
     }
@@ -186,8 +186,8 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   facts.push_back({i18n::Text("peak"), FormatBytes(r.peak)});
   if (r.peak_reserved > 0)
     facts.push_back({i18n::Text("most reserved"), FormatBytes(r.peak_reserved)});
-  facts.push_back({i18n::Text("at its start"), FormatBytes(r.at_begin)});
-  facts.push_back({i18n::Text("at its end"), FormatBytes(r.at_end)});
+  facts.push_back({i18n::Text("at the start"), FormatBytes(r.at_begin)});
+  facts.push_back({i18n::Text("at the end"), FormatBytes(r.at_end)});
   facts.push_back(
       {i18n::Text("difference"), timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
                                                              static_cast<int64_t>(r.at_begin))});
@@ -197,7 +197,7 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
                                                  static_cast<int64_t>(r.reserved_at_begin))});
   facts.push_back({i18n::Text("allocated"), InBlocks(r.allocated_bytes, r.allocated_count)});
   facts.push_back({i18n::Text("freed"), InBlocks(r.freed_bytes, r.freed_count)});
-  facts.push_back({i18n::Text("stays after it"), InBlocks(r.staying_bytes, r.staying_count)});
+  facts.push_back({i18n::Text("live after the range"), InBlocks(r.staying_bytes, r.staying_count)});
   if (r.kept_count > 0 && r.kept_count != r.staying_count)
     facts.push_back({i18n::Text("never freed"), InBlocks(r.kept_bytes, r.kept_count)});
   if (!r.steps.empty())
@@ -235,8 +235,8 @@ std::string RangeAsTsv(const Trace& trace, const RangeFigures& r) {
   line(i18n::Text("length") + " [ns]", r.end_ns - r.begin_ns);
   bytes(i18n::Text("peak"), r.peak);
   bytes(i18n::Text("most reserved"), r.peak_reserved);
-  bytes(i18n::Text("at its start"), r.at_begin);
-  bytes(i18n::Text("at its end"), r.at_end);
+  bytes(i18n::Text("at the start"), r.at_begin);
+  bytes(i18n::Text("at the end"), r.at_end);
   line(i18n::Text("difference") + " [B]",
        static_cast<int64_t>(r.at_end) - static_cast<int64_t>(r.at_begin));
   line(i18n::Text("reserved difference") + " [B]",

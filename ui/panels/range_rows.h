@@ -1,4 +1,4 @@
-// What a selected range of a trace is about: its card of figures. Without Qt.
+// The figures of a selected range of a trace. Without Qt.
 //
 //   const RangeFigures range = FiguresOfRange(digest, begin_ns, end_ns);
 //   for (const Fact& fact : RangeFacts(*digest.trace, range)) ...
@@ -19,29 +19,29 @@ namespace vramscope::ui {
 struct RangeFigures {
   int64_t begin_ns = 0, end_ns = 0;
   EventSpan span;
-  // Allocated bytes right before its first event, right after its last, and at most in between;
-  // what is in memory then.
+  // Allocated bytes right before its first event, right after its last one, and the maximum in
+  // between; then the live set at that maximum.
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
-  uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // likewise
+  uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // What is born in it (blocks older than the recording are not), and what is freed.
+  // Allocations made in the range (blocks from before the recording are not counted), and frees.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
-  uint64_t staying_bytes = 0, staying_count = 0;  // born in it and alive at its end
-  uint64_t kept_bytes = 0, kept_count = 0;        // of that, never freed in the trace
-  std::vector<trace::AllocationId> largest;       // born in it, largest first; at most kLargest
-  std::vector<analysis::Group> sites;             // of what is born in it; at most kSites
-  std::vector<int32_t> steps;                     // that it reaches into
+  uint64_t staying_bytes = 0, staying_count = 0;  // allocated in it and live at its end
+  uint64_t kept_bytes = 0, kept_count = 0;        // of those, never freed in the trace
+  std::vector<trace::AllocationId> largest;  // allocated in it, largest first; at most kLargest
+  std::vector<analysis::Group> sites;        // call sites that allocated in it; at most kSites
+  std::vector<int32_t> steps;                // that overlap it
   std::vector<trace::Phase> phases;
   static constexpr size_t kLargest = 8, kSites = 5;
 };
 RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_ns);
 
 std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
-// "Activation", "1.500 GiB": born in it, and freed in it, most first.
+// "Activation", "1.500 GiB": bytes allocated or freed in the range, largest first.
 std::vector<Fact> RangeCategories(const RangeFigures& range);
 std::vector<Fact> RangeFreedCategories(const RangeFigures& range);
-// All of it to be pasted into a table: a figure a line, its name, a tab, plain bytes or ns.
+// The figures as lines of name, tab and plain bytes or ns, for pasting into a spreadsheet.
 std::string RangeAsTsv(const trace::Trace& trace, const RangeFigures& range);
 
 }  // namespace vramscope::ui

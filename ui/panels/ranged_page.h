@@ -1,5 +1,5 @@
-// A page about what is drawn, in all of the trace or in the selected range, which asks anew when
-// that changes: at once while it is looked at, else when it is looked at next.
+// Base of pages that show the whole trace or the selected range. A page computes its contents again
+// when the trace or the range changes: at once if it is visible, otherwise when it is shown next.
 //
 //   class KernelsPanel : public RangedPage {
 //     void Ask() override {
@@ -8,7 +8,7 @@
 //     }
 //   };
 //
-// UI thread.
+// UI thread only.
 #pragma once
 
 #include <QString>
@@ -26,7 +26,7 @@ class RangedPage : public QWidget {
   Q_OBJECT
  public:
   using QWidget::QWidget;
-  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
+  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: no range
 
  Q_SIGNALS:
   void rangeLeft();
@@ -35,12 +35,12 @@ class RangedPage : public QWidget {
   void showEvent(QShowEvent* event) override;
   virtual void Ask() = 0;
   void Stale();
-  // The button that names the range and leaves it; hidden until there is one.
+  // A button that shows the range and clears it. Hidden while no range is selected.
   QToolButton* MakeRangeButton(const QString& name, const QString& tip);
-  // What is shown is what was asked about: the button is up to date.
+  // Updates the button to the range of the current request.
   void ShowRange();
 
-  std::shared_ptr<const timeline::TimelineData> indexes_;  // null: nothing is shown
+  std::shared_ptr<const timeline::TimelineData> indexes_;  // null: shows nothing
   std::pair<qint64, qint64> range_{0, 0};                  // ns
 
  private:

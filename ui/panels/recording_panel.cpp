@@ -61,7 +61,7 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(what_if);
   what_if_ = what_if;
   QPushButton* plan = LinkTo(tr("Plan a run to compare"),
-                             tr("The recording stays as the baseline; the controls come back"));
+                             tr("Makes the recording the baseline and shows the controls again"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
@@ -82,20 +82,20 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
   calm_->setText(
       digest.program()
-          ? tr("Planned on an emulated %1: the program itself ran, with PyTorch's own CUDA code "
-               "and allocator; nothing was computed. Techniques are switched in the program.")
+          ? tr("Planned on an emulated %1: the program ran with PyTorch's own CUDA code and "
+               "allocator, but nothing was computed. Switch techniques in the program itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
-          : tr("This was recorded elsewhere: its techniques cannot be switched."));
+          : tr("This is a recording: its techniques cannot be switched here."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
   const bool replays = history && no_replay.empty();
   QString can;
   if (digest.program())
-    can = replays ? tr("The allocator's settings can be tried here.") : QString();
+    can = replays ? tr("You can try other allocator settings.") : QString();
   else
     can = replays
-              ? tr("Try the allocator's settings, or a planned run of a similar model beside it.")
-              : tr("Try a planned run of a similar model beside it.");
+              ? tr("You can try other allocator settings, or plan a similar model to compare with.")
+              : tr("You can plan a similar model to compare with.");
   if (!can.isEmpty()) calm_->setText(calm_->text() + QLatin1Char(' ') + can);
   what_if_->setEnabled(replays);
   what_if_->setToolTip(
@@ -105,7 +105,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
           : QString::fromStdString(no_replay));
   part_->setEnabled(history);
   part_->setToolTip(history
-                        ? tr("One device, a range of entries, a range of time")
+                        ? tr("Choose a device, a range of history entries or a time range")
                         : tr("A snapshot without history has no entries: it is a single state"));
   QStringList lines;
   if (digest.program() && !partial)

@@ -1,5 +1,5 @@
-// The left side while a recorded file is shown: what the file is, where its labels come from, and
-// why there is nothing to toggle. It edits nothing.
+// The left side while a recorded file is shown: the kind of file, the source of its labels, and why
+// nothing can be toggled. The panel edits nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -24,9 +24,9 @@ class RecordingPanel : public QWidget {
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  void planRequested();                     // a run to compare with
+  void planRequested();                     // make a plan to compare with
   void partRequested();                     // open a part of this file
-  void pageRequested(const QString& page);  // of the explain pages: "what-if", ...
+  void pageRequested(const QString& page);  // id of an explain page: "what-if", ...
 
  private:
   QLabel* heading_ = nullptr;

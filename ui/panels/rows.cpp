@@ -48,7 +48,7 @@ std::string Life(const Trace& trace, AllocationId id) {
   return timeline::LengthOf(trace, ns);
 }
 
-// Where an event of the trace lies, in words: "backward · 71.2 ms".
+// Describes the position of an event in the trace: "backward · 71.2 ms".
 std::string Moment(const Trace& trace, trace::EventIndex event) {
   const analysis::Context at = analysis::ContextAt(trace, event);
   std::string text;
@@ -115,7 +115,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
     digest->device = there ? device : analysis::DeviceToShow(trace);
     digest->devices = analysis::PeakOfEachDevice(trace);
     digest->whole = std::exchange(trace, trace::OfDevice(trace, *digest->device));
-    curves = nullptr;  // of all of it
+    curves = nullptr;  // they cover all devices
   }
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name
@@ -174,7 +174,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   }
   if (t.events.size() == 0) return out;
   if (digest.state())
-    fact(i18n::Text("content"), i18n::Text("what was there, no history"));
+    fact(i18n::Text("content"), i18n::Text("snapshot without history"));
   else
     fact(i18n::Text("length"), timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
   fact(i18n::Text("events"), timeline::FormatCount(t.events.size()));
@@ -188,7 +188,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
          steps == 0 ? i18n::Text("none found")
                     : fmt::format("{}{}", steps, steps_inferred ? i18n::Text(", inferred") : ""));
   if (!t.info.has_times && !digest.state())
-    fact(i18n::Text("times"), i18n::Text("none: entries are counted"));
+    fact(i18n::Text("times"), i18n::Text("none; history entries are counted"));
   if (t.recording_begin != trace::kNoEvent && !digest.state()) {
     const auto& born = t.allocations.alloc_event;
     fact(i18n::Text("older blocks"),
@@ -270,7 +270,7 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
     out.facts.push_back({i18n::Text("inferred by"), std::move(rule)});
   const trace::Evidence evidence = trace::BlockEvidence(trace).Of(id);
   out.facts.push_back({i18n::Text(trace::Name(evidence.kind)), evidence.text});
-  if (trace.info.content == trace::Content::kRun) {  // a state has no moments
+  if (trace.info.content == trace::Content::kRun) {  // a snapshot has no times
     out.facts.push_back({i18n::Text("born"), Moment(trace, a.alloc_event[i])});
     out.facts.push_back({i18n::Text("released"), a.free_event[i] == trace::kNoEvent
                                                      ? std::string(i18n::Text("not in this trace"))

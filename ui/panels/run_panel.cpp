@@ -28,13 +28,13 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
-constexpr int kBoxPadding = 22;  // a box's frame, the style sheet's padding, the caret
-constexpr int kArrow = 18;       // of a box with choices, in addition
-constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // is read whole
+constexpr int kBoxPadding = 22;  // frame, padding of the style sheet and text cursor
+constexpr int kArrow = 18;       // width of the arrow of a combo box
+constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // sets the minimum width
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
-// The optimizers of the catalogue with each implementation that they have; SGD with and without
-// momentum.
+// The optimizers of the catalogue with each of their implementations. SGD is listed with and
+// without momentum.
 struct OptimizerChoice {
   std::string name, impl, momentum, label;
 };
@@ -55,7 +55,7 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
   return *choices;
 }
 
-// Of a file's samples where they are cut: the file stands with its technique.
+// If the samples of a file are cut, only the length: the technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -92,7 +92,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  // The button stands behind the title: the box has no width to give away.
+  // The button is placed behind the title, because the box needs its whole width.
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);
@@ -119,13 +119,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", tr("Batch"), 65536, &RunConfig::batch);
-  // All digits of the largest: a batch of 9999 that reads 999 is another one.
+  // Wide enough for the largest number, so that no digit is cut off.
   batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
                           kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
-  // A longer list scrolls: in a small window the panel has no room for more.
+  // A list of lengths that does not fit can be scrolled in the field.
   seq_->setMinimumWidth(seq_->fontMetrics().horizontalAdvance(QStringLiteral("8192")) +
                         kBoxPadding + kArrow);
   seq_->setInsertPolicy(QComboBox::NoInsert);
@@ -153,8 +153,8 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   for (const OptimizerChoice& choice : OptimizerChoices())
     optimizer_->addItem(ToQString(choice.label));
   add(tr("Optimizer"), optimizer_,
-      tr("What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by "
-         "one"));
+      tr("The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; "
+         "loop: one tensor at a time"));
   connect(optimizer_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(index)];
@@ -171,7 +171,7 @@ void RunPanel::chooseDevice() {
   connect(dialog, &DeviceDialog::chosen, this, [this](const QString& device) {
     RunConfig config = config_;
     config.device = device.toStdString();
-    config.custom_device = {};  // what was said of the GPU before
+    config.custom_device = {};  // discards the figures of the previous GPU
     Edit(config);
   });
   dialog->open();
@@ -179,12 +179,12 @@ void RunPanel::chooseDevice() {
 
 void RunPanel::ModelChosen(int index) {
   if (index == model_->count() - 1) {
-    setConfig(config_);  // the box goes back to what is run
+    setConfig(config_);  // resets the box to the present model
     Q_EMIT openModelConfigRequested();
     return;
   }
   const QString name = model_->itemText(index);
-  setConfig(config_);  // until the window says what is run now
+  setConfig(config_);  // keeps the present model until the window changes it
   Q_EMIT presetChosen(name);
 }
 

@@ -1,5 +1,5 @@
-// What is run: model, device, sizes, optimizer. Like TechniquePanel, it shows a configuration and
-// says which one the user asks for.
+// The run's model, device, sizes and optimizer. Like TechniquePanel, it shows a configuration and
+// emits the one that the user asks for.
 #pragma once
 
 #include <QWidget>
@@ -17,16 +17,16 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
-  // Which configurations can be shown: presets that lead to others are disabled, and all other
-  // settings are. Empty: all.
+  // Which configurations can be shown. Presets that lead to other configurations are disabled, and
+  // so are all other settings. Empty: all can be shown.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
-  void chooseDevice();  // by its dialog
+  void chooseDevice();  // opens the device dialog
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
   void presetChosen(const QString& name);
   void openModelConfigRequested();   // "open config.json …" was chosen
-  void refused(const QString& why);  // what was typed is not possible
+  void refused(const QString& why);  // the typed value is not valid
 
  private:
   void Edit(const run::RunConfig& config);
@@ -36,13 +36,13 @@ class RunPanel : public QWidget {
   void DisableUnavailable();
 
   std::function<bool(const run::RunConfig&)> available_;
-  QString unavailable_;  // why
+  QString unavailable_;  // the reason
   run::RunConfig config_;
   QComboBox* model_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QSpinBox* batch_ = nullptr;
-  QComboBox* seq_ = nullptr;  // typed, since it may be a stream of lengths
+  QComboBox* seq_ = nullptr;  // editable: it may be a list of lengths
   QSpinBox* micro_batches_ = nullptr;
   QSpinBox* steps_ = nullptr;
 };

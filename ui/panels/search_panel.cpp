@@ -31,7 +31,7 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 using query::FilterNode;
 
-// Of a field that a note does not have nothing is said of it, whichever the comparison.
+// A comparison with a field that notes do not have is false, even for "is not".
 bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -66,7 +66,7 @@ bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteM
   }
 }
 
-// Those in the range, before everything else; gives how many.
+// Inserts the matching notes of the range as the first rows; returns their number.
 size_t AddNotes(const timeline::NoteMarks* notes, const query::Filter& filter,
                 std::pair<qint64, qint64> range, const trace::Trace& trace, Table* table) {
   if (notes == nullptr || filter.empty()) return 0;
@@ -111,9 +111,9 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   view_->setObjectName(QStringLiteral("searchTable"));
   view_->setRowModel(model_);
   view_->setSortingEnabled(true);
-  view_->sortByColumn(-1, Qt::AscendingOrder);  // as they come: by kind, most first
+  view_->sortByColumn(-1, Qt::AscendingOrder);  // unsorted: by kind, largest first
   bar_->setBelow(view_);
-  auto* inset = new QHBoxLayout;  // the first column stands in line with the tabs
+  auto* inset = new QHBoxLayout;  // aligns the first column with the tabs
   inset->setContentsMargins(4, 0, 4, 0);
   inset->addWidget(view_);
   column->addLayout(inset, 1);
@@ -144,7 +144,7 @@ void SearchPanel::setTheme(const timeline::Theme& theme) { model_->setTheme(them
 void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
   if (indexes == indexes_) return;
   indexes_ = std::move(indexes);
-  marked_ = false;  // the canvas has let go of its marks
+  marked_ = false;  // the canvas has dropped its marks
   Stale();
 }
 
@@ -200,10 +200,11 @@ uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
   if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
   const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
-  return row.time_ns >= 0 ? UINT32_MAX : row.group;  // a note is of no group
+  return row.time_ns >= 0 ? UINT32_MAX : row.group;  // a note has no group
 }
 
-// Its first is shown, and it alone is marked; of a frame of stacks: its blocks are looked for.
+// Shows the first match of the row's group. For a stack frame, searches for its blocks; for a note,
+// selects it.
 void SearchPanel::RowChosen(int row) {
   if (shown_ == nullptr || shown_->of != indexes_) return;
   const Row& chosen = model_->table().rows[static_cast<size_t>(row)];
@@ -224,7 +225,7 @@ void SearchPanel::RowChosen(int row) {
 bool SearchPanel::step(int direction) {
   if (shown_ == nullptr || shown_->of != indexes_) return false;
   const query::SearchResult& found = *shown_->found;
-  if (found.things.empty()) return view_->step(direction);  // notes alone
+  if (found.things.empty()) return view_->step(direction);  // only notes were found
   const size_t next = found.Next(at_, direction, CurrentGroup());
   if (next >= found.things.size()) return false;
   at_ = next;
@@ -242,10 +243,10 @@ void SearchPanel::focusEdit() {
 
 void SearchPanel::Count() {
   view_->setEmptyText(indexes_ == nullptr ? nothing_
-                      : filter_.empty()   ? tr("Find blocks, kernels, copies, calls, ops, modules, "
-                                                 "stacks, annotations and notes by "
-                                                 "their text, or by a filter such as\nsize > 10 MiB "
-                                                 "and module ~ attn and phase = backward")
+                      : filter_.empty()
+                          ? tr("Find blocks, kernels, memcpys, calls, ops, modules, stacks, "
+                               "annotations and notes by their text, or by a filter such as\nsize "
+                               "> 10 MiB and module ~ attn and phase = backward")
                       : shown_ == nullptr ? tr("Searching …")
                                           : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())

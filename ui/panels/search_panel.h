@@ -1,8 +1,8 @@
-// One search over everything that is drawn: blocks, kernels, copies, calls, ops, modules, stacks,
-// annotations, notes. What is found is marked on the timeline, listed in groups of a name, and
-// stepped through by time.
+// One search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules,
+// stacks, annotations and notes. Matches are marked in the timeline, listed in groups by name, and
+// can be stepped through by time.
 //
-// UI thread only. Looked for beside it; the newest text wins, an older search is stopped.
+// UI thread only. The search runs on a pool thread; a newer one cancels the one before.
 #pragma once
 
 #include <QJsonObject>
@@ -32,13 +32,14 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  // Of what is shown, as the canvas has them; null: there are none.
+  // The notes of the document, as the canvas has them. Null: there are none.
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
-  void search(const QString& text);  // as if it was typed
+  void search(const QString& text);  // as if the text had been typed
   void focusEdit();
-  // To the next that was found: of the chosen row, else of all. False: nothing is found.
+  // Goes to the next match in the chosen row, or in all rows if none is chosen. Returns false if
+  // nothing is found.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   FindBar* bar() const { return bar_; }
@@ -48,7 +49,7 @@ class SearchPanel : public RangedPage {
  Q_SIGNALS:
   void thingClicked(const vramscope::query::Thing& thing);
   void noteClicked(size_t note);
-  // What is found; null: nothing is looked for any more.
+  // The matches; null when the search has been cleared.
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
 
  private:
@@ -57,7 +58,7 @@ class SearchPanel : public RangedPage {
     std::shared_ptr<const query::SearchResult> found;
     std::shared_ptr<const timeline::Marking> marking;
     Table table;
-    size_t notes = 0;  // that were found
+    size_t notes = 0;  // number of notes found
   };
   void Ask() override;
   void Show(const std::shared_ptr<Answer>& answer);
@@ -68,8 +69,8 @@ class SearchPanel : public RangedPage {
   query::Filter filter_;
   std::shared_ptr<const timeline::NoteMarks> notes_;
   Jobs jobs_;
-  std::shared_ptr<Answer> shown_;  // null: nothing is looked for
-  size_t at_ = SIZE_MAX;           // number of the thing that was stepped to last
+  std::shared_ptr<Answer> shown_;  // null: no search
+  size_t at_ = SIZE_MAX;           // index of the match that was stepped to last
   bool selecting_ = false, marked_ = false;
   QString nothing_;
   FindBar* bar_ = nullptr;

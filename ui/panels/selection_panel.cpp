@@ -88,8 +88,8 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   Show();
 }
 
-// How much of the parent it may take is known once that has its size; what the content takes, once
-// its layouts have come to rest.
+// The size hint depends on the parent's height and, once the layouts have settled, on the height of
+// the content.
 bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parent() && event->type() == QEvent::Resize) updateGeometry();
   if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
@@ -98,7 +98,7 @@ bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
 
 void SelectionPanel::resizeEvent(QResizeEvent* event) {
   QScrollArea::resizeEvent(event);
-  if (event->size().width() != event->oldSize().width()) updateGeometry();  // text wraps
+  if (event->size().width() != event->oldSize().width()) updateGeometry();  // the text wraps anew
 }
 
 int SelectionPanel::ContentHeight() const {
@@ -114,7 +114,7 @@ QSize SelectionPanel::sizeHint() const {
   return {QScrollArea::sizeHint().width(), std::min(ContentHeight(), std::max(kLeastHeight, most))};
 }
 
-// What does not fit is cut, not what stands beside it.
+// A narrow panel elides its texts; it does not squeeze its neighbours.
 QSize SelectionPanel::minimumSizeHint() const { return {180, kLeastHeight}; }
 
 void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -170,8 +170,8 @@ void SelectionPanel::Show() {
   } else {
     const bool state = digest_ != nullptr && digest_->state();
     QLabel* hint =
-        MakeLabel(state ? tr("Click a block of the segments, or a row of a table, to see what it "
-                             "is and where it was allocated.")
+        MakeLabel(state ? tr("Click a block in the segment map, or a row of a table, to see what "
+                             "it is and where it was allocated.")
                         : tr("Click a block in the timeline, or a row of a table, to see what it "
                              "is, where it was allocated and how long it lives."),
                   LabelRole::kDim);
@@ -187,7 +187,7 @@ void SelectionPanel::ShowStack() {
   if (HasAllocation()) lines = StackLinesOf(*digest_->trace, selection_);
   stack_box_->setVisible(!lines.empty());
   if (lines.empty()) return;
-  // C++ frames are in the copy; here they would bury the program's own.
+  // C++ frames are only in the copied text: here they would hide the program's own frames.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
   const size_t all = lines.size();
@@ -195,7 +195,7 @@ void SelectionPanel::ShowStack() {
   if (lines.size() > kStackLines) lines.resize(kStackLines);
   const size_t left_out = all - lines.size();
   stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames in the copy").arg(left_out));
+  stack_more_->setText(tr("%1 more frames in the copied text").arg(left_out));
   stack_more_->setVisible(left_out > 0);
 }
 

@@ -1,7 +1,7 @@
-// Below the breakdown: facts of the selected block, or of a selected kernel, copy or call, with
-// what leads on from it, and the call stack. Always in sight: as high as its content, at most a
-// little over half of its parent, from there on it scrolls, so that a click in the canvas is
-// answered without the breakdown above moving. UI thread only.
+// The panel below the breakdown: facts and links of the selected block, kernel, memcpy or call, and
+// the call stack. It is always visible and as high as its content, up to a little over half of its
+// parent; then it scrolls. A click in the canvas therefore does not move the breakdown above. UI
+// thread only.
 #pragma once
 
 #include <QJsonObject>
@@ -29,14 +29,14 @@ class SelectionPanel : public QScrollArea {
  public:
   explicit SelectionPanel(QWidget* parent = nullptr);
 
-  void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
+  void setDigest(std::shared_ptr<const Digest> digest);  // null: shows nothing
   void setSelection(trace::AllocationId id);
-  // A kernel, a call, a module ... is selected in place of an allocation; without a title: none is.
+  // Shows a kernel, a call, a module ... instead of an allocation. An empty title clears it.
   void setActivity(const timeline::ActivityFacts& activity);
-  // What kernels have to do with the selected allocation.
+  // The kernels that used the selected allocation.
   void setKernels(const std::vector<timeline::LinkedFact>& kernels);
   void setTheme(const timeline::Theme& theme);
-  // The selected allocation's call stack, a frame a line with whole paths; empty: none.
+  // The call stack of the selected allocation, one frame a line with whole paths. Empty: none.
   QString stackText() const;
   QJsonObject dumpState() const;
 

@@ -23,10 +23,10 @@ namespace {
 
 constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
-constexpr int kSampledRows = 48;  // that say how wide a column of figures has to be
+constexpr int kSampledRows = 48;  // rows that are measured for the width of a column
 constexpr int kCellPadding = 24;
 constexpr int kSwatch = 16;
-// Of the column that takes the room that is left.
+// Widths of the text column that takes the remaining space.
 constexpr int kStretching = 200, kFits = 130, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
@@ -93,7 +93,7 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
   }
 }
 
-// What is selected, and the current row, stay what they are when rows are put in another order.
+// Keeps the selection and the current row when the rows are sorted.
 void RowModel::MovePersistent(const std::function<int(int)>& to) {
   const QModelIndexList before = persistentIndexList();
   QModelIndexList after;
@@ -121,7 +121,7 @@ void TableModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
   Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
   const auto c = static_cast<size_t>(column);
-  std::vector<size_t> from(table_.rows.size());  // where each row was
+  std::vector<size_t> from(table_.rows.size());  // the previous position of each row
   std::iota(from.begin(), from.end(), size_t{0});
   std::stable_sort(from.begin(), from.end(), [&](size_t x, size_t y) {
     const Cell& a = table_.rows[order == Qt::AscendingOrder ? x : y].cells[c];
@@ -190,14 +190,14 @@ void AllocationModel::Order() {
   total_ = found.total;
 }
 
-// The order stays: a key of the search sorts nothing.
+// Keeps the order of the rows, also with a search.
 AllocationModel::Narrowed AllocationModel::NarrowedRows(const trace::Trace& trace,
                                                         const std::vector<uint32_t>& order,
                                                         const query::Filter& filter,
                                                         const EventSpan& span) {
   const uint32_t n = trace.allocations.size();
   Narrowed out{.total = n};
-  if (filter.empty() && span.whole()) return out;  // all of them are, as they are
+  if (filter.empty() && span.whole()) return out;  // all rows are kept
   std::vector<bool> keep = query::Matcher(filter, trace, nullptr).MatchBlocks();
   if (!span.whole()) {
     out.total = 0;
@@ -295,7 +295,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // The columns of a table come with its first rows, and other rows want other widths.
+  // The columns may change with the rows, and new rows may need other widths.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -304,7 +304,8 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Figures are seen whole; what is empty gives its room to them. Until a hand has moved a column.
+// Makes columns of figures wide enough for their texts and empty columns narrow, until the user has
+// resized a column.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
   fitting_ = true;
@@ -337,7 +338,7 @@ void TableView::FitColumns() {
   FitWidest();
 }
 
-// The widest column of text takes the room that the others leave, until a hand has moved one.
+// Gives the remaining width to the widest text column, until the user has resized a column.
 void TableView::FitWidest() {
   if (rows_ == nullptr || by_hand_) return;
   int widest = -1, others = 0;
@@ -351,9 +352,9 @@ void TableView::FitWidest() {
   if (widest < 0) return;
   others -= columnWidth(widest);
   fitting_ = true;
-  // Where all of it can't be seen at once, what scrolls may as well be readable.
+  // If the remaining space is too small, the table scrolls and the column stays readable.
   const int room = viewport()->width() - others;
-  // Of more than that no text has need.
+  // No text needs more width than this.
   const int most = static_cast<size_t>(widest) < wanted_.size()
                        ? std::max(kWidest, wanted_[static_cast<size_t>(widest)])
                        : kWidest;
@@ -386,7 +387,7 @@ QList<int> TableView::SelectedLines() const {
   if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
-  if (lines.isEmpty())  // nothing is chosen: all of it
+  if (lines.isEmpty())  // nothing is selected: all rows
     for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
   return lines;
@@ -394,7 +395,7 @@ QList<int> TableView::SelectedLines() const {
 
 namespace {
 
-// What a column of a CSV file counts, by its cells.
+// The unit of a CSV column, taken from its cells.
 enum class Unit { kText, kBytes, kNs, kPercent, kCount };
 
 Unit UnitOf(const Cell& cell) {
@@ -420,7 +421,7 @@ QString InHead(Unit unit) {
   return {};
 }
 
-// Empty: the cell has no such figure ("to the end" of a recording, "none").
+// Returns an empty text if the cell has no such figure ("to the end" of a recording, "none").
 QString Figure(const Cell& cell, Unit unit) {
   if (unit == Unit::kBytes && cell.bytes) return QString::number(*cell.bytes);
   if (unit == Unit::kNs && cell.ns) return QString::number(*cell.ns);
@@ -435,7 +436,7 @@ QString QuotedForCsv(QString text) {
   return QStringLiteral("\"%1\"").arg(text.replace(QLatin1Char('"'), QStringLiteral("\"\"")));
 }
 
-// One line, and nothing that Markdown takes for its own.
+// Puts the text on one line and escapes Markdown's special characters.
 QString QuotedForMarkdown(QString text) {
   static const QRegularExpression breaks(QStringLiteral("[\\s\\x00-\\x1f]+"));
   static const QRegularExpression special(QStringLiteral("([\\\\`*_{}\\[\\]<>|#~&])"));
@@ -444,7 +445,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// Figures as they are, with the unit in the head, where a cell knows them exactly.
+// Exact figures, where cells have them, with the unit in the header.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();
@@ -515,7 +516,7 @@ void TableView::copyAsMarkdown() const {
   QGuiApplication::clipboard()->setText(selectionAsMarkdown());
 }
 
-// Numbers begin with the largest; again turns it round.
+// Numbers are sorted with the largest first; sorting again reverses the order.
 void TableView::sortByCurrentColumn() {
   const int column = std::max(0, currentIndex().column());
   if (!isSortingEnabled() || rows_ == nullptr || column >= rows_->columnCount()) return;

@@ -1,6 +1,6 @@
-// Tables of the bottom dock: item models over the row builders of rows.h, and a view with the
-// shell's looks that copies its selection as TSV (Ctrl+C) or CSV (Ctrl+Shift+C) and sorts by the
-// current column (S).
+// Tables of the bottom dock: item models over the row builders of rows.h, and a view in the style
+// of the window. The view copies its selection as TSV (Ctrl+C) or CSV (Ctrl+Shift+C) and sorts by
+// the current column (S).
 #pragma once
 
 #include <QAbstractTableModel>
@@ -19,27 +19,27 @@
 
 namespace vramscope::ui {
 
-// What the view needs beyond an item model.
+// What TableView needs in addition to an item model.
 class RowModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
-  // Null where a row has fewer cells. Until the next row is asked for.
+  // Null if the row has fewer cells. Valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
-  // Within a change of the layout; `to`: where a row has gone.
+  // Call within a layout change; `to` maps an old row to its new position.
   void MovePersistent(const std::function<int(int)>& to);
   QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;
   timeline::Theme theme_ = timeline::Theme::Dark();
 };
 
-// A table that is there in whole.
+// A table whose rows all exist in memory.
 class TableModel : public RowModel {
   Q_OBJECT
  public:
@@ -56,32 +56,32 @@ class TableModel : public RowModel {
   Table table_;
 };
 
-// All allocations of a trace: an order of ids, rows made when they are looked at. A search and a
-// range leave those that match, in the same order.
+// All allocations of a trace: a sorted list of ids, whose rows are built on demand. A search or a
+// range filters the rows and keeps their order.
 class AllocationModel : public RowModel {
   Q_OBJECT
  public:
   explicit AllocationModel(QObject* parent = nullptr);
   void setTrace(std::shared_ptr<const trace::Trace> trace);
   const std::shared_ptr<const trace::Trace>& trace() const { return trace_; }
-  bool narrowed() const { return narrowed_; }  // by a search or a range
-  // A text as the search that it is. What cannot be read finds nothing, rather than everything.
+  bool narrowed() const { return narrowed_; }  // whether a search or a range filters the rows
+  // A search text and its filter. A text that is not a valid filter matches nothing.
   struct Search {
     std::string text, error;
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // Which rows of an order are left by a search and a range. Linear in the allocations; any thread.
+  // The rows that a search and a range leave. Linear in the number of allocations; any thread.
   struct Narrowed {
     std::vector<uint32_t> rows;
     uint32_t total = 0;
   };
   static Narrowed NarrowedRows(const trace::Trace& trace, const std::vector<uint32_t>& order,
                                const query::Filter& filter, const EventSpan& span);
-  // Another after every sort and with every trace.
+  // A new object after every sort and for every trace.
   const std::shared_ptr<const std::vector<uint32_t>>& order() const { return order_; }
   const EventSpan& span() const { return span_; }
-  // `found`: NarrowedRows() of order(), the search and the range.
+  // `found`: the result of NarrowedRows() for order(), the search and the range.
   void setNarrowed(Search search, const EventSpan& span, Narrowed found);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
@@ -89,12 +89,12 @@ class AllocationModel : public RowModel {
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
   trace::AllocationId at(int row) const;
-  int rowOf(trace::AllocationId id) const;                    // -1: left out
-  const std::string& search() const { return search_.text; }  // empty: none
-  // Why the search cannot be read as a filter; empty: it can.
+  int rowOf(trace::AllocationId id) const;                    // -1: filtered out
+  const std::string& search() const { return search_.text; }  // empty: no search
+  // Why the search is not a valid filter; empty if it is.
   const std::string& searchError() const { return search_.error; }
-  std::vector<trace::AllocationId> found() const;  // of a search, in the order of rows
-  uint32_t total() const;                          // in the range
+  std::vector<trace::AllocationId> found() const;  // the matches, in the order of the rows
+  uint32_t total() const;                          // number of allocations in the range
 
  private:
   const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : *order_; }
@@ -102,10 +102,10 @@ class AllocationModel : public RowModel {
   void Narrow();
   std::vector<Column> columns_;
   std::shared_ptr<const trace::Trace> trace_;
-  // All of them; never null.
+  // All allocations; never null.
   std::shared_ptr<const std::vector<uint32_t>> order_ =
       std::make_shared<const std::vector<uint32_t>>();
-  std::vector<uint32_t> rows_;  // those of the search and of the range, when there is one
+  std::vector<uint32_t> rows_;  // the rows that the search and the range leave
   bool narrowed_ = false;
   uint32_t total_ = 0;
   Search search_;
@@ -122,22 +122,23 @@ class TableView : public QTableView {
  public:
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
-  void setEmptyText(const QString& text);  // in place of rows, while there are none
-  // The selected rows with their heads; without any, all. TSV as it is shown, CSV (RFC 4180) with
-  // plain numbers: bytes, ns, percent, the unit in the head.
+  void setEmptyText(const QString& text);  // shown while there are no rows
+  // The selected rows (all, if none is selected) with the column headers. TSV contains the
+  // displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns, percent) with the unit in
+  // the header.
   QString selectionAsTsv() const;
   QString selectionAsCsv() const;
-  QString selectionAsMarkdown() const;  // a table as GitHub reads it
+  QString selectionAsMarkdown() const;  // a table in GitHub's Markdown
   void copySelection() const;
   void copyAsCsv() const;
   void copyAsMarkdown() const;
   void sortByCurrentColumn();
-  // A new table in the order that the header says.
+  // Sorts new rows by the column that the header indicates.
   void sortAsBefore();
-  // The next row (or, with -1, the one before) becomes the current one, round at the ends. False:
-  // there is none.
+  // Makes the next row (with -1, the previous one) the current one; wraps around. Returns false if
+  // there are no rows.
   bool step(int direction);
-  // Row count and the first rows' texts.
+  // The number of rows and the texts of the first ones.
   QJsonObject dumpState() const;
 
  protected:
@@ -152,7 +153,7 @@ class TableView : public QTableView {
   QList<int> SelectedLines() const;
   QString empty_text_;
   bool fitting_ = false, by_hand_ = false;
-  std::vector<int> wanted_;  // widths that the columns' texts need
+  std::vector<int> wanted_;  // widths that the texts of the columns need
   RowModel* rows_ = nullptr;
 };
 

@@ -27,10 +27,10 @@
 namespace vramscope::ui {
 namespace {
 
-// A smaller part of the peak is noise to a reader: neither green nor red.
+// Changes below this fraction of the peak are neither green nor red.
 constexpr double kNoticeable = 0.01;
 constexpr QLatin1String kGroupWord("group:");
-// What the run's own form sets (run_panel.h).
+// Settings that the form of the run edits (run_panel.h).
 constexpr std::string_view kOfTheRunForm[] = {"optimizer.name", "optimizer.impl"};
 
 // Whether a row of the list sets `key` to `value`.
@@ -50,9 +50,9 @@ bool HasItsOwnControl(const std::string& key) {
          });
 }
 
-constexpr int kWidestOfTwo = 80;  // pixels of a name beside which another number has room
+constexpr int kWidestOfTwo = 80;  // maximum width in pixels of a label for two numbers in a line
 
-// What a search looks at: English, and the language that is shown.
+// The text that a search looks in: English and the language of the window.
 std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggle* row) {
   QString shown = Translated(technique.title) + QLatin1Char(' ') +
                   Translated(technique.explanation) + QLatin1Char(' ') +
@@ -63,13 +63,13 @@ std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggl
   return run::SearchText(technique, row) + " " + shown.toLower().toStdString();
 }
 
-// Its own, or the last word of its key: "lr" of "optimizer.lr".
+// The setting's label, or the last word of its key: "lr" for "optimizer.lr".
 QString LabelOf(const run::SettingDeclaration& setting) {
   return setting.label.empty() ? ToQString(setting.key.substr(setting.key.rfind('.') + 1))
                                : Translated(setting.label);
 }
 
-// Whether a row is on only while `key` is away from what stands for "off".
+// Whether a row counts as on or off depending on the value of `key`.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -77,8 +77,8 @@ bool SwitchesARow(const std::string& key) {
   });
 }
 
-// At least as wide as `text` takes, and never again less: a hundred figures come while one looks,
-// and of a label whose size is fixed no layout is asked.
+// Makes the label at least as wide as `text` and never narrower again. Many figures change while
+// the window is open, and a label of fixed size does not invalidate its layout.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// The keys of a technique that none of its rows has under it and that rows can't set to all that
-// they may be: they stand in a row of their own, which is always open.
+// The settings of a technique that no row shows as a control and whose values rows cannot all set.
+// They get a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -174,7 +174,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
                             ? Translated(technique.title)
                             : tr("%1: settings").arg(Translated(technique.title)));
   lines->addWidget(title);
-  // Its rows have said above what it is.
+  // With rows, these already explain the technique.
   if (technique.toggles.empty()) {
     auto* explanation = new WrappedLabel(LabelRole::kDim);
     explanation->setWrappedText(Translated(technique.explanation));
@@ -236,7 +236,8 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  int cell = 0;  // numbers with short names stand two a line, what is wide has one for itself
+  // Two numbers with short names share a line; wider controls have a line of their own.
+  int cell = 0;
   for (const std::string& key : keys) {
     Control control{.setting = run::FindSetting(key)};
     if (control.setting == nullptr) continue;
@@ -251,7 +252,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
-      // A row that is on has its number above what stands for "off".
+      // While the row is on, its number must be above the value that means "off".
       const int low = static_cast<int>(setting.low);
       shown = control.box =
           MakeSpinBox(SwitchesARow(key) ? std::max(1, low) : low, static_cast<int>(setting.high));
@@ -266,7 +267,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
       connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
-      // Names and paths are typed; what is offered is what is usual.
+      // Names and paths can be typed; the list offers the usual ones.
       if (text) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);
@@ -312,7 +313,7 @@ void TechniquePanel::ShowValue(Control& control) {
   } else {
     const QSignalBlocker block(control.list);
     std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
-    // What was set elsewhere may be none of them.
+    // A value that was set elsewhere may not be in the list.
     if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
       offered.push_back({.value = value});
     if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
@@ -327,7 +328,7 @@ void TechniquePanel::ShowValue(Control& control) {
     }
     const int at = control.list->findData(ToQString(value));
     control.list->setCurrentIndex(at);
-    // What was typed may have been refused.
+    // Replaces a typed text that was refused.
     if (control.list->isEditable()) control.list->setEditText(control.list->itemText(at));
   }
 }
@@ -384,7 +385,7 @@ void TechniquePanel::Switch(const run::Toggle& technique) {
 void TechniquePanel::Edit(const run::RunConfig& config) {
   told_ = false;
   Q_EMIT configEdited(config);
-  if (!told_) setConfig(config_);  // nothing came of it: back to what it is
+  if (!told_) setConfig(config_);  // the edit had no effect: show the present values again
 }
 
 void TechniquePanel::setConfig(const run::RunConfig& config) {
@@ -394,7 +395,7 @@ void TechniquePanel::setConfig(const run::RunConfig& config) {
     const bool on = run::IsOn(*row.row, config);
     const QString why =
         on ? QString() : QString::fromStdString(run::BlockedBecause(*row.row, config));
-    // What is on can always be switched off.
+    // A technique that is on can always be switched off.
     const bool possible = on || why.isEmpty();
     const bool enabled =
         possible && (!available_ || available_(on ? run::SwitchedOff(*row.row, config)
@@ -441,7 +442,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// "On. Without it the peak would be 12.073 GiB in place of 10.664 GiB (−1,512,345,600 B)."
+// Such as "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(
@@ -478,7 +479,7 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
 }
 
 QJsonObject TechniquePanel::DumpControls(const std::vector<std::string>& keys) const {
-  QJsonObject out;  // that can be edited now, as they are shown
+  QJsonObject out;  // the enabled settings and their displayed values
   for (const Control& control : controls_) {
     if (std::ranges::find(keys, control.setting->key) == keys.end()) continue;
     if (!control.widget->isVisibleTo(this)) continue;

@@ -1,7 +1,7 @@
-// The list of techniques: a switch, a line of explanation, what it saves at the peak and what it
-// costs in time before it is clicked; and every setting that the catalogue declares. It edits
-// nothing itself: it says which configuration the user asks for, and shows the one that it is
-// given.
+// The list of techniques. Each row has a switch, a line of explanation, and what the technique
+// saves at the peak and costs in time, also before it is switched on. Every setting of the
+// catalogue can be edited here. The panel changes nothing itself: it emits the configuration that
+// the user asks for and shows the one that it is given.
 //
 //   panel->setConfig(config);
 //   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
@@ -35,9 +35,9 @@ class WrappedLabel;
 
 class ToggleSwitch;
 
-// Of a technique: peak with it minus peak without it, all else as it is now, and the ratio of the
-// last step's times. The same sense whether it is on or off, so that the figure stays when it is
-// toggled.
+// The effect of a technique: the peak with it minus the peak without it, all else unchanged, and
+// the ratio of the last step's times. It does not depend on whether the technique is on, so the
+// figure stays when it is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
@@ -50,26 +50,26 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
-  // Which configurations can be shown; rows that lead to others, and settings, are disabled and say
-  // why. Empty: all.
+  // Which configurations can be shown. Rows that lead to others, and settings, are disabled; `why`
+  // is their tool tip. Empty: all can be shown.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
-  // nullopt with a text: what stands in place of the figure ("…" while it is computed, "–" when it
-  // could not be, and why).
+  // Without a saving, the row shows `instead`: "…" while it is computed, "–" if that failed. `why`
+  // is the tool tip.
   void setSaving(const QString& id, std::optional<Saving> saving,
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
-  void Switch(const run::Toggle& technique);      // on, or off again
+  void Switch(const run::Toggle& technique);      // switches it on or off
   QJsonArray dumpState() const;
-  // Shows the rows whose title, explanation, group or keys have all these words; a word
-  // "group:pre": of groups whose name begins so; empty: all.
+  // Shows the rows whose title, explanation, group and keys contain all these words. A word
+  // "group:pre" matches groups whose names begin with "pre". Empty: shows all.
   void setFilter(const QString& text);
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
-  void searched(const QStringList& ids);  // what is shown; empty: all
-  void refused(const QString& why);       // what was typed is not possible
-  void switchedByMouse();                 // nobody goes on typing here
+  void searched(const QStringList& ids);  // ids of the visible rows; empty: all
+  void refused(const QString& why);       // the typed value is not valid
+  void switchedByMouse();                 // the keyboard focus may leave the panel
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -83,29 +83,29 @@ class TechniquePanel : public QWidget {
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;
     QWidget* widget = nullptr;   // the whole row
-    std::string words;           // what a search looks at
-    QWidget* options = nullptr;  // controls of a row that is on; null: it has none
+    std::string words;           // the text that a search looks in
+    QWidget* options = nullptr;  // controls that are shown while it is on; null: none
     std::optional<Saving> known;
   };
-  // Shows a setting and edits it: a number in a box, a choice in a list.
+  // The control of a setting: a number in a box, a choice in a list.
   struct Control {
     const run::SettingDeclaration* setting = nullptr;
     QSpinBox* box = nullptr;
     QDoubleSpinBox* number = nullptr;
     QComboBox* list = nullptr;
-    std::vector<run::Choice> offered;  // that are in the list
-    QWidget* widget = nullptr;         // the one of them that there is
+    std::vector<run::Choice> offered;  // entries of the list
+    QWidget* widget = nullptr;         // the control that is used
   };
-  // What of a technique no row has: always open.
+  // The settings of a technique that no row shows; always open.
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;
-    std::string words;  // what a search looks at
+    std::string words;  // the text that a search looks in
     std::vector<std::string> keys;
   };
   void AddTechnique(const run::TechniqueDeclaration& technique, QVBoxLayout& column);
   QWidget* MakeRow(const run::Toggle& toggle);
-  QWidget* MakeControls(const std::vector<std::string>& keys);  // null: of none
+  QWidget* MakeControls(const std::vector<std::string>& keys);  // null if there are no controls
   QJsonObject DumpControls(const std::vector<std::string>& keys) const;
   void ShowValue(Control& control);
   void EditSetting(const std::string& key, const std::string& value);
@@ -115,16 +115,16 @@ class TechniquePanel : public QWidget {
   QString ExplainSaving(const RowWidgets& row) const;
 
   std::function<bool(const run::RunConfig&)> available_;
-  QString unavailable_;  // why
+  QString unavailable_;  // the reason
   run::RunConfig config_;
-  bool told_ = false;  // what is run, since the last edit
+  bool told_ = false;  // setConfig() was called since the last edit
   timeline::Theme theme_;
   QHash<QString, RowWidgets> rows_;
   std::vector<SettingsRow> settings_rows_;
   std::vector<Control> controls_;
   std::vector<std::pair<std::string, QLabel*>> groups_;  // headings
   QLineEdit* filter_ = nullptr;
-  QLabel* nothing_ = nullptr;  // stands there when no row is left
+  QLabel* nothing_ = nullptr;  // shown when no row is left
 };
 
 }  // namespace vramscope::ui

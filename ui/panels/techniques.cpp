@@ -18,7 +18,7 @@ using run::RunConfig;
 }  // namespace
 
 absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view preset) {
-  // What a model starts with: of one that is no preset, what every run does.
+  // The initial configuration of a model; the general default if the name is not a preset.
   const auto start_of = [](std::string_view name) {
     run::RunConfigBuilder builder;
     const bool known = builder.SetPreset(name).ok();
@@ -49,7 +49,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
   number(i18n::Text("sequence"), &RunConfig::seq);
   number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
   number(i18n::Text("steps"), &RunConfig::steps);
-  // Techniques: those of one group of keys ("optimizer.") go together.
+  // Settings of one group of keys (such as "optimizer.") are kept or replaced together.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
@@ -76,13 +76,13 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
       }
       for (const auto& [key, value] : wanted) out.config.settings.Set(key, value);
     }
-    if (group == "lora") continue;  // below
+    if (group == "lora") continue;  // handled below
     const std::string words = group == "optimizer"
                                   ? i18n::Format("optimizer {}", OptimizerText(out.config))
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.kept : out.taken).push_back(words);
   }
-  // Another family calls its layers by other names, or has none.
+  // Another model family has other layer names, or no layer that LoRA finds.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {
     const std::string rank = out.config.Get("lora.rank");
@@ -90,7 +90,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const bool fits = run::BlockedBecause(*lora, off).empty();
     out.config = fits ? run::SwitchedOn(*lora, off) : off;
     if (fits) out.config.Set("lora.rank", rank);
-    if (!fits) out.taken.push_back(i18n::Text("no LoRA, which finds no layer in it"));
+    if (!fits) out.taken.push_back(i18n::Text("no LoRA, because it finds no layer in this model"));
   }
   absl::StatusOr<RunConfig> checked = run::RunConfigBuilder(out.config).Build();
   if (!checked.ok()) return checked.status();
@@ -128,7 +128,7 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
   if (before.steps != after.steps) return i18n::Format("Steps {} → {}", before.steps, after.steps);
   if (OptimizerText(before) != OptimizerText(after))
     return i18n::Format("Optimizer {}", OptimizerText(after));
-  // One setting of a technique: its name and what it is now.
+  // A single setting of a technique has changed: its name and its new value.
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::SettingDeclaration& setting : technique.settings) {
       if (before.Get(setting.key) == after.Get(setting.key)) continue;

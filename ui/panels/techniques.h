@@ -1,5 +1,5 @@
-// What the window does with configurations: another preset, a line of words for a change. What can
-// be switched, the catalogue says (profiler/run/toggles.h). Free of Qt.
+// What the window does with configurations: it changes the preset and describes a change in a line
+// of words. The catalogue declares what can be switched (profiler/run/toggles.h). Without Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -14,24 +14,25 @@
 
 namespace vramscope::ui {
 
-// `now` with another preset: settings that the user has changed from what the present model starts
-// with stay as they are, the others become what the new one starts with. `kept`, `taken`: in words,
-// "batch 2", "optimizer AdamW, loop". Errors: no such preset; settings that can't be together.
+// Applies another preset to `now`. Settings that the user has changed from the present model's
+// defaults are kept; the others get the defaults of the new model. `kept` and `taken` name them in
+// words: "batch 2", "optimizer AdamW, loop". Errors: no such preset; settings that cannot be
+// combined.
 struct PresetChange {
   run::RunConfig config;
   std::vector<std::string> kept, taken;
 };
 absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
 
-// "AdamW", "SGD + momentum"; with its implementation, "AdamW, foreach".
+// "AdamW", "SGD + momentum"; OptimizerText adds the implementation: "AdamW, foreach".
 std::string OptimizerName(const run::RunConfig& config);
 std::string OptimizerText(const run::RunConfig& config);
 
-// One line on what differs between two configurations, for the undo list: "bf16 autocast on",
-// "Batch 2 -> 4". "Settings" when it is too much for a line.
+// Describes the difference of two configurations in a line, for the undo list: "bf16 autocast on",
+// "Batch 2 -> 4". "Settings" if a line cannot hold it.
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
-// Key of a configuration for caches: equal keys plan to equal traces.
+// A cache key of a configuration: configurations with equal keys plan to equal traces.
 std::string PlanKey(const run::RunConfig& config);
 
 }  // namespace vramscope::ui

@@ -1,4 +1,4 @@
-// A flat on/off switch, as in the techniques' list. Space and Enter toggle it.
+// A flat on/off switch, used in the list of techniques. Space and Enter toggle it.
 #pragma once
 
 #include <QAbstractButton>
@@ -15,7 +15,7 @@ class ToggleSwitch : public QAbstractButton {
   QSize sizeHint() const override;
 
  Q_SIGNALS:
-  void mouseClicked();  // after clicked(), which comes of keys, too
+  void mouseClicked();  // emitted after clicked(), which keys emit, too
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override;

@@ -23,7 +23,7 @@ TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
   ASSERT_EQ(card.size(), 3u);
   const Table table = PhaseTable(*digest, 0, 0, card);
   EXPECT_THAT(Titles(table),
-              ::testing::ElementsAre("Iteration", "Forward", "Backward", "Optimizer", "Total",
+              ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
                                      "GPU: backward", "GPU: optimizer", "GPU: busy"));
   ASSERT_EQ(table.rows.size(), 3u);
@@ -75,7 +75,7 @@ TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
   }
   const auto digest = MakeDigest(trace);
   EXPECT_THAT(Titles(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>())),
-              ::testing::ElementsAre("Iteration", "Total", "Peak allocated", "Peak in", "Reserved",
+              ::testing::ElementsAre("Step", "Total", "Peak allocated", "Peak in", "Reserved",
                                      "GPU: busy"));
 }
 

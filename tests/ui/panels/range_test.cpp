@@ -119,7 +119,7 @@ TEST(RangeTest, CardSaysStepsAndPhasesAndWhatStays) {
   EXPECT_EQ(ValueOf(facts, "steps"), "1 to 2 (2)");
   EXPECT_EQ(ValueOf(facts, "phases"), "forward, backward, optimizer");
   // One block of 1 MiB a step stays.
-  EXPECT_EQ(ValueOf(facts, "stays after it"), "2.000 MiB in 2 blocks");
+  EXPECT_EQ(ValueOf(facts, "live after the range"), "2.000 MiB in 2 blocks");
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }
 

@@ -134,7 +134,7 @@ TEST_F(CompareTest, RequestsAndKernels) {
   EXPECT_GT(Rows(), 0);
   EXPECT_THAT(Cell(0, 3).toStdString(), HasSubstr("alloc #"));
   Click("compareBy5");
-  EXPECT_THAT(Head(), HasSubstr("Neither has kernels"));
+  EXPECT_THAT(Head(), HasSubstr("Neither run has kernels"));
   EXPECT_EQ(Rows(), 0);
   Click("compareBy0");
   EXPECT_EQ(Rows(), 2);

@@ -238,7 +238,7 @@ TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest()->state() && Settled(); }));
   window_->openPage(QStringLiteral("findings"));
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Page("findings")["head"].toString().toStdString(), HasSubstr("one moment only"));
+  EXPECT_THAT(Page("findings")["head"].toString().toStdString(), HasSubstr("only a snapshot"));
 }
 
 TEST_F(PagesWindowTest, AFrameOfAStackLeadsToItsBlocks) {

@@ -256,7 +256,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
     }
   const QJsonObject facts = Breakdown()["range"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["steps"].toString(), "2");
-  EXPECT_EQ(facts["stays after it"].toString(), "1.000 MiB in 1 block");
+  EXPECT_EQ(facts["live after the range"].toString(), "1.000 MiB in 1 block");
   EXPECT_FALSE(Breakdown()["range"].toObject()["sites"].toArray().isEmpty());
   EXPECT_TRUE(Find<QWidget>("rangeCard")->isVisible());
   Picture("range");
