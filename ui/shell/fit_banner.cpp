@@ -24,7 +24,7 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
       .title = summary.headroom_bytes < 0
                    ? Banner::tr("Does not fit into %1: %2 GiB too much")
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
-                   // What was refused is in no figure.
+                   // The figures do not include the failed allocation.
                    : Banner::tr("Does not fit into %1: an allocation failed").arg(device),
       .text = Banner::tr("At most %1 GiB are reserved (allocated peaks in %2), "
                          "beside %3 GiB for the "

@@ -27,7 +27,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kTitleWidth = 420;  // at most
-// Less than this is not worth a chip.
+// The chip for unused memory is shown from this size on.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
@@ -51,7 +51,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// What a plan's bytes are worth: measured where they were, else what they rest on.
+// How accurate the bytes of a plan are: as measured if they were, else what they are based on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
@@ -144,8 +144,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
   }
   const bool whole = ended || !ours;
-  const bool state = info.content == trace::Content::kState;  // no moment of it is a peak
-  // Of statistics without blocks it would be a 0 that nobody measured.
+  const bool state =
+      info.content == trace::Content::kState;  // it is a single state, so there is no peak
+  // Statistics without blocks would give a 0 that was not measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -181,8 +182,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click: what was requested, what was free, what would help");
   }
-  // Half a run fits nowhere: only that it does not is known before its end. Of a card that the
-  // device table lacks nothing is known of the context.
+  // Before a run has ended, it is only known if it does not fit. The size of the CUDA context is
+  // unknown for a GPU that is not in the device table.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
@@ -190,7 +191,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
                : summary.headroom_bytes < 0
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
-                   : QObject::tr("does not fit");  // what was refused is not in it
+                   : QObject::tr("does not fit");  // the failed allocation is not included
     out.fits_tip =
         QObject::tr("%1 of the GPU − %2 for the CUDA context and libraries − %3 reserved")
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
@@ -300,8 +301,8 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Leaves out what matters least until the rest fits. Decided first, then done: what stays is not
-// hidden and shown again at every step of a resize.
+// Hides the least important parts until the rest fits. It decides first and then hides, so that
+// parts do not flicker during a resize.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
@@ -361,7 +362,8 @@ QJsonObject HeaderBar::dumpState() const {
 
 namespace {
 
-// Lines break at blanks only: a long path gets places where it may, too, which nobody sees.
+// Lines break at spaces only. Adds zero-width spaces to long words, such as paths, so that they can
+// break too.
 QString Breakable(const QString& text) {
   constexpr int kLongWord = 40;
   QString out;
@@ -395,7 +397,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
   text_ = new WrappedLabel(LabelRole::kDim);
   text_->setFont(PanelFont(timeline::Font::kBody));
-  // A path without a blank must not widen the window.
+  // A path without a space must not widen the window.
   QSizePolicy wraps(QSizePolicy::Ignored, QSizePolicy::Preferred);
   wraps.setHeightForWidth(true);
   text_->setSizePolicy(wraps);

@@ -99,7 +99,7 @@ KeyBindings::Keys KeyBindings::defaultsOf(const QString& id) const {
 KeyBindings::Keys KeyBindings::keysOf(const QString& id) const {
   if (const auto own = own_.find(id); own != own_.end()) return own.value();
   Keys keys = defaultsOf(id);
-  // What the user gave another one.
+  // Removes default keys that the user gave to another command.
   keys.removeIf([&](const QKeySequence& key) {
     return std::any_of(own_.begin(), own_.end(),
                        [&](const Keys& other) { return other.contains(key); });

@@ -23,7 +23,7 @@ QString KeysText(const KeyBindings::Keys& keys) {
   return texts.join(QStringLiteral(", "));
 }
 
-// Whether the canvas has the key for itself while it has the focus.
+// True if the canvas handles this key itself while it has the focus.
 bool IsOfCanvas(const QKeySequence& key) {
   if (key.count() != 1) return false;
   const QKeyCombination first = key[0];
@@ -45,7 +45,7 @@ void KeyEdit::setKey(const QKeySequence& key) {
   Q_EMIT keyChanged();
 }
 
-// Keys that the window has commands for come here, too.
+// Also receives keys that are shortcuts of the window's commands.
 bool KeyEdit::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
@@ -65,14 +65,14 @@ void KeyEdit::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Alt:
     case Qt::Key_AltGr:
     case Qt::Key_Meta:
-      return;  // alone it is no key
+      return;  // a modifier alone is not a key
     case Qt::Key_Escape:
       if (held == Qt::NoModifier) return setKey({});
       break;
     default:
       break;
   }
-  // "?" is a key of its own, whatever it takes to type it.
+  // "?" is a key of its own, whether or not typing it needs Shift.
   const QString text = event->text();
   if (!text.isEmpty() && text[0].isPrint() && !text[0].isLetter() && !text[0].isSpace())
     held &= ~Qt::ShiftModifier;
@@ -162,7 +162,7 @@ void KeysPage::Fill() {
                    {tr("Came with").toStdString(), false, 110}};
   for (size_t i = 0; i < registry_.entries().size(); ++i) {
     const ActionRegistry::Entry& entry = registry_.entries()[i];
-    if (entry.action->text().isEmpty()) continue;  // a place for a recent file
+    if (entry.action->text().isEmpty()) continue;  // an unused entry for a recent file
     const QString name = QStringLiteral("%1: %2").arg(entry.spec.menu, NameOf(entry.spec.id));
     const KeyBindings::Keys keys = bindings_->keysOf(entry.spec.id);
     const QString text = KeysText(keys), came = KeysText(entry.spec.shortcuts);
@@ -205,7 +205,7 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// What would be done, before it is: whose key is pressed.
+// Shows what the buttons would do, and which command has the pressed key.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();

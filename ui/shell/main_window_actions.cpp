@@ -1,4 +1,4 @@
-// The window's commands: what they are called, where they stand, which key they have.
+// The window's commands: their names, menus and keys.
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
@@ -292,7 +292,7 @@ void MainWindow::AddViewActions() {
   for (const Language language : Languages())
     actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
                   .menu = menu,
-                  .text = LanguageTitle(language),  // in itself, whichever is shown
+                  .text = LanguageTitle(language),  // in its own language
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),
@@ -490,7 +490,7 @@ void MainWindow::AddRunActions() {
   }
 }
 
-// That has the focus, else the first in sight.
+// The table that has the focus, else the first visible one.
 TableView* MainWindow::TableInFront() const {
   TableView* found = nullptr;
   for (TableView* table : tabs_->currentWidget()->findChildren<TableView*>())

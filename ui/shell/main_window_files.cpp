@@ -1,4 +1,4 @@
-// Files: what is opened, how far it has come, what is said when it can't be.
+// Opening files: progress, results and errors.
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
@@ -28,13 +28,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// From here on a part is offered while the whole is being read; a compressed file holds more.
+// For files from this size on, opening a part is offered while the whole is read. Compressed files
+// contain more.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// Without its full stop: the sentence goes on.
+// The message without its full stop, because the sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -57,7 +58,7 @@ bool IsConfiguration(const QString& path) {
   return importers::FindImporter(text) == nullptr;
 }
 
-// What a device file has, and no configuration of a model or a run.
+// True if the file has keys of a device file and none of a model's or a run's configuration.
 bool IsDevice(const QString& path) {
   QFile file(path);
   if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
@@ -68,7 +69,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// Another one when the file was written since.
+// Changes when the file is written.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -79,7 +80,7 @@ bool IsScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
 }
 
-// What to do next, by what went wrong.
+// Advice on what to do next, depending on the error.
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
@@ -125,7 +126,7 @@ void MainWindow::OpenOne(const QString& path) {
   StartLoading(path, {});
 }
 
-// Of that part of the file as it is now: it is shown again, and nothing is read.
+// The document of this part of the file, if it is open and the file is unchanged.
 Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
   return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
 }
@@ -146,7 +147,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
     if (session().shown() != nullptr) OpenNext();
     return;
   }
-  // It comes to the front with its first picture; what is shown stays until then.
+  // The document becomes active with its first preview or result; what is shown stays until then.
   Document& opened = documents_.Open({.kind = SourceKind::kFile,
                                       .file = QFileInfo(path).absoluteFilePath().toStdString(),
                                       .part = part,
@@ -155,7 +156,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // One at a time: what was being read is read when it is looked at.
+  // One file at a time: the file that was being read is read again when its document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -187,7 +188,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // What is selected of the same recording is what one wants to see alone.
+  // A range selected in the same recording is proposed as the part.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -198,14 +199,14 @@ void MainWindow::OpenPartOf(const QString& path) {
 }
 
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
-  if (outline->events + outline->activities < kOutlined) return;  // it is there in no time
+  if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
   timeline_->setOutline(outline);
   Say(tr("%1: %2 events by its index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // A picture of what has come; the end of the load replaces it where it stands.
+  // Shows a preview of what has been read. The complete trace replaces it in place.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
@@ -230,8 +231,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// A new document goes, and who opened it is shown again; one that was there stays, to be tried
-// again.
+// Closes a new document and shows its opener again. An older document stays, so that the user can
+// try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -241,7 +242,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
   if (Document* of = documents_.Find(id)) {
-    digests_.cancel(id);  // a picture that is still being digested comes too late
+    digests_.cancel(id);  // a preview that is still being digested is no longer needed
     of->Ended();
     if (of->history.entries().empty()) CloseNow(id);
   }
@@ -252,7 +253,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
+    // Opening a part only helps against a lack of memory. A damaged file is already shown up to the
+    // damage.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -295,7 +297,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// The next of several files, once the one before is in the canvas.
+// Opens the next of several files, once the previous one is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -303,7 +305,7 @@ void MainWindow::OpenNext() {
   OpenOne(path);
 }
 
-// As the baseline of what is shown, which stays. A second start takes the place of the first.
+// Reads the file as the baseline of the shown run, which stays. A second call replaces the first.
 void MainWindow::compareWith(const QString& path) {
   if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);
@@ -334,7 +336,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // Of several GPUs the same one, where there is such a one.
+  // Of several GPUs, the same one as shown, if it exists.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -378,7 +380,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   if (!trace.complete && lines.isEmpty())
     lines << QString::fromStdString(program::ShortException(trace.end_message));
   if (lines.isEmpty()) return;
-  // Why it ends is what matters most.
+  // The reason why the trace ends comes first.
   const qsizetype end = lines.indexOf(QString::fromStdString(trace.end_message));
   if (!trace.complete && end > 0) lines.move(end, 0);
   if (lines.front().isEmpty()) lines.front() = tr("the reason is not stated");
@@ -450,7 +452,7 @@ void MainWindow::openModelConfig(const QString& path) {
   }
   const QByteArray bytes = file.readAll();
   const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A Hugging Face config says what it is; everything else is taken for a run.json.
+  // A Hugging Face config has a type; other files with keys of a run are taken as a run.json.
   const bool is_run =
       !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
       !object.contains(QLatin1String("architectures")) &&

@@ -1,4 +1,4 @@
-// The commands that find something: everywhere, in a table, the next.
+// The commands to find something: everywhere or in a table, and the next match.
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QTabWidget>

@@ -1,4 +1,4 @@
-// What the Help menu has, and the settings: commands, keys, the tour.
+// The Help menu and the settings: commands, keys, the tour.
 #include <QDir>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -28,7 +28,7 @@ QList<QKeySequence> HelpKeys(std::initializer_list<const char*> texts) {
 
 }  // namespace
 
-// Beside the settings: $XDG_CONFIG_HOME/vramscope/keys.json.
+// Next to the settings file: $XDG_CONFIG_HOME/vramscope/keys.json.
 QString MainWindow::KeysFile() const {
   return QFileInfo(settings_->fileName()).absolutePath() + QStringLiteral("/keys.json");
 }
@@ -41,7 +41,7 @@ void MainWindow::AddHelpActions() {
                 .shortcuts = HelpKeys({"Ctrl+K", "Ctrl+Shift+P"}),
                 .run = [this] {
                   actions_.Refresh();
-                  // Where the focus returns to, unless the command takes it elsewhere.
+                  // The focus returns to the canvas, unless the command moves it elsewhere.
                   timeline_->setFocus();
                   auto* palette = new CommandPalette(actions_, this);
                   const QPoint at =
@@ -102,7 +102,7 @@ bool MainWindow::offerTour() {
 
 Tour* MainWindow::tour() const { return tour_; }
 
-// On what is shown, else on a shipped run of its own tab.
+// Uses the shown run, else a sample run in its own tab.
 void MainWindow::startTour() {
   settings_->setValue(kTourShown, true);
   if (tour_ != nullptr) tour_->end();

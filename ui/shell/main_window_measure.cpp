@@ -1,4 +1,5 @@
-// Measuring between two marks: they are the ends of the selected range, whose card has the figures.
+// Measures between two marks. They are the ends of the selected range; the breakdown panel shows
+// its figures.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>

@@ -1,4 +1,4 @@
-// A window without LibTorch: shipped runs in place of plans, and the download.
+// A window without LibTorch: sample runs in place of plans, and the download.
 #include <QDir>
 
 #include "profiler/setup/find_libtorch.h"
@@ -16,7 +16,7 @@
 
 namespace vramscope::ui {
 
-// Once at the start, and after a download.
+// Called once at the start, and after a download.
 void MainWindow::LookForLibTorch() {
   const bool before = can_plan_;
   can_plan_ = true;
@@ -67,7 +67,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   setup_panel_->setMissing(missing);
 }
 
-// Whether it can be shown: planned, or among the shipped runs.
+// True if the configuration can be planned or is among the sample runs.
 bool MainWindow::IsThere(const run::RunConfig& config) const {
   return can_plan_ || (samples_ != nullptr && samples_->Find(config) != nullptr);
 }
@@ -83,7 +83,8 @@ void MainWindow::RefuseWithoutLibTorch() {
   Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
 }
 
-// In place of a plan: a file of a few dozen kilobytes, read and digested beside this thread.
+// Shows a sample run instead of a plan: a file of a few dozen kilobytes, read and digested on a
+// pool thread.
 void MainWindow::ShowSample() {
   const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(doc().config);
   if (file == nullptr) {
@@ -139,7 +140,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   LookForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // What is shown stays; what stood in place of figures is planned.
+  // The shown run stays; missing savings are planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

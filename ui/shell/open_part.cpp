@@ -17,7 +17,7 @@ struct Suffix {
   double factor;
 };
 
-// A number and one of the suffixes; blanks and commas are for the eye.
+// Parses a number with one of the suffixes; ignores spaces, commas and underscores.
 std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix> suffixes,
                             double without) {
   std::string clean;
@@ -32,7 +32,7 @@ std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix>
   }
   double value = 0;
   if (!absl::SimpleAtod(clean, &value) || !std::isfinite(value) || value < 0) return std::nullopt;
-  // Below 2^53 every whole number is itself.
+  // Up to 2^53, a double represents every integer exactly.
   if (value * factor > 9.0e15) return std::nullopt;
   return value * factor;
 }

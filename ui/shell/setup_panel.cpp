@@ -26,7 +26,7 @@ QString TimeLeft(double seconds) {
              : SetupPanel::tr("%1 min left").arg(whole / kSecondsPerMinute);
 }
 
-// A path may break behind each of its folders.
+// Lets a path break after each slash.
 QString BreakablePath(QString path) {
   return path.replace(QLatin1Char('/'), QStringLiteral("/\u200b"));
 }
