@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr size_t kMostText = size_t{1} << 20;  // of one string
+constexpr size_t kMostText = size_t{1} << 20;  // bytes per string
 constexpr const char* kKinds[] = {"plan", "gpu-run", "file", "program"};
 constexpr uint32_t kMostRanks = 256, kMostSteps = 100'000;
 

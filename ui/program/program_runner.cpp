@@ -109,8 +109,8 @@ void ProgramRunner::start(const program::Request& request) {
   if (!command.ok()) return refuse(Text(std::string(command.status().message())), {});
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
-    return refuse(tr("program 'vramscope', which starts it, not found"),
-                  tr("Build it with ./vramscope; it belongs beside this program."));
+    return refuse(tr("'vramscope', which runs the program, was not found"),
+                  tr("Build it with ./vramscope, or add it to the PATH."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::MakeRestorable();
   if (!folder.ok())
@@ -252,14 +252,14 @@ void ProgramRunner::End(const Read& last) {
     if (auto parsed = program::ParseOutcome(file.read(64 << 10).toStdString()); parsed.ok())
       outcome = *std::move(parsed);
   if (!run_->unreadable.ok()) {
-    end.error =
-        tr("cannot read its history: %1").arg(Text(std::string(run_->unreadable.message())));
+    end.error = tr("cannot read the program's history: %1")
+                    .arg(Text(std::string(run_->unreadable.message())));
     end.next = tr("Record fewer steps, or close other programs.");
   } else if (!outcome && run_->process.error() == QProcess::FailedToStart) {
-    end.error = tr("cannot start '%1', which starts it").arg(vramscope_);
+    end.error = tr("cannot start '%1', which runs the program").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
     if (!end.stopped)
-      end.error = tr("the process that watches it was killed, and the program with it");
+      end.error = tr("the process that watches the program was killed, and the program with it");
   } else if (!outcome) {
     // vramscope refused to start the program and printed the reason.
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
@@ -267,13 +267,13 @@ void ProgramRunner::End(const Read& last) {
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = end.trace != nullptr ? tr("The events that arrived before are shown.")
+    end.next = end.trace != nullptr ? tr("The events that arrived until then are shown.")
                : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
                            : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
-    end.error = tr("cannot write its whole history: %1").arg(Text(outcome->write_error));
+    end.error = tr("cannot write the complete history: %1").arg(Text(outcome->write_error));
     end.next =
-        tr("Free some space in %1; the events that arrived are shown.").arg(QDir::tempPath());
+        tr("Free some space in %1. The events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
     end.error =
         Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
@@ -283,7 +283,7 @@ void ProgramRunner::End(const Read& last) {
     if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-    end.next = tr("The events that arrived before are shown.");
+    end.next = tr("The events that arrived until then are shown.");
   } else if (!end.stopped) {
     end.remark = Text(program::WarningOf(seen, *outcome));
   }

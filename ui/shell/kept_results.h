@@ -6,7 +6,7 @@
 //   WriteTraceFile(*trace, path);
 //   kept.Prune();
 //
-// Qt Core only; one thread.
+// Qt Core only; not thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -132,11 +132,11 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   banner_ = new Banner;
   timeline_ = new timeline::TimelineWidget;
   timeline_->setObjectName(QStringLiteral("timeline"));
-  timeline_->setEmptyText(tr("No run yet"),
-                          tr("Choose a model and press Ctrl+R to plan it\n"
-                             "or plan or record a Python program of your own with Ctrl+G\n"
-                             "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
-                             "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
+  timeline_->setEmptyText(
+      tr("No run yet"),
+      tr("Choose a model and press Ctrl+R to plan it,\nor plan or record your own Python program "
+         "with Ctrl+G,\nor drop a recording here or open one with Ctrl+O: .trace, a CUDA\nmemory "
+         "snapshot or Kineto JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
   lanes_ = settings_->value(QStringLiteral("lanes")).toString();
   timeline_->setLaneSettings(lanes_);

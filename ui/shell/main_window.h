@@ -191,7 +191,7 @@ class MainWindow : public QMainWindow {
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
-  // `remember`: the next start begins with it.
+  // `remember`: also for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // as last chosen; empty: never chosen
   static int storedUiScale();       // in percent, likewise
@@ -447,7 +447,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const setup::Samples> samples_;  // set while nothing can be planned
   SetupPanel* setup_panel_ = nullptr;
   std::unique_ptr<TorchDownload> download_;
-  WorkerClient* worker_ = nullptr;       // plans
+  WorkerClient* worker_ = nullptr;       // for plans
   WorkerClient* card_worker_ = nullptr;  // set during a run on this computer's GPU
   QString card_run_;                     // the model of that run
   WorkerClient* running_ = nullptr;      // the one of the two whose run is run_tag_

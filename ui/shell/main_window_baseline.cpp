@@ -28,12 +28,12 @@ void MainWindow::UpdateGhost() {
 
 void MainWindow::PinBaseline() {
   SetBaseline(session().shown(), ShownFile());
-  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session().shown()->name)));
+  Say(tr("%1 is now the baseline").arg(QString::fromStdString(session().shown()->name)));
 }
 
 void MainWindow::UnpinBaseline() {
   SetBaseline(nullptr, {});
-  Say(tr("No baseline: runs are compared with the previous one"));
+  Say(tr("No baseline: runs are compared with the previous run"));
 }
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,

@@ -228,10 +228,10 @@ void MainWindow::ChoosePreset(const QString& name) {
   if (change->taken.empty()) return;
   // Tells the user which settings the preset changed.
   QString text = tr("It starts with %1.").arg(list(change->taken));
-  if (!change->kept.empty()) text += tr(" Your settings stay: %1.").arg(list(change->kept));
+  if (!change->kept.empty()) text += tr(" Your settings are kept: %1.").arg(list(change->kept));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("%1 has settings of its own").arg(name),
+                 .title = tr("%1 has its own settings").arg(name),
                  .text = text,
                  .action = tr("Undo"),
                  .run = [this] { undo(); }});

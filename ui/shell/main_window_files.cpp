@@ -92,9 +92,11 @@ QString NextStep(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("A part of it can be opened: one device, a range of entries or of time.");
+      return QObject::tr(
+          "You can open a part of it: one device, or a range of entries or of time.");
     case absl::StatusCode::kDataLoss:
-      return QObject::tr("Copy or record it again: nothing before that place can be shown either.");
+      return QObject::tr(
+          "Copy or record it again: the part before the damage cannot be shown either.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -178,7 +180,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part opens faster and takes less "
+                   .text = tr("The whole file is being opened. A part opens faster and needs less "
                               "memory: one device, or a range of entries or of time."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
@@ -201,7 +203,7 @@ void MainWindow::OpenPartOf(const QString& path) {
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
   if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
   timeline_->setOutline(outline);
-  Say(tr("%1: %2 events by its index")
+  Say(tr("%1: %2 events according to its index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
@@ -251,7 +253,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   if (status.code() == absl::StatusCode::kCancelled) {
     Say(tr("Opening %1 was cancelled").arg(name));
     ShowFailed(tr("Opening was cancelled"), name,
-               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+               tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
     // Opening a part only helps against a lack of memory. A damaged file is already shown up to the
     // damage.
@@ -266,7 +268,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
                    .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
-               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+               tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   }
   actions_.Refresh();
   Q_EMIT failed(Text(status));
@@ -326,7 +328,7 @@ void MainWindow::compareWith(const QString& path) {
   }
   comparing_ = doc().id();
   comparing_quietly_ = false;
-  Say(tr("Opening %1 to compare with").arg(path));
+  Say(tr("Opening %1 for comparison").arg(path));
   compare_loader_->start(path, {});
   ShowProgress();
 }
@@ -366,7 +368,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
     Say(tr("Opening %1 was cancelled").arg(name));
   } else {
     banner_->show({.kind = "compare-failed",
-                   .title = tr("Cannot open %1 to compare with").arg(name),
+                   .title = tr("Cannot open %1 for comparison").arg(name),
                    .text = tr("%1. %2").arg(Text(status), NextStep(status))});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
   }
@@ -397,11 +399,11 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   banner_->show({.kind = trace.complete ? "file-warnings" : "incomplete-file",
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 opened with warnings").arg(name)
-                                         : tr("%1 is not complete").arg(name),
+                                         : tr("%1 is incomplete").arg(name),
                  .text = trace.complete || text.contains(QLatin1String("is shown"))
                              ? text + QLatin1Char('.')
                              : tr("%1. Everything before that is shown.").arg(text),
-                 .action = ran_out ? tr("What would help") : QString(),
+                 .action = ran_out ? tr("See what would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
 
@@ -447,7 +449,7 @@ void MainWindow::openModelConfig(const QString& path) {
     return;
   }
   if (file.size() > kMaxJson) {
-    refuse(tr("It has %1 bytes; a config.json has a few thousand").arg(file.size()));
+    refuse(tr("It has %1 bytes, but a config.json has only a few thousand").arg(file.size()));
     return;
   }
   const QByteArray bytes = file.readAll();

@@ -71,13 +71,13 @@ void MainWindow::AddHelpActions() {
                 .menu = menu,
                 .text = tr("Change keys …"),
                 .run = [this] { openSettings(QStringLiteral("keys")); },
-                .tip = tr("Give any command another key"),
+                .tip = tr("Assign other keys to commands"),
                 .words = {tr("shortcuts"), tr("rebind"), tr("key bindings")}});
   actions_.Add({.id = "help.tour",
                 .menu = menu,
                 .text = tr("Tour"),
                 .run = [this] { startTour(); },
-                .tip = tr("The window in five steps, on a shipped run"),
+                .tip = tr("The window in five steps, on a sample run"),
                 .separator_before = true,
                 .words = {tr("introduction"), tr("tutorial")}});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
@@ -122,28 +122,22 @@ void MainWindow::startTour() {
                       "the peak, a drag selects a range."),
                    [this] { timeline_->zoomToFit(); }});
   steps.push_back({breakdown_dock_, tr("What is in memory"),
-                   tr("At the peak, or at the cursor where you click in the "
-                      "curve. A click on a "
-                      "category hides it. Below: what is selected, with its "
-                      "call stack and links "
-                      "to its op, kernels and module."),
+                   tr("The memory at the peak, or at the cursor if you click in the curve. A click "
+                      "on a category hides it. Below it is the selection, with its call stack and "
+                      "links to its op, kernels and module."),
                    [this] { breakdown_dock_->show(); }});
   steps.push_back({controls_dock_, tr("What would change it"),
-                   tr("Each technique shows what it saves and what it costs in "
-                      "time before it is "
-                      "switched on. Ctrl+Z takes it back; the history below "
-                      "has every result."),
+                   tr("Each technique shows what it saves and what it costs in time before you "
+                      "switch it on. Ctrl+Z undoes it; the history below lists every result."),
                    [this] {
                      controls_dock_->show();
                      ShowControlsPage(ControlsPage::kModel);
                    }});
-  steps.push_back({tables_dock_, tr("Why it is so"),
-                   tr("Findings, call sites, fragmentation, the live set at "
-                      "the cursor, kernels. A "
-                      "click on a row shows it in the timeline. Ctrl+F finds "
-                      "everything that is "
-                      "drawn."),
-                   [this] { openPage(QStringLiteral("findings")); }});
+  steps.push_back(
+      {tables_dock_, tr("Why memory is used"),
+       tr("Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a "
+          "row shows it in the timeline. Ctrl+F finds anything in the timeline."),
+       [this] { openPage(QStringLiteral("findings")); }});
   steps.push_back({controls_dock_, tr("Your own program"),
                    tr("Ctrl+G plans or records your train.py; Ctrl+O opens a "
                       "recording. Ctrl+K "

@@ -64,7 +64,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       RefreshTabs();
       for (const QString& gone : kept_.Prune()) recent_.forget(gone);
       recent_.add(path);
-      Say(tr("The result of %1 is kept: %2").arg(name, path));
+      Say(tr("The result of %1 was saved: %2").arg(name, path));
     } else {
       QFile::remove(path);
       NotKept(trace, name, ToQString(std::string(status.message())));
@@ -85,10 +85,10 @@ void MainWindow::NotKept(std::shared_ptr<const trace::Trace> trace, const QStrin
   unkept_name_ = name;
   banner_->show({.kind = "not-kept",
                  .title = tr("The result of %1 is not saved").arg(name),
-                 .text = tr("%1. It is in memory only: save it to another place.").arg(why),
+                 .text = tr("%1. It is only in memory: save it in another place.").arg(why),
                  .action = tr("Save trace …"),
                  .run = [this] { SaveUnkept(); }});
-  Say(tr("Not kept: %1: %2").arg(name, why));
+  Say(tr("Not saved: %1: %2").arg(name, why));
 }
 
 void MainWindow::SaveUnkept() {
@@ -122,7 +122,7 @@ bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const QString what =
       program ? (runner_->request().planned() ? tr("%1 is being planned.").arg(ScriptName())
                                               : tr("%1 is being recorded.").arg(ScriptName()))
-              : tr("A run on this computer's GPU goes on.");
+              : tr("A run on this computer's GPU is in progress.");
   QMessageBox box(QMessageBox::Question, QStringLiteral("vramscope"), what, QMessageBox::NoButton,
                   this);
   box.setObjectName(QStringLiteral("stopQuestion"));
@@ -186,7 +186,7 @@ bool MainWindow::MayClose() {
                   this);
   box.setObjectName(QStringLiteral("unsavedQuestion"));
   QPushButton* save = box.addButton(tr("Save …"), QMessageBox::AcceptRole);
-  QPushButton* discard = box.addButton(tr("Discard it"), QMessageBox::DestructiveRole);
+  QPushButton* discard = box.addButton(tr("Discard"), QMessageBox::DestructiveRole);
   discard->setObjectName(QStringLiteral("discard"));
   QPushButton* stay = box.addButton(QMessageBox::Cancel);
   box.setDefaultButton(save);

@@ -75,53 +75,53 @@ void MainWindow::ConnectNotes() {
 }
 
 void MainWindow::AddNoteActions() {
-  actions_.Add(
-      {.id = "edit.add-note",
-       .menu = tr("Edit"),
-       .text = tr("Add note …"),
-       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
-       .run =
-           [this] {
-             const std::optional<query::Thing> thing = timeline_->selectedThing();
-             const trace::Trace& trace = timeline_->data()->trace();
-             const qint64 cursor = timeline_->cursorTime();
-             const auto [begin, end] = timeline_->range();
-             BeginNote(thing         ? query::BeginOf(trace, *thing)
-                       : cursor >= 0 ? cursor
-                       : begin < end ? begin
-                                     : session().shown()->summary.peak.context.time_ns,
-                       thing);
-           },
-       .enabled = [this] { return WhyNoNotes().isEmpty(); },
-       .tip =
-           tr("Of the selection, else of the cursor, the range or the peak; without a text it is "
-              "a bookmark"),
-       .why_not = tr("Notes are for a whole run with a timeline"),
-       .separator_before = true,
-       .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
-  actions_.Add({.id = "edit.keep-range",
+  actions_.Add({.id = "edit.add-note",
                 .menu = tr("Edit"),
-                .text = tr("Keep the selected range …"),
-                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+N"))},
-                .run = [this] { KeepRange(); },
-                .enabled =
+                .text = tr("Add note …"),
+                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
+                .run =
                     [this] {
+                      const std::optional<query::Thing> thing = timeline_->selectedThing();
+                      const trace::Trace& trace = timeline_->data()->trace();
+                      const qint64 cursor = timeline_->cursorTime();
                       const auto [begin, end] = timeline_->range();
-                      return begin < end && WhyNoNotes().isEmpty();
+                      BeginNote(thing         ? query::BeginOf(trace, *thing)
+                                : cursor >= 0 ? cursor
+                                : begin < end ? begin
+                                              : session().shown()->summary.peak.context.time_ns,
+                                thing);
                     },
-                .tip = tr("Beside others, as a note with its peak, its change and what it "
-                          "allocated and freed"),
-                .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
-                .words = {tr("range"), tr("measure"), tr("several")}});
+                .enabled = [this] { return WhyNoNotes().isEmpty(); },
+                .tip = tr("For the selection, else for the cursor, the range or the peak; a note "
+                          "without text is a bookmark"),
+                .why_not = tr("Notes need a complete run with a timeline"),
+                .separator_before = true,
+                .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
+  actions_.Add(
+      {.id = "edit.keep-range",
+       .menu = tr("Edit"),
+       .text = tr("Keep the selected range …"),
+       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+N"))},
+       .run = [this] { KeepRange(); },
+       .enabled =
+           [this] {
+             const auto [begin, end] = timeline_->range();
+             return begin < end && WhyNoNotes().isEmpty();
+           },
+       .tip = tr(
+           "As a note with the range's peak, its change, and the bytes allocated and freed in it"),
+       .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
+       .words = {tr("range"), tr("measure"), tr("several")}});
 }
 
 QString MainWindow::WhyNoNotes() const {
   if (session().shown() == nullptr || StateIsShown())
-    return tr("Notes are for a whole run with a timeline");
+    return tr("Notes need a complete run with a timeline");
   if (!notes_->error().isEmpty())
     return tr("the notes of this run cannot be read: %1").arg(notes_->error());
-  if (!notes_->ready()) return tr("the notes of this run are not read yet");
-  if (notes_->notes().size() >= kMostNotes) return tr("a run has at most %1 notes").arg(kMostNotes);
+  if (!notes_->ready()) return tr("the notes of this run have not been read yet");
+  if (notes_->notes().size() >= kMostNotes)
+    return tr("a run can have at most %1 notes").arg(kMostNotes);
   return {};
 }
 

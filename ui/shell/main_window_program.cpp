@@ -272,7 +272,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
                    .title = explain ? tr("%1 does not fit into the GPU").arg(script)
                                     : tr("%1 failed before it finished").arg(script),
                    .text = tr("%1%2.%3").arg(error, place, next),
-                   .action = explain ? tr("What would help") : QString(),
+                   .action = explain ? tr("See what would help") : QString(),
                    .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
     if (explain) openPage(QStringLiteral("out-of-memory"));
     const bool planned = runner_->request().planned();
@@ -302,14 +302,16 @@ void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   if (!error.isEmpty()) error = error[0].toUpper() + error.mid(1) + QStringLiteral(". ");
   Say(end.error.isEmpty() ? title : tr("%1: %2").arg(title, end.error));
   if (banner_->kind() != QLatin1String("not-kept"))
-    banner_->show({.kind = "program-ended",
-                   .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
-                   .title = title,
-                   .text = error + (end.trace == nullptr ? tr("No events arrived.")
-                                                         : tr("What arrived is kept; the File menu "
-                                                              "lists it, too.")),
-                   .action = end.trace == nullptr ? QString() : tr("Show it"),
-                   .run = [this] { showProgram(); }});
+    banner_->show(
+        {.kind = "program-ended",
+         .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
+         .title = title,
+         .text =
+             error + (end.trace == nullptr
+                          ? tr("No events arrived.")
+                          : tr("The events that arrived are saved and listed in the File menu.")),
+         .action = end.trace == nullptr ? QString() : tr("Show it"),
+         .run = [this] { showProgram(); }});
   actions_.Refresh();
 }
 

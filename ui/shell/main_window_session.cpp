@@ -73,7 +73,7 @@ void MainWindow::BuildSession() {
   banner_->show({.kind = "restore",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("The window was not closed properly last time"),
-                 .text = tr("Open then: %1. Document > Restore brings them back, too.").arg(list),
+                 .text = tr("These were open: %1. Document > Restore also reopens them.").arg(list),
                  .action = tr("Restore"),
                  .run = [this] { restoreDocuments(); }});
 }

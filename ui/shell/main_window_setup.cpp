@@ -75,12 +75,12 @@ bool MainWindow::IsThere(const run::RunConfig& config) const {
 void MainWindow::RefuseWithoutLibTorch() {
   banner_->show({.kind = "no-libtorch",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("No shipped run has these settings"),
-                 .text = tr("Planning it needs LibTorch. Download it in the panel on the left, or "
+                 .title = tr("No sample run has these settings"),
+                 .text = tr("Planning needs LibTorch. Download it in the panel on the left, or "
                             "with `vramscope setup`."),
                  .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
                  .run = [this] { downloadLibTorch(); }});
-  Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
+  Q_EMIT failed(tr("no sample run has these settings, and LibTorch is not installed"));
 }
 
 // Shows a sample run instead of a plan: a file of a few dozen kilobytes, read and digested on a
@@ -90,17 +90,17 @@ void MainWindow::ShowSample() {
   if (file == nullptr) {
     SetBusy({});
     if (session().shown() != nullptr) return RefuseWithoutLibTorch();
-    ShowFailed(tr("Nothing is planned"),
-               tr("LibTorch is not installed, and this program ships no runs"),
+    ShowFailed(tr("Nothing was planned"),
+               tr("LibTorch is not installed, and this build has no sample runs"),
                tr("Open a recording with Ctrl+O, or plan your own program with Ctrl+G"));
-    Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
+    Q_EMIT failed(tr("LibTorch is not installed, and no sample run was found"));
     return;
   }
   LeavePlans();
   since_run_.start();
   doc().Began();
   since_digest_.start();
-  SetBusy(tr("opening a shipped run …"));
+  SetBusy(tr("opening a sample run …"));
   digests_.Ask(
       [path = *file] { return DigestOfSample(path); },
       [this, id = doc().id()](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
@@ -133,7 +133,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
     if (absl::IsCancelled(status)) why.clear();
     ShowMissing(setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{});
     setup_panel_->setFailed(why);
-    Say(why.isEmpty() ? tr("Cancelled: what was downloaded is kept")
+    Say(why.isEmpty() ? tr("Cancelled: the downloaded part is kept")
                       : tr("LibTorch was not set up: %1").arg(why));
     return;
   }

@@ -107,7 +107,8 @@ void MainWindow::AddDocumentActions() {
                 .shortcuts = keys({"Ctrl+Shift+K"}),
                 .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
                 .enabled = several,
-                .tip = tr("It becomes the baseline of the current one; or drag a tab onto another"),
+                .tip = tr("That document becomes the baseline of the current one; you can also "
+                          "drag a tab onto another"),
                 .separator_before = true,
                 .words = {tr("baseline"), tr("tab")}});
 }
@@ -364,7 +365,7 @@ void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   if (other->session.shown() == nullptr || other->session.partial()) {
     if (other->latest == nullptr && !other->NeedsReload())
       return Say(
-          tr("%1 has nothing to compare with yet").arg(QString::fromStdString(other->Title())));
+          tr("%1 has no result to compare with yet").arg(QString::fromStdString(other->Title())));
     showDocument(with);
     compare_later_ = shown;
     compare_later_with_ = with;

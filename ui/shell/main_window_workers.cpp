@@ -217,8 +217,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     banner_->show(
         {.kind = "run-failed",
          .title = tr("%1 could not be run").arg(QString::fromStdString(doc().config.model)),
-         .text = tr("%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last "
-                    "change.")
+         .text = tr("%1. Change that setting to run again, or undo the last change with Ctrl+Z.")
                      .arg(error),
          .action = CanUndo() ? tr("Undo") : QString(),
          .run = [this] { undo(); }});
@@ -244,7 +243,7 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
        .title = title,
        .text = session().partial()
-                   ? tr("%1 The events that had arrived are shown.").arg(lost_)
+                   ? tr("%1 The events that arrived are shown.").arg(lost_)
                    : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
        .action = tr("Run again"),
        .run = [this, on_card] {
@@ -261,7 +260,7 @@ void MainWindow::WorkerLost(const QString& what) {
   lost_ = what;
   ShowLost(on_card ? tr("The run on the GPU was lost")
            : again ? tr("The worker was lost and is being replaced")
-                   : tr("The worker keeps crashing; restarts stopped"),
+                   : tr("The worker keeps crashing and is no longer restarted"),
            !again, on_card);
   if (on_card) lost_.clear();  // it is not replaced
   Say(what);

@@ -125,7 +125,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
+                   .text = tr("%1 and is not overwritten. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
     Q_EMIT fileDone(path, false);
@@ -239,7 +239,7 @@ void MainWindow::ShowProgress() {
   if (digests_.busy()) {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
-    status_->setText(tr("Adding up memory … · Ctrl+. cancels"));
+    status_->setText(tr("Computing memory use … · Ctrl+. cancels"));
     return;
   }
   if (writing_.empty()) {

@@ -42,7 +42,7 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       change->config.Set("precision", precision);
       best =
           ModelGuess{.config = change->config,
-                     .why = i18n::Format("Its {} of parameters are as large as {} in {}",
+                     .why = i18n::Format("Its parameters ({}) are as large as those of {} in {}",
                                          timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }

@@ -108,7 +108,7 @@ void SavingsPlanner::Publish() {
     const auto without = results_.constFind(w.without);
     if (with == results_.constEnd() || without == results_.constEnd()) {
       Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"),
-                    given_up_ ? tr("The worker keeps crashing; restarts stopped")
+                    given_up_ ? tr("The worker keeps crashing and is no longer restarted")
                               : tr("being planned in the background"));
     } else if (!with->ok || !without->ok) {
       Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"),

@@ -57,7 +57,7 @@ class SetupPanel : public QFrame {
   bool downloading_ = false;
 };
 
-// "Downloading: 123.0 of 506.0 MiB, 12.1 MiB/s, 32 s left".
+// "Downloaded 123.0 MiB of 506.0 MiB, 12.1 MiB/s, 32 s left".
 QString ProgressText(const TorchDownload::Progress& progress);
 
 }  // namespace vramscope::ui

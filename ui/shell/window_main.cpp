@@ -117,7 +117,8 @@ class Photographer : public QObject {
     poll_.stop();
     if (!shown)
       code_ = failure_.isEmpty()
-                  ? Complain(kFailure, QStringLiteral("nothing came within %1 s").arg(limit / 1000))
+                  ? Complain(kFailure,
+                             QStringLiteral("nothing was shown within %1 s").arg(limit / 1000))
                   : Complain(kBadInput, failure_);
     // A screenshot of a failure is written too.
     window_->settleCanvas();
@@ -132,7 +133,7 @@ class Photographer : public QObject {
       const QString path = QString::fromStdString(options_.screenshot);
       if (!window_->grab().save(path, "PNG"))
         code_ =
-            Complain(kFailure, QStringLiteral("%1: the picture could not be written").arg(path));
+            Complain(kFailure, QStringLiteral("%1: the screenshot could not be written").arg(path));
     }
     if (!options_.dump_state.empty()) {
       const QString path = QString::fromStdString(options_.dump_state);
@@ -292,9 +293,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       (!pages.contains(page) || (!more.isEmpty() && page != QLatin1String("what-if") &&
                                  page != kTechniques && page != kSearch)))
     return Complain(
-        kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
-                               "settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS "
-                               "searches them, search=TEXT finds it)")
+        kUsage, QStringLiteral("--page: \"%1\" is not one of %2 (what-if=CONF tries settings of "
+                               "PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, "
+                               "search=TEXT searches the trace)")
                     .arg(QString::fromStdString(options.page), pages.join(QStringLiteral(", "))));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);

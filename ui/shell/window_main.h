@@ -17,8 +17,8 @@ namespace vramscope::ui {
 
 struct WindowOptions {
   std::vector<std::string> files;  // opened; of two, the first is the baseline
-  std::string screenshot;          // not empty: draw the window, save it here as PNG, end
-  std::string dump_state;          // not empty: write what the window shows here as JSON, end
+  std::string screenshot;          // if not empty, saves the window here as a PNG and ends
+  std::string dump_state;          // if not empty, writes the window's state here as JSON and ends
   std::string size;                // "1680x1050", logical pixels; empty: as last stored
   std::string theme;               // "dark", "light", "system"; empty: as last stored
   double scale = 1.0;              // of the whole window, 0.5 to 4

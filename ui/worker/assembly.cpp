@@ -106,8 +106,8 @@ void Assembly::Work() {
 void Assembly::End(const Done& done, const absl::Status& status, std::string reason) {
   std::string refused;
   if (!status.ok())
-    refused = i18n::Format("The worker's events could not be understood: {}",
-                           std::string(status.message()));
+    refused =
+        i18n::Format("The worker's events could not be decoded: {}", std::string(status.message()));
   if (reason.empty()) reason = refused;
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
       trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
@@ -116,7 +116,7 @@ void Assembly::End(const Done& done, const absl::Status& status, std::string rea
         return assembler_.Finish(std::move(reason));
       });
   if (!trace.ok())
-    refused = i18n::Format("The worker's events do not fit together: {}",
+    refused = i18n::Format("The worker's events are inconsistent: {}",
                            std::string(trace.status().message()));
   done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
 }

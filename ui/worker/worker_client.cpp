@@ -45,7 +45,8 @@ std::string SignalName(int number) {
     case SIGABRT:
       return i18n::Text("an abort");
     case SIGKILL:
-      return i18n::Text("a kill signal (another process, or the system short of memory)");
+      return i18n::Text(
+          "a kill signal (from another process, or because the system ran out of memory)");
     case SIGTERM:
       return i18n::Text("a termination signal");
     case SIGBUS:
@@ -142,12 +143,12 @@ struct WorkerClient::Impl {
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
       Kill(Reason::Of([this] {
-        return i18n::Format("it did not answer within {} s of its start", hello_ms / 1000.0);
+        return i18n::Format("it did not respond within {} s of its start", hello_ms / 1000.0);
       }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
       Kill(Reason::Of([this] {
-        return i18n::Format("it did not stop within {} s after the request to cancel",
+        return i18n::Format("it did not stop within {} s of the request to cancel",
                             cancel_ms / 1000.0);
       }));
     });
@@ -166,8 +167,8 @@ struct WorkerClient::Impl {
         hopeless = true;
         Lost(Reason::Of([] {
           return i18n::Text(
-              "vramscope-worker was not found beside this program or on the PATH; build "
-              "it with ./vramscope, or name it in $VRAMSCOPE_WORKER");
+              "vramscope-worker was not found next to this program or on the PATH; build it with "
+              "./vramscope, or set $VRAMSCOPE_WORKER");
         }));
       });
       return;
@@ -215,7 +216,7 @@ struct WorkerClient::Impl {
           [code] { return i18n::Format("The worker was ended by {}", SignalName(code)); }));
     } else {
       Lost(Reason::Of(
-          [code] { return i18n::Format("The worker ended by itself with exit status {}", code); }));
+          [code] { return i18n::Format("The worker ended with exit status {}", code); }));
     }
   }
 
@@ -239,9 +240,9 @@ struct WorkerClient::Impl {
     // What happens next is only for the window, not for the trace, which may be saved.
     QString text = ended;
     text += QLatin1Char(' ') +
-            FromUtf8(again ? i18n::Text("Another one is being started.")
-                           : i18n::Text("It is not started again by itself; the next run tries it "
-                                        "once more."));
+            FromUtf8(
+                again ? i18n::Text("A new one is being started.")
+                      : i18n::Text("It is not restarted automatically; the next run tries again."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
     // `queued` is taken first: a slot of runEnded may queue another run, which must stay.
@@ -307,7 +308,8 @@ struct WorkerClient::Impl {
   void TellLog(qsizetype bytes) {
     QString text = QString::fromUtf8(TakeLog(bytes)).trimmed();
     if (const qsizetype left_out = std::exchange(log_left_out, 0); left_out > 0)
-      text.prepend(FromUtf8(i18n::Format("({} bytes of the worker's log left out)\n", left_out)));
+      text.prepend(
+          FromUtf8(i18n::Format("({} bytes of the worker's log were omitted)\n", left_out)));
     if (!text.isEmpty()) Q_EMIT self->logged(text);
   }
 
@@ -348,8 +350,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const std::string& why) {
-    Reason reason = Reason::Of(
-        [&why] { return i18n::Format("what it sent could not be understood ({})", why); });
+    Reason reason =
+        Reason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
     if (draining) {
       kill_reason = std::move(reason);
     } else {
@@ -400,7 +402,8 @@ struct WorkerClient::Impl {
           hopeless = true;  // a new process would send the same version
           Kill(Reason::Of([&hello] {
             return i18n::Format(
-                "it speaks protocol {}, this program speaks {}; build both from the same version",
+                "it uses protocol {}, but this program uses protocol {}; build both from the same "
+                "version",
                 hello.protocol(), kProtocol);
           }));
           return true;
