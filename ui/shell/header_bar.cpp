@@ -76,7 +76,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                         .arg(info.config.batch)
                         .arg(ToQString(run::ShortSeqText(info.config)));
     if (info.config.micro_batches > 1)
-      batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
+      batch += QObject::tr(" × %1 micro-batches").arg(info.config.micro_batches);
     parts << batch << ToQString(OptimizerName(info.config));
   }
   if (digest.watched()) parts.prepend(QString::fromStdString(program::ShortCommand(info.title)));

@@ -239,7 +239,7 @@ void MainWindow::AddViewActions() {
                 .menu = menu,
                 .text = tr("Show all tracks"),
                 .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Also the hidden ones; right-click a track's title to hide it"),
+                .tip = tr("Including hidden ones; right-click a track's title to hide it"),
                 .separator_before = true,
                 .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
@@ -357,7 +357,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("A program that runs, or has ended, in the background"),
+       .tip = tr("The program that runs or has ended in the background"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,

@@ -442,14 +442,13 @@ void MainWindow::PlanBeside() {
   MakeActive(plan.id());
   controls_dock_->show();
   if (guess) {
-    banner_->show(
-        {.kind = "recorded-model",
-         .tone = Banner::Tone::kWarning,
-         .title = tr("Planned beside the recording: %1")
-                      .arg(QString::fromStdString(guess->config.model)),
-         .text =
-             tr("%1. The recording has no batch size and sequence length: set them on the left.")
-                 .arg(QString::fromStdString(guess->why))});
+    banner_->show({.kind = "recorded-model",
+                   .tone = Banner::Tone::kWarning,
+                   .title = tr("Planned for comparison with the recording: %1")
+                                .arg(QString::fromStdString(guess->config.model)),
+                   .text = tr("%1. The recording does not contain the batch size and the sequence "
+                              "length: set them on the left.")
+                               .arg(QString::fromStdString(guess->why))});
     runConfig(guess->config);
     return;
   }

@@ -134,7 +134,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
     ShowMissing(setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{});
     setup_panel_->setFailed(why);
     Say(why.isEmpty() ? tr("Cancelled: the downloaded part is kept")
-                      : tr("LibTorch was not set up: %1").arg(why));
+                      : tr("LibTorch was not installed: %1").arg(why));
     return;
   }
   LookForLibTorch();
