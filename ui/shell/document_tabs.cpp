@@ -19,8 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-constexpr double kEdgeShare =
-    0.25;  // share of a tab at either side where a drop moves the dragged tab next to it
+constexpr double kEdgeShare = 0.25;  // of a tab, at either side: a drop there moves the tab
 
 QString TitleOf(const Document& document) {
   const QString title = QString::fromStdString(document.Title());

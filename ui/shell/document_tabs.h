@@ -70,7 +70,7 @@ class DocumentTabBar : public QTabBar {
   // The effect of a drop at a position.
   struct Drop {
     int onto = -1;    // compares with this tab
-    int before = -1;  // moves it before this tab, or to the end if count()
+    int before = -1;  // moves it before this tab; count(): to the end
   };
   Drop DropAt(const QPoint& at) const;
 

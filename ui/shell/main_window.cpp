@@ -333,7 +333,7 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // A dozen shipped runs were read and freed. Returns that memory to the system, as nothing of that
+  // A dozen sample runs were read and freed. Returns that memory to the system, as nothing of that
   // size follows.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);

@@ -49,11 +49,11 @@ void MainWindow::exportAs(const QString& path) {
       request.baseline = session().baseline()->trace;
       request.baseline_title = session().baseline()->name;
     }
-    return WriteFile(
-        path, [request, write = exporter->write](const trace::Trace&, std::ostream& out) {
-          const i18n::InEnglish english;  // like its headings, and like the command line writes it
-          return write(request, out);
-        });
+    return WriteFile(path, [request, write = exporter->write](const trace::Trace&,
+                                                              std::ostream& out) {
+      const i18n::InEnglish english;  // like the report's headings and the command line's reports
+      return write(request, out);
+    });
   }
   if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf") ||
       suffix == QLatin1String("svg")) {

@@ -22,8 +22,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopAgainMs =
-    4000;  // a program that ignores a signal gets a stronger one after this time
+constexpr int kStopAgainMs = 4000;  // until a program that ignores a signal gets a stronger one
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Measures between two marks. They are the ends of the selected range; the breakdown panel shows
-// its figures.
+// Measuring between two marks, which are the ends of the selected range. The breakdown panel shows
+// the figures.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>

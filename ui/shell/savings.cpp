@@ -20,8 +20,7 @@ namespace {
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
-constexpr int kMostLosses =
-    2;  // of the worker with the same plan, before that plan counts as failed
+constexpr int kMostLosses = 2;  // of the worker, before a plan counts as failed
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;

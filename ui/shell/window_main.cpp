@@ -122,7 +122,7 @@ class Photographer : public QObject {
                   : Complain(kBadInput, failure_);
     // A screenshot of a failure is written too.
     window_->settleCanvas();
-    // Several rounds, because a layout change of a widget leads to one of its parents.
+    // Several rounds, because the layout change of a widget can cause another in its parent.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);

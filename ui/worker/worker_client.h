@@ -9,7 +9,7 @@
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
-//   client.start();                       // one warm process, replaced when it dies
+//   client.start();                       // one warm process; replaced if it dies or requests it
 //   uint64_t tag = client.run(config);    // cancels and replaces a run in progress
 #pragma once
 
