@@ -26,8 +26,8 @@ constexpr int kProbeMs = 90'000;
 
 std::string NoWorker() {
   return i18n::Text(
-      "vramscope-worker was not found beside this program or on the PATH; build it with "
-      "./vramscope, or name it in $VRAMSCOPE_WORKER");
+      "vramscope-worker was not found next to this program or on the PATH; build it with "
+      "./vramscope, or set $VRAMSCOPE_WORKER");
 }
 
 // Whether the worker can be started; another one than the one beside this program has a LibTorch of

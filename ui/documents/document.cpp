@@ -112,7 +112,7 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
   if (expects_entry_ || history.now() == nullptr) {
     history.Append(std::move(entry));
   } else {
-    // The current one once more, else the one that undo, a click or a swap goes back to.
+    // The current entry again, or the entry that undo, a click or a swap returns to.
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
     if (plan && !same && there == History::kNone) {
@@ -131,7 +131,7 @@ void Document::Ended() {
   failed_ = session.shown() == nullptr && latest == nullptr;
 }
 
-// The newest: what came last may not have been looked at yet.
+// Prefers the newest result, which may not have been shown yet.
 std::string Document::FileOfResult() const {
   if (!latest_file_.empty()) return latest_file_;
   if (const HistoryEntry* now = history.now(); now != nullptr && !now->file.empty())
@@ -169,7 +169,7 @@ void Document::Release() {
 bool Document::NeedsReload() const {
   if (left_) return source.kind == SourceKind::kPlan || !FileOfResult().empty();
   if (source.kind == SourceKind::kPlan) {
-    // Undone from elsewhere, or let go of.
+    // A change was undone from another document, or the result was released.
     const HistoryEntry* now = history.now();
     return !working_ && now != nullptr &&
            (session.shown() == nullptr || PlanKey(now->config) != PlanKey(config));

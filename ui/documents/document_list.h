@@ -1,13 +1,14 @@
-// The documents of the window, in the order of their tabs. There is always one, and one of them is
-// shown. Opening never replaces one; a file that is open is found. Few keep their results in
-// memory: those that were shown last, and those that could not be had again.
+// The documents of the window, in the order of their tabs. There is always at least one, and one of
+// them is shown. Opening a document never replaces another; FindFile() finds a file that is already
+// open. Only the documents shown most recently, and those whose results cannot be computed or read
+// again, keep their results in memory.
 //
 //   DocumentList documents;                                // one empty plan
 //   Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/a.trace"});
 //   documents.Activate(file.id());
 //   for (DocumentId id : documents.ToRelease()) documents.Find(id)->Release();
 //
-// One thread. A Document stays where it is in memory until it is closed.
+// Not thread-safe. A Document keeps its address until it is closed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // That keep their result beside the one that is shown, and one that it is compared with.
+  // Number of documents that keep their results, in addition to the active one and its baseline.
   static constexpr size_t kKept = 3;
   static constexpr size_t kMost = 64;
 
@@ -33,35 +34,35 @@ class DocumentList {
   Document& active() { return *documents_[active_]; }
   const Document& active() const { return *documents_[active_]; }
   size_t active_place() const { return active_; }
-  Document* Find(DocumentId id);        // null: it was closed
-  size_t PlaceOf(DocumentId id) const;  // of one that is open
-  // The first that `is`; null: none.
+  Document* Find(DocumentId id);        // null: closed
+  size_t PlaceOf(DocumentId id) const;  // size() if it is not open
+  // The first document for which `is` returns true; null: none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // The same part of the same file, which was not written since.
+  // The document of this part of this file, if the file has not been written since it was opened.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
-  // Behind the others; the one that is shown stays, and is its opener: what the user has pinned
-  // there is its baseline, too. kMost: the one that was shown longest ago and CanReload() goes, if
-  // there is one.
+  // Adds a document at the end. The active document does not change and becomes the opener: a
+  // baseline that the user pinned there is also the baseline of the new document. At kMost
+  // documents, the least recently shown one that CanReload() is closed first, if there is one.
   Document& Open(Source source);
   void Activate(DocumentId id);
-  // Gives who is shown now: the one that was shown before. The last one makes room for an empty
-  // plan with its settings.
+  // Returns the document that is active afterwards: if `id` was active, the one shown before it.
+  // Closing the last document opens an empty plan with its settings.
   DocumentId Close(DocumentId id);
-  void Move(size_t from, size_t to);  // the tab
-  // Around, from the one that is shown.
+  void Move(size_t from, size_t to);  // moves a tab
+  // The next or previous tab of the active one; wraps around.
   DocumentId Neighbour(int direction) const;
-  // That was shown before the one that is now.
+  // The document that was active before the current one.
   DocumentId ShownBefore() const;
-  // Have a result, were not shown for long, and can be had again.
+  // Documents to release: they have a result, were not shown recently, and can be reloaded.
   std::vector<DocumentId> ToRelease() const;
 
  private:
   Document& Add(Source source);
 
   std::vector<std::unique_ptr<Document>> documents_;
-  std::vector<DocumentId> recent_;  // shown last comes first
+  std::vector<DocumentId> recent_;  // most recently shown first
   size_t active_ = 0;
   DocumentId next_ = 1;
 };

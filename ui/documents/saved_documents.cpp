@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr size_t kMostText = size_t{1} << 20;  // of one string
+constexpr size_t kMostText = size_t{1} << 20;  // bytes per string
 constexpr const char* kKinds[] = {"plan", "gpu-run", "file", "program"};
 constexpr uint32_t kMostRanks = 256, kMostSteps = 100'000;
 
@@ -27,7 +27,7 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// Members of an object that may be of any type, or missing.
+// These read members of an object that may be missing or of any type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};
@@ -181,7 +181,7 @@ std::optional<SavedDocument> DocumentOf(const Json& object) {
     for (const Json& entry : *history) {
       if (out.history.size() == kMostSavedEntries) break;
       std::optional<HistoryEntry> read = EntryOf(entry);
-      if (!read) return std::nullopt;  // numbers of entries would be those of others
+      if (!read) return std::nullopt;  // otherwise indexes of entries would be wrong
       out.history.push_back(*std::move(read));
     }
   }
@@ -214,7 +214,7 @@ SavedDocument Save(const Document& document) {
   const size_t gone = out.history.size() - std::min(out.history.size(), kMostSavedEntries);
   out.history.erase(out.history.begin(), out.history.begin() + static_cast<ptrdiff_t>(gone));
   if (out.current != History::kNone) out.current = out.current >= gone ? out.current - gone : 0;
-  // A plan that is compared with an earlier one of its own.
+  // The baseline may be an earlier result of the same plan.
   if (const Session::DigestPtr& baseline = document.session.baseline();
       baseline != nullptr && out.baseline_file.empty() && baseline->trace->info.has_config) {
     const std::string key = PlanKey(baseline->trace->info.config);
@@ -236,8 +236,8 @@ void Restore(const SavedDocument& saved, Document* into) {
   into->opener = 0;
   into->WasReleased();
   into->SetLatestFile(saved.latest_file);
-  if (!saved.latest_file.empty()) into->Expect(std::string());  // an entry of its own
-  if (into->history.entries().empty()) into->Left();            // it was asked for
+  if (!saved.latest_file.empty()) into->Expect(std::string());  // becomes a new entry
+  if (into->history.entries().empty()) into->Left();  // the result was requested but never arrived
 }
 
 std::string ToJson(const SavedSession& session) {
@@ -269,7 +269,7 @@ std::string ToJson(const SavedSession& session) {
     if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
-  // Names of files and programs may be of any bytes.
+  // Names of files and programs may contain any bytes.
   return Json{{"vramscope_session", kVersion},
               {"closed", session.closed},
               {"active", session.active},

@@ -1,11 +1,11 @@
-// Documents as they are written to the state of the user's, and read at the next start: source,
-// settings, view, history, baseline; never a result, which is made or read again. JSON.
+// Documents as JSON in the user's state folder, to be read at the next start. Each has its source,
+// settings, view, history and baseline, but never a result: that is computed or read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
 //   Restore(session.documents[0], &documents.Open(session.documents[0].source));
 //
-// What is read is not trusted: sizes, counts and numbers are bounded, files are named and not
+// The JSON is not trusted: sizes, counts and numbers are bounded, and the named files are not
 // opened. Thread-safe.
 #pragma once
 
@@ -25,34 +25,33 @@ struct SavedDocument {
   run::RunConfig config;
   DocumentView view;
   std::vector<HistoryEntry> history;
-  size_t current = History::kNone;  // of these
-  // What it is compared with: a file, or an entry of its own history.
+  size_t current = History::kNone;  // index in history
+  // The baseline: a file, or an entry of its own history.
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
-  std::string scratch;  // folder of a program that runs
-  // Of a result that was saved before anybody looked at it: no entry of the history has it yet.
+  std::string scratch;  // folder of a program that is running
+  // The file of a result that was saved before it was shown. It is not in the history yet.
   std::string latest_file;
 };
 
 struct SavedSession {
   std::vector<SavedDocument> documents;
-  size_t active = 0;    // of these
-  bool closed = false;  // by the user: nothing was lost
+  size_t active = 0;    // index in documents
+  bool closed = false;  // the user closed the window, so nothing was lost
 };
 
-// As much of a session is read.
+// Limits on what is read from a session.
 inline constexpr size_t kMostSavedBytes = size_t{16} << 20;
 inline constexpr size_t kMostSavedDocuments = 64;
-// Of each document, the newest.
+// Per document; the newest entries are kept.
 inline constexpr size_t kMostSavedEntries = 50;
 
 SavedDocument Save(const Document& document);
-// Into one that was opened from `saved.source`: it is loaded when it is looked at.
+// Restores into a document opened from `saved.source`. Its result is loaded when it is shown.
 void Restore(const SavedDocument& saved, Document* into);
 
 std::string ToJson(const SavedSession& session);
-// kInvalidArgument: no session, or one of a version that this does not know. A document that makes
-// no sense is left out.
+// kInvalidArgument: not a session, or one of an unknown version. Invalid documents are skipped.
 absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json);
 
 }  // namespace vramscope::ui

@@ -11,7 +11,8 @@ Session::DigestPtr Session::Against() const {
   if (baseline_ != nullptr) return baseline_;
   if (previous_ == nullptr || shown_ == nullptr) return nullptr;
   const trace::TraceInfo &before = previous_->trace->info, &now = shown_->trace->info;
-  // Of a program the script: it is planned again to see what a change of it or its arguments does.
+  // Runs of a program are compared if the script is the same, because a program is planned again
+  // after a change to it or its arguments.
   const auto script = [](const std::string& title) {
     const std::string command = program::ShortCommand(title);
     return command.substr(0, command.find(' '));
@@ -46,7 +47,7 @@ void Session::Show(DigestPtr digest, bool partial) {
   shown_ = std::move(digest);
   partial_ = partial;
   if (partial) return;
-  // Of no use any more, and large.
+  // It is large and no longer needed.
   if (Against() != previous_) previous_ = nullptr;
 }
 

@@ -1,12 +1,12 @@
-// The traces of one document and what each is there for: what is shown, the run before it, the
-// baseline. Free of Qt: the window draws what it says.
+// The traces of one document: the one shown, the previous run and the baseline. Does not use Qt;
+// the window draws them.
 //
-//   session.ShowRun();                     // what comes next was run here, or
-//   session.ShowFile(path);                // is read from there
+//   session.ShowRun();                     // the next trace is of a run here, or
+//   session.ShowFile(path);                // it is read from this file
 //   session.Show(digest, /*partial=*/false);
 //   if (const auto ghost = session.Against()) Draw(*ghost);
 //
-// One thread.
+// Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -22,43 +22,48 @@ class Session {
  public:
   using DigestPtr = std::shared_ptr<const Digest>;
 
-  const DigestPtr& shown() const { return shown_; }  // null: nothing yet
-  bool partial() const { return partial_; }          // a picture of what has come so far
+  const DigestPtr& shown() const { return shown_; }  // null: none yet
+  bool partial() const {
+    return partial_;
+  }  // shown() is an incomplete trace of a run or file in progress
   bool from_file() const { return from_file_; }      // opened, not run here
-  const std::string& file() const { return file_; }  // that it was read from or saved to
-  // Files that must not be written to: what is shown and the baseline were read from them.
+  const std::string& file() const { return file_; }  // the file it was read from or saved to
+  // Files that must not be overwritten, because the shown trace or the baseline was read from them.
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // What is compared with: what the user has pinned, whatever it is; else the run before, where it
-  // was of the same model on the same input, or of the same script.
+  // What the shown trace is compared with: the baseline if there is one, else the previous run if
+  // it was of the same model on the same input, or of the same script.
   DigestPtr Against() const;
 
   void ShowRun();
   void ShowFile(std::string path);
   void SavedAs(std::string path) { file_ = std::move(path); }
-  // Takes the place of what was shown, which becomes the run before unless either is partial.
+  // Replaces the shown trace, which becomes the previous run unless either of them is partial.
   void Show(DigestPtr digest, bool partial);
-  // Its result is let go of, to be made or read again; what it is compared with stays.
+  // Frees the shown and the previous trace, to be computed or read again. The baseline stays.
   void Release();
-  // What is shown becomes the run before; pictures of the next come, which are none.
+  // Makes the shown trace the previous run. Needed before partial traces of a new run are shown,
+  // because those never become the previous run.
   void KeepAsPrevious();
-  // What was shown elsewhere when this was asked for; Against() says whether it counts.
+  // Sets the trace that was shown in another document when this one was opened. Against() decides
+  // whether it is comparable.
   void SetPrevious(DigestPtr digest) { previous_ = std::move(digest); }
 
-  // `for_this_only`: pinned by the window for one comparison, not by the user: what is opened from
-  // this document does not take it over.
+  // `for_this_only`: the baseline was set by the window for one comparison, not pinned by the user.
+  // Documents opened from this one do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // What is shown becomes the baseline; what was it, and is returned, is to be shown.
+  // Makes the shown trace the baseline, and returns the old baseline, which must then be shown.
   DigestPtr SwapBaseline();
 
  private:
   DigestPtr shown_;
-  DigestPtr previous_;  // the run before; Against() says whether it counts
+  DigestPtr previous_;  // the previous run; Against() decides whether it is comparable
   DigestPtr baseline_;
   std::string file_, baseline_file_;
-  std::string source_;  // that was read; unlike file_ it stays when a copy is saved elsewhere
+  std::string
+      source_;  // the file that was read; unlike file_, it does not change when a copy is saved
   bool partial_ = false, from_file_ = false;
   bool baseline_for_this_only_ = false;
 };

@@ -18,14 +18,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 300;
-constexpr qsizetype kOutput = 256 << 10;  // characters that are kept
-// Between the signals of a runner that goes: each is one more of the user's.
+constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
+// Wait between the signals that the destructor sends. Each signal counts as one more Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 
-// What the title of its trace says: the script and its arguments, without the interpreter.
+// The title of the trace: the script and its arguments, without the interpreter.
 std::string TitleOf(const program::Request& request) {
   std::string title = request.script.substr(request.script.rfind('/') + 1);
   if (!request.arguments.empty()) title += " " + request.arguments;
@@ -34,12 +34,12 @@ std::string TitleOf(const program::Request& request) {
 
 }  // namespace
 
-// One look into the folder.
+// The result of reading the folder once.
 struct ProgramRunner::Read {
   bool last = false;
-  absl::Status status;  // why it could not be read: memory ran out
+  absl::Status status;  // not OK if memory ran out while reading
   program::Program program;
-  std::shared_ptr<const trace::Trace> trace;  // all ranks; null: nothing yet, or nothing new
+  std::shared_ptr<const trace::Trace> trace;  // of all ranks; null: nothing yet, or nothing new
 };
 
 struct ProgramRunner::Run {
@@ -53,11 +53,11 @@ struct ProgramRunner::Run {
   QProcess process;
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
-  std::vector<std::shared_ptr<const trace::Trace>> shown;  // of every run, at the last picture
+  std::vector<std::shared_ptr<const trace::Trace>> shown;  // the last trace of each run
   QElapsedTimer since;
   int stops = 0;
-  bool gone = false;  // the process is
-  // Memory ran out while it was read: what the reader has is not to be gone on from.
+  bool gone = false;  // the process has ended
+  // Set if memory ran out during a read. The reader must not be used afterwards.
   absl::Status unreadable;
 };
 
@@ -100,7 +100,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // What is recorded tells its card itself.
+  // A recording names its GPU itself.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
@@ -109,8 +109,8 @@ void ProgramRunner::start(const program::Request& request) {
   if (!command.ok()) return refuse(Text(std::string(command.status().message())), {});
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
-    return refuse(tr("program 'vramscope', which starts it, not found"),
-                  tr("Build it with ./vramscope; it belongs beside this program."));
+    return refuse(tr("'vramscope', which runs the program, was not found"),
+                  tr("Build it with ./vramscope, or add it to the PATH."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::MakeRestorable();
   if (!folder.ok())
@@ -128,7 +128,7 @@ void ProgramRunner::start(const program::Request& request) {
   for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
   QProcess& process = run_->process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  // What it prints is seen when it prints it.
+  // Makes its output visible immediately.
   if (!environment.contains(QStringLiteral("PYTHONUNBUFFERED")))
     environment.insert(QStringLiteral("PYTHONUNBUFFERED"), QStringLiteral("1"));
   process.setProcessEnvironment(environment);
@@ -177,17 +177,17 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads what has come, unless that is being done.
+// Reads what has arrived, unless a read is in progress.
 void ProgramRunner::Look() {
   if (run_ == nullptr || reading_.busy()) return;
-  SetState(state_.stage);  // the time
+  SetState(state_.stage);  // updates the time
   const auto question = [run = run_.get(), last = run_->gone] {
     auto read = std::make_shared<Read>();
     read->last = last;
     if (!run->unreadable.ok()) return read;
     run->unreadable = read->status = trace::CatchStatus([&] {
       absl::StatusOr<program::Program> program = run->reader.Read(last);
-      if (!program.ok()) return;  // there is no such folder yet
+      if (!program.ok()) return;  // the folder does not exist yet
       read->program = *std::move(program);
       std::vector<std::shared_ptr<const trace::Trace>> traces;
       for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
@@ -211,8 +211,8 @@ void ProgramRunner::Look() {
 void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return Look();   // now the last time
-  if (!read->status.ok()) return;  // its end says so
+  if (run_->gone) return Look();   // the last read
+  if (!read->status.ok()) return;  // reported at the end
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
   if (!program.processes.empty()) stage = ProgramState::Stage::kImported;
@@ -238,7 +238,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!reading_.busy()) Look();  // else at its end
+  if (!reading_.busy()) Look();  // else after the read in progress
 }
 
 void ProgramRunner::End(const Read& last) {
@@ -252,28 +252,28 @@ void ProgramRunner::End(const Read& last) {
     if (auto parsed = program::ParseOutcome(file.read(64 << 10).toStdString()); parsed.ok())
       outcome = *std::move(parsed);
   if (!run_->unreadable.ok()) {
-    end.error =
-        tr("cannot read its history: %1").arg(Text(std::string(run_->unreadable.message())));
+    end.error = tr("cannot read the program's history: %1")
+                    .arg(Text(std::string(run_->unreadable.message())));
     end.next = tr("Record fewer steps, or close other programs.");
   } else if (!outcome && run_->process.error() == QProcess::FailedToStart) {
-    end.error = tr("cannot start '%1', which starts it").arg(vramscope_);
+    end.error = tr("cannot start '%1', which runs the program").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
     if (!end.stopped)
-      end.error = tr("the process that watches it was killed, and the program with it");
+      end.error = tr("the process that watches the program was killed, and the program with it");
   } else if (!outcome) {
-    // It refused before it started anything, and said why.
+    // vramscope refused to start the program and printed the reason.
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
     end.error.remove(QStringLiteral("vramscope: error: "));
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = end.trace != nullptr ? tr("The events that arrived before are shown.")
+    end.next = end.trace != nullptr ? tr("The events that arrived until then are shown.")
                : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
                            : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
-    end.error = tr("cannot write its whole history: %1").arg(Text(outcome->write_error));
+    end.error = tr("cannot write the complete history: %1").arg(Text(outcome->write_error));
     end.next =
-        tr("Free some space in %1; the events that arrived are shown.").arg(QDir::tempPath());
+        tr("Free some space in %1. The events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
     end.error =
         Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
@@ -283,7 +283,7 @@ void ProgramRunner::End(const Read& last) {
     if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-    end.next = tr("The events that arrived before are shown.");
+    end.next = tr("The events that arrived until then are shown.");
   } else if (!end.stopped) {
     end.remark = Text(program::WarningOf(seen, *outcome));
   }

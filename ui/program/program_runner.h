@@ -1,14 +1,13 @@
-// Plans or records anybody's program and shows what it does while it runs: `vramscope plan --
-// PROGRAM`, `record`, `record --host user@box` in a
-// process of its own (the launcher reaps every child of its process), whose folder is read on a
-// pool thread.
+// Plans or records a user's program and reports its progress while it runs. It runs `vramscope plan
+// -- PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher
+// reaps every child of its process. The folder of that process is read on a pool thread.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::picture, this, ...);
 //   runner->start(request);
 //
-// UI thread only; the signals come there. What runs is stopped when the runner goes, and nothing
-// is left of it.
+// UI thread only; the signals are emitted there. The destructor stops a running program and leaves
+// nothing behind.
 #pragma once
 
 #include <QElapsedTimer>
@@ -25,8 +24,8 @@
 
 namespace vramscope::ui {
 
-// This tree's `vramscope` (profiler/base/install_paths.h), else the one on PATH; empty when there
-// is none.
+// Path of this tree's `vramscope` (profiler/base/install_paths.h), else of the one on PATH; empty
+// if there is none.
 QString FindVramscope();
 
 struct ProgramState {
@@ -41,27 +40,28 @@ struct ProgramState {
     kReading
   };
   Stage stage = Stage::kIdle;
-  uint64_t step = 0;  // that it is in, from 1; 0: none has begun
+  uint64_t step = 0;  // the current step, from 1; 0: none has begun
   uint64_t events = 0;
   double seconds = 0;
   friend bool operator==(const ProgramState&, const ProgramState&) = default;
 };
 
 struct ProgramEnd {
-  std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing did
+  std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing
   bool stopped = false;                            // by the user
-  bool out_of_memory = false;                      // that is what it ended for
-  // What went wrong, empty where nothing did: in a sentence without its full stop, the place in the
-  // user's script ("train.py:12"), and what to do next.
+  bool out_of_memory = false;                      // the reason it ended
+  // Empty if nothing went wrong: what went wrong (a sentence without its full stop), the place in
+  // the user's script ("train.py:12"), and what to do next.
   QString error = {}, place = {}, next = {};
-  QString remark = {};  // of one that did not go wrong and did not end as programs do; likewise
+  QString remark = {};  // a warning about a run that did not fail; likewise
   double seconds = 0;
-  // Its history on disk, which goes with the last who has this: keep it until the trace is saved.
+  // Owns the history on disk, which is deleted with the last copy of this pointer. Keep it until
+  // the trace is saved.
   std::shared_ptr<const void> folder = {};
 };
 
-// What a program left in a folder (ProgramRunner::folder) whose window was killed: one trace of all
-// ranks; null: nothing had arrived. Slow; thread-safe.
+// Reads what a program left in its folder (ProgramRunner::folder) when its window was killed.
+// Returns one trace of all ranks; null: nothing had arrived. Slow; thread-safe.
 std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
                                                    const program::Request& request);
 
@@ -71,22 +71,23 @@ class ProgramRunner : public QObject {
   explicit ProgramRunner(QString vramscope, QObject* parent = nullptr);
   ~ProgramRunner() override;
 
-  // Of a request that CommandOf() takes. One at a time: while one runs this does nothing.
+  // Requires a request that CommandOf() accepts. Does nothing while a program runs.
   void start(const program::Request& request);
-  void stop();  // as Ctrl-C does; a second time harder, a third time at once
+  void stop();  // like Ctrl-C; the second call is more forceful, the third kills
   bool busy() const { return run_ != nullptr; }
   const ProgramState& state() const { return state_; }
   const program::Request& request() const { return request_; }
-  // What the program printed, the last of it.
+  // The last part of what the program printed.
   const QString& output() const { return output_; }
-  // Where what runs leaves its history, and ProgramEnd::folder what it left; empty: nothing runs.
+  // The folder where the running program writes its history. ProgramEnd::folder keeps it after the
+  // end. Empty: nothing runs.
   QString folder() const;
-  qint64 processId() const;  // of the launcher; 0: none runs
+  qint64 processId() const;  // of the launcher; 0: nothing runs
 
  Q_SIGNALS:
   void outputChanged(const QString& more);
   void stateChanged();
-  // What has come so far; of several ranks all of them.
+  // What has arrived so far, of all ranks.
   void picture(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void ended(const vramscope::ui::ProgramEnd& end);
 
@@ -106,7 +107,7 @@ class ProgramRunner : public QObject {
   QString output_;
   std::unique_ptr<Run> run_;
   QTimer poll_;
-  Jobs reading_;  // last: it uses what runs
+  Jobs reading_;  // last member: it uses run_
 };
 
 }  // namespace vramscope::ui

@@ -42,7 +42,7 @@ void ActionRegistry::Refresh() {
 }
 
 void ActionRegistry::Retranslate() {
-  // The actions' texts follow from the specifications; menus are the menu bar's.
+  // Only the actions are updated here; the menu bar translates its menus.
   const QStringList contexts = {QStringLiteral("vramscope::ui::MainWindow")};
   const auto change = [&](QString& text) { text = Retranslated(text, contexts).value_or(text); };
   for (Entry& entry : entries_) {
@@ -50,7 +50,7 @@ void ActionRegistry::Retranslate() {
     for (QString* text : {&spec.menu, &spec.text, &spec.tip, &spec.why_not}) change(*text);
     for (QString& word : spec.words) change(word);
     entry.action->setText(spec.text);
-    entry.action->setToolTip({});  // Qt's own, made of the text
+    entry.action->setToolTip({});  // empty: Qt derives it from the text
     if (!spec.tip.isEmpty()) entry.action->setStatusTip(spec.tip);
   }
   Refresh();

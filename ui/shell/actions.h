@@ -1,6 +1,5 @@
-// Every command of the window in one table: id, name, place in the menus, key, when it can be used.
-// The menus, the command palette and the sheet of shortcuts are made from it, so none of them can
-// miss one.
+// All commands of the window in one table: id, name, menu, keys, and when they are enabled. The
+// menus, the command palette and the shortcut sheet are built from it, so all have every command.
 //
 //   registry.Add({.id = "file.open", .menu = "File", .text = "Open …",
 //                 .shortcut = QKeySequence::Open, .run = [this] { ... }});
@@ -26,12 +25,13 @@ struct ActionSpec {
   QList<QKeySequence> shortcuts = {};
   std::function<void()> run;
   std::function<bool()> enabled = {};  // null: always
-  std::function<bool()> checked = {};  // null: not a choice
+  std::function<bool()> checked = {};  // null: not checkable
   QString tip = {};
-  QString why_not = {};  // in place of the tip while it is not enabled
+  QString why_not = {};  // replaces the tip while the command is disabled
   bool separator_before = false;
-  QStringList words = {};  // other names that one may look for it by: "fit"
-  // It ends or takes away something: the palette finds it by its words, never by scattered letters.
+  QStringList words = {};  // other search terms for the command: "fit"
+  // It ends or discards something. The palette finds it by its words only, not by scattered
+  // letters.
   bool careful = false;
 };
 
@@ -40,12 +40,13 @@ class ActionRegistry : public QObject {
  public:
   using QObject::QObject;
   QAction* Add(ActionSpec spec);
-  QAction* Find(const QString& id) const;  // null: none of that id
-  // What is enabled and checked is asked again; call it when the state has changed.
+  QAction* Find(const QString& id) const;  // null: unknown id
+  // Updates which actions are enabled and checked. Call it when the state has changed.
   void Refresh();
-  // After the language has changed: names, tips and the other words of every command.
+  // Call it when the language has changed. Translates the names, tips and search terms of all
+  // commands.
   void Retranslate();
-  // Menus in the order of their first actions.
+  // Adds the menus in the order of their first actions.
   void FillMenus(QMenuBar* bar);
 
   struct Entry {

@@ -15,7 +15,7 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   const absl::Status status =
       trace::CatchStatus([&] { handled = QApplication::notify(receiver, event); });
   if (!status.ok()) {
-    // The second time within one event there is nothing left to say it with.
+    // If reporting the exception throws too, it cannot be reported.
     trace::CatchStatus([&] {
       std::fprintf(stderr, "vramscope: %s\n", std::string(status.message()).c_str());
       if (window_) static_cast<MainWindow*>(window_.data())->showInternalFailure(status);

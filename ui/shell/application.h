@@ -1,6 +1,6 @@
-// QApplication that survives what is thrown in a handler of an event: a slot, a queued call, a
-// timer, a paint event. An exception must not pass through Qt's loop, where it ends the process.
-// What was about to be done is not done, and the window says so.
+// A QApplication that survives exceptions thrown by event handlers: slots, queued calls, timers and
+// paint events. An exception that reaches Qt's event loop would end the process. The interrupted
+// action is not completed, and the window reports that.
 #pragma once
 
 #include <QApplication>
@@ -13,7 +13,7 @@ class MainWindow;
 class Application : public QApplication {
  public:
   using QApplication::QApplication;
-  // That says it; none: standard error alone.
+  // The window that reports exceptions; without one, they only go to standard error.
   void setWindow(MainWindow* window);
   bool notify(QObject* receiver, QEvent* event) override;
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kWidth = 560, kHeight = 380;
 
-// Keys of the canvas itself: they are no actions, for they work under the mouse.
+// Keys of the canvas. They are not actions, because they depend on the mouse position.
 struct CanvasKey {
   const char* keys;
   const char* what;
@@ -40,7 +40,7 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 }  // namespace
 
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
-  // Steps far apart, so that what comes first in a name decides only within one of them.
+  // The tiers are far apart, so that the position of a match only decides within a tier.
   enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
   constexpr int kTier = 10'000;
   const auto score = [](Tier tier, qsizetype at) {
@@ -66,7 +66,7 @@ int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name
   for (const QString& word : spec.words)
     if (word.startsWith(wanted)) return score(kAlso, 0);
   if (inside >= 0) return score(kInside, inside);
-  // "view dark": every word begins one of the menu's or the name's.
+  // "view dark": every typed word is the beginning of a word of the menu or the name.
   const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
   bool words = true;
   for (const QString& part : wanted.split(QLatin1Char(' '))) {
@@ -128,12 +128,12 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    // A place for a recent file that there is none of.
+    // An unused entry for a recent file.
     if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
     const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
   }
-  // What can't be done now stands behind what can.
+  // Disabled commands come last.
   std::stable_sort(hits.begin(), hits.end(), [](const Hit& x, const Hit& y) {
     const bool x_off = !x.entry->action->isEnabled(), y_off = !y.entry->action->isEnabled();
     return std::tie(x_off, x.score) < std::tie(y_off, y.score);
@@ -141,7 +141,7 @@ void CommandPalette::Filter(const QString& text) {
   for (const Hit& hit : hits) {
     const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
     const QString name = Clean(hit.entry->action->text());
-    QString line = name.startsWith(menu) ? name : menu + name;  // "Explain: leaks" says it itself
+    QString line = name.startsWith(menu) ? name : menu + name;  // "Explain: leaks" already has it
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);
     auto* item = new QListWidgetItem(line, list_);

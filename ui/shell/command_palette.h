@@ -1,4 +1,5 @@
-// Ctrl+K: type a part of a command's name, Enter runs it. And `?`: the sheet of all shortcuts.
+// The command palette (Ctrl+K) finds a command by a part of its name; Enter runs it. The shortcut
+// sheet (`?`) lists all keys.
 #pragma once
 
 #include <QDialog>
@@ -15,7 +16,7 @@ class CommandPalette : public QDialog {
  public:
   CommandPalette(const ActionRegistry& registry, QWidget* parent);
   int shown() const;        // commands that match what is typed
-  QStringList ids() const;  // of those, in their order
+  QStringList ids() const;  // of the matching commands, in order
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -34,9 +35,9 @@ class ShortcutSheet : public QDialog {
   ShortcutSheet(const ActionRegistry& registry, QWidget* parent);
 };
 
-// How well a command answers what is typed, case aside: lower is better, -1 not at all. In this
-// order: its name, a word of it, how its name or a word begins, another name that it has, any part
-// of it; last its letters, scattered in the right order, unless it is one to be careful with.
+// How well a command matches the typed text, ignoring case: lower is better, -1 is no match. Best
+// to worst: the name; a word of it; the beginning of the name or of a word; a search term; any part
+// of the name; its letters scattered in the right order, unless the command is `careful`.
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

@@ -1,7 +1,7 @@
-// Where the docks of the window stand and how large they are: at first, restored, stored.
+// Positions and sizes of the window's docks: sets the initial ones, stores and restores them.
 //
 //   DockLayout layout(window, {.controls = ..., .breakdown = ...});
-//   layout.restore(*settings);       // else fit() when the window is shown
+//   layout.restore(*settings); // else Fit() when the window is shown
 //
 // UI thread only.
 #pragma once
@@ -25,26 +25,25 @@ class DockLayout {
   static constexpr int kControlsLeast = 316, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Of a window that has its docks: where they stand now is where reset() brings them.
+  // Call it when the window has its docks. reset() restores the present positions.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // the window is, for the first time or again: only now is its
-                 // size known
-  void reset();  // all docks where and as large as they are at first
-  // The page is all that there is to look at: it takes two thirds of the height, and gives them
-  // back.
+  void shown();  // call it whenever the window is shown: its size is known only then
+  void reset();  // restores the initial positions and sizes
+  // Gives the tables two thirds of the height, for a document without a timeline, or restores their
+  // height.
   void growTables(bool grown);
 
  private:
-  void Fit();  // sizes that leave the canvas its part of the window
-  // Of what is stored: of another version nothing is taken over.
+  void Fit();  // sizes that leave enough room for the canvas
+  // Of the stored layout; other versions are ignored.
   static constexpr int kVersion = 3;
   QMainWindow* window_ = nullptr;
   Docks docks_;
   QByteArray first_;
   bool restored_ = false, shown_once_ = false;
-  int tables_height_ = 0;  // before they took more
+  int tables_height_ = 0;  // before growTables(true)
 };
 
 }  // namespace vramscope::ui

@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-constexpr double kEdgeShare = 0.25;  // of a tab, at either side: between it and its neighbour
+constexpr double kEdgeShare = 0.25;  // of a tab, at either side: a drop there moves the tab
 
 QString TitleOf(const Document& document) {
   const QString title = QString::fromStdString(document.Title());
@@ -126,7 +126,7 @@ void DocumentTabs::setDocuments(const DocumentList& documents) {
   for (size_t i = 0; i < documents.size(); ++i) {
     const Document& document = documents.at(i);
     QString title = TitleOf(document);
-    // Two of one name are told apart by a number.
+    // Documents of the same name get a number.
     if (const int same = ++names[title]; same > 1)
       title = QStringLiteral("%1 (%2)").arg(title).arg(same);
     tabs.push_back({document.id(), title, TipOf(document), document.state(), document.unseen});
@@ -167,7 +167,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// A ring: it goes on; a disc: it ended behind another one; a cross line: it failed.
+// A ring: running; a disc: ended while another tab was shown; a disc in the color of errors:
+// failed.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;
@@ -221,7 +222,7 @@ DocumentTabBar::DocumentTabBar(DocumentTabs* tabs) : tabs_(tabs) {
   setUsesScrollButtons(true);
   setAcceptDrops(true);
   setIconSize({kStateIcon, kStateIcon});
-  setFocusPolicy(Qt::NoFocus);  // the canvas keeps its keys
+  setFocusPolicy(Qt::NoFocus);  // keyboard focus stays on the canvas
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
 }
 

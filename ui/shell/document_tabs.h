@@ -1,5 +1,5 @@
-// The tabs of the documents, above the canvas; hidden while there is one document alone. A tab that
-// is dragged onto another compares the two, between two others it is moved there.
+// The tabs of the documents, above the canvas; hidden while there is only one document. Dragging a
+// tab onto another compares the two; dragging it between two others moves it there.
 //
 //   auto* tabs = new DocumentTabs;
 //   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);
@@ -20,7 +20,7 @@ class QToolButton;
 
 namespace vramscope::ui {
 
-// What is dragged: the number of a document.
+// MIME type of a dragged tab; the data is the id of its document.
 inline constexpr const char* kDocumentMime = "application/x-vramscope-document";
 
 class DocumentTabBar;
@@ -31,7 +31,7 @@ class DocumentTabs : public QWidget {
   explicit DocumentTabs(QWidget* parent = nullptr);
   void setDocuments(const DocumentList& documents);
   void setTheme(const timeline::Theme& theme);
-  // Title, state, whether it is shown, for tests and --dump-state.
+  // Title and state of each tab and whether it is shown, for tests and --dump-state.
   QJsonArray dumpState() const;
   QTabBar* bar() const;  // for tests
 
@@ -62,15 +62,15 @@ class DocumentTabs : public QWidget {
   friend class DocumentTabBar;
 };
 
-// Drags and drops of the above.
+// The tab bar of DocumentTabs, with drag and drop.
 class DocumentTabBar : public QTabBar {
   Q_OBJECT
  public:
   explicit DocumentTabBar(DocumentTabs* tabs);
-  // What a drop there does.
+  // The effect of a drop at a position.
   struct Drop {
     int onto = -1;    // compares with this tab
-    int before = -1;  // moves it before this tab, or behind the last
+    int before = -1;  // moves it before this tab; count(): to the end
   };
   Drop DropAt(const QPoint& at) const;
 

@@ -1,4 +1,4 @@
-// While a file is dragged over a window that shows something: two halves that say what letting go
+// Shown while a file is dragged over a window that shows a trace: two halves that say what a drop
 // there does.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
@@ -16,8 +16,8 @@ class DropZones : public QWidget {
  public:
   explicit DropZones(QWidget* parent);
   void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
-  void setPoint(const QPoint& point);        // of the parent
-  bool compares(const QPoint& point) const;  // in sight, and the point in the half for comparing
+  void setPoint(const QPoint& point);        // in coordinates of the parent
+  bool compares(const QPoint& point) const;  // visible, and the point is in the half for comparing
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -10,9 +10,9 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
-// A read that does not return (a pipe that nobody writes to) is given up so long after a cancel.
+// A read that does not return (from a pipe without a writer) is abandoned this long after a cancel.
 constexpr int kGiveUpMs = 1500;
-constexpr int kGoneMs = 300;  // that the end of the window waits for reads, at most
+constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads
 
 }  // namespace
 
@@ -38,7 +38,7 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
 
 FileLoader::~FileLoader() {
   Drop();
-  // A read that looks at its cancel is over before the program is; one that hangs is left.
+  // A read that checks its cancel flag ends in this time; one that hangs is abandoned.
   jobs_.wait(kGoneMs);
 }
 

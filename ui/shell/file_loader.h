@@ -1,12 +1,11 @@
-// Reads one file after another beside the UI thread: progress, cancel, and pictures of what has
-// come so far. A newer start takes the place of an older one, which is cancelled and never heard of
-// again.
+// Reads one file at a time off the UI thread, with progress, cancel and previews of what has been
+// read. A new start() cancels the previous one, which emits no more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
 //   loader->start(path, {.device = 1});
 //
-// UI thread only; the signals come there.
+// UI thread only; the signals are emitted there.
 #pragma once
 
 #include <QElapsedTimer>
@@ -32,19 +31,19 @@ class FileLoader : public QObject {
   explicit FileLoader(OpenFunction open, QObject* parent = nullptr);
   ~FileLoader() override;
 
-  // progress, cancel and preview of `part` are the loader's own.
+  // The loader sets progress, cancel and preview of `part` itself.
   void start(const QString& path, const importers::OpenOptions& part);
   void cancel();
   bool busy() const { return job_ != nullptr; }
   QString path() const;
   double fraction() const;  // 0 .. 1
   bool cancelling() const;
-  // No further picture until this one is on the screen.
+  // Call it when a preview is on the screen; there is no further preview before that.
   void previewShown();
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // What the index of a `.trace` tells, before anything of it is read.
+  // The index of a `.trace` file, before the rest is read.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);
@@ -52,7 +51,7 @@ class FileLoader : public QObject {
 
  private:
   struct Job;
-  void Drop();  // the job is cancelled and not heard of again
+  void Drop();  // cancels the job; it emits no more signals
   void Ended(const absl::StatusOr<TracePtr>& result);
 
   OpenFunction open_;

@@ -24,13 +24,11 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
       .title = summary.headroom_bytes < 0
                    ? Banner::tr("Does not fit into %1: %2 GiB too much")
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
-                   // What was refused is in no figure.
+                   // The figures do not include the failed allocation.
                    : Banner::tr("Does not fit into %1: an allocation failed").arg(device),
-      .text = Banner::tr("At most %1 GiB are reserved (allocated peaks in %2), "
-                         "beside %3 GiB for the "
-                         "CUDA context%4. The techniques on the left show what "
-                         "each would save; or "
-                         "choose a larger GPU.")
+      .text = Banner::tr("At most %1 GiB are reserved (allocated peaks in %2), in addition to %3 "
+                         "GiB for the CUDA context%4. Switch on a technique on the left, which "
+                         "shows what it would save, or choose a larger GPU.")
                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
                        Gib(static_cast<double>(info.device.context_bytes)),

@@ -1,4 +1,4 @@
-// What is said where a plan does not fit its GPU.
+// The banner for a plan that does not fit its GPU.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace vramscope::ui {
 
-inline constexpr const char* kFitBanner = "does-not-fit";  // its kind
+inline constexpr const char* kFitBanner = "does-not-fit";  // Banner::Message::kind
 
-// Nothing of a run that fits, of a recording, which did fit or says itself that it did not, or of a
-// GPU of unknown memory. `make_it_fit`: what its button does.
+// None for a run that fits, for a GPU of unknown memory, and for a recording, which has its own
+// out-of-memory event if it did not fit. `make_it_fit`: called by the banner's button.
 std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<void()> make_it_fit);
 
 }  // namespace vramscope::ui

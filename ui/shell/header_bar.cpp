@@ -26,8 +26,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kTitleWidth = 420;  // at most
-// Less than this is not worth a chip.
+constexpr int kTitleWidth = 420;  // maximum
+// The chip for unused memory is shown from this size on.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
@@ -51,14 +51,14 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// What a plan's bytes are worth: measured where they were, else what they rest on.
+// How accurate the bytes of a plan are: as measured if they were, else what they are based on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
   return QObject::tr(
-      "Planned, not compared with a recording of this run. Requests and allocator are PyTorch's "
-      "own; the order of the driver's addresses and the times are modelled. Memory of other "
-      "libraries is not included.");
+      "Planned, and not compared with a recording of this run. The allocations and the allocator "
+      "are PyTorch's own; the order of the driver's addresses and the times are modelled. Memory "
+      "of other libraries is not included.");
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                         .arg(info.config.batch)
                         .arg(ToQString(run::ShortSeqText(info.config)));
     if (info.config.micro_batches > 1)
-      batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
+      batch += QObject::tr(" × %1 micro-batches").arg(info.config.micro_batches);
     parts << batch << ToQString(OptimizerName(info.config));
   }
   if (digest.watched()) parts.prepend(QString::fromStdString(program::ShortCommand(info.title)));
@@ -91,9 +91,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       imported ? QString::fromStdString(info.source)
       : digest.program()
           ? QObject::tr(
-                "%1 really ran on an emulated %2: PyTorch's own CUDA code and "
-                "allocator, its operators' host code. Nothing was computed; "
-                "times come from a roofline model of the GPU.")
+                "%1 really ran on an emulated %2, with PyTorch's own CUDA code, its allocator and "
+                "the host code of its operators. Nothing was computed; times come from a roofline "
+                "model of the GPU.")
                 .arg(QString::fromStdString(info.title),
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))
@@ -103,12 +103,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                                .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
                       : QObject::tr(
-                            "Nothing was computed: sizes are PyTorch's requests, times come from a "
-                            "roofline model of the device.");
+                            "Nothing was computed: sizes are those that PyTorch requests, and "
+                            "times come from a roofline model of the GPU.");
   if (digest.inferred()) {
     out.inferred = QObject::tr("categories inferred");
-    QStringList lines{QObject::tr(
-        "The file has no categories. Those of the memory at the peak were inferred by:")};
+    QStringList lines{
+        QObject::tr("The file has no categories. The categories of the memory at the peak were "
+                    "inferred by these rules:")};
     for (const Fact& rule : RecordingFactsOf(digest, {}).rules)
       lines << QStringLiteral("%1  %2").arg(QString::fromStdString(rule.label),
                                             QString::fromStdString(rule.value));
@@ -121,7 +122,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     if (count > 0)
       out.assumed =
           count == 1 ? QObject::tr("1 assumption") : QObject::tr("%1 assumptions").arg(count);
-    out.assumed_tip = QObject::tr("Assumptions of this plan. Click for the list.");
+    out.assumed_tip = QObject::tr("Assumptions of this plan. Click to list them.");
   }
   if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
   const auto name_of = [&](uint8_t device) {
@@ -134,8 +135,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                         device == digest.device});
   if (digest.device) {
     out.gpu = QObject::tr("%1 of %2 GPUs").arg(name_of(*digest.device)).arg(digest.devices.size());
-    out.gpu_tip =
-        QObject::tr("Everything here is for this GPU alone. Click for the others and their peaks.");
+    out.gpu_tip = QObject::tr(
+        "Everything here is for this GPU only. Click to see the others and their peaks.");
   }
   const bool ended = digest.trace->complete;
   const bool ours = info.has_config || digest.watched();
@@ -144,8 +145,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
   }
   const bool whole = ended || !ours;
-  const bool state = info.content == trace::Content::kState;  // no moment of it is a peak
-  // Of statistics without blocks it would be a 0 that nobody measured.
+  const bool state =
+      info.content == trace::Content::kState;  // it is a single state, so there is no peak
+  // Statistics without blocks would give a 0 that was not measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -154,10 +156,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const uint64_t reserved = summary.peak.reserved;
   if (reserved > 0) {
     out.reserved = QObject::tr("reserved %1").arg(Short(reserved));
-    out.reserved_tip = QObject::tr("At most %1 bytes were reserved by the caching allocator. ")
+    out.reserved_tip = QObject::tr("The caching allocator reserved at most %1 bytes. ")
                            .arg(QString::fromStdString(timeline::FormatCount(reserved)));
     if (digest.program()) {
-      out.reserved_tip += QObject::tr("By PyTorch's own allocator. ");
+      out.reserved_tip += QObject::tr("Computed by PyTorch's own allocator. ");
     } else if (info.backend == trace::Backend::kPlan) {
       const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config);
       if (evidence && whole)
@@ -165,13 +167,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
             QString::number(static_cast<double>(evidence->reserved_within) / 1073741824.0, 'f', 2));
       out.reserved_tip += WhatAPlanRestsOn(info) + QLatin1Char(' ');
     }
-    out.reserved_tip += QObject::tr("Click: how to reclaim some of it.");
+    out.reserved_tip += QObject::tr("Click to see how to reclaim some of it.");
   }
   if (digest.unused >= kUnusedShown) {
     out.unused = QObject::tr("unused %1").arg(Short(digest.unused));
     out.unused_tip = QObject::tr(
-                         "%1 bytes are reserved but not allocated at the peak. Click: where they "
-                         "are and who pins them.")
+                         "%1 bytes are reserved but not allocated at the peak. Click to see where "
+                         "they are and what keeps them reserved.")
                          .arg(QString::fromStdString(timeline::FormatCount(digest.unused)));
   }
   if (digest.out_of_memory > 0) {
@@ -179,10 +181,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                             ? QObject::tr("out of memory")
                             : QObject::tr("out of memory %1×").arg(digest.out_of_memory);
     out.out_of_memory_tip =
-        QObject::tr("Click: what was requested, what was free, what would help");
+        QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // Half a run fits nowhere: only that it does not is known before its end. Of a card that the
-  // device table lacks nothing is known of the context.
+  // Before a run has ended, it is only known if it does not fit. The size of the CUDA context is
+  // unknown for a GPU that is not in the device table.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
@@ -190,9 +192,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
                : summary.headroom_bytes < 0
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
-                   : QObject::tr("does not fit");  // what was refused is not in it
+                   : QObject::tr("does not fit");  // the failed allocation is not included
     out.fits_tip =
-        QObject::tr("%1 of the GPU − %2 for the CUDA context and libraries − %3 reserved")
+        QObject::tr("%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved")
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
                  Short(summary.most_used.reserved));
     if (summary.most_used.past_allocator > 0)
@@ -300,8 +302,8 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Leaves out what matters least until the rest fits. Decided first, then done: what stays is not
-// hidden and shown again at every step of a resize.
+// Hides the least important parts until the rest fits. It decides first and then hides, so that
+// parts do not flicker during a resize.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
@@ -361,7 +363,8 @@ QJsonObject HeaderBar::dumpState() const {
 
 namespace {
 
-// Lines break at blanks only: a long path gets places where it may, too, which nobody sees.
+// Lines break at spaces only. Adds zero-width spaces to long words, such as paths, so that they can
+// break too.
 QString Breakable(const QString& text) {
   constexpr int kLongWord = 40;
   QString out;
@@ -395,7 +398,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
   text_ = new WrappedLabel(LabelRole::kDim);
   text_->setFont(PanelFont(timeline::Font::kBody));
-  // A path without a blank must not widen the window.
+  // A path without a space must not widen the window.
   QSizePolicy wraps(QSizePolicy::Ignored, QSizePolicy::Preferred);
   wraps.setHeightForWidth(true);
   text_->setSizePolicy(wraps);

@@ -1,4 +1,5 @@
-// The line under the menus: what is shown, and its state in chips. And the banner for errors.
+// The line under the menus: the name of the shown run, and its state in chips. Also the banner for
+// errors.
 #pragma once
 
 #include <QFrame>
@@ -18,15 +19,15 @@ namespace vramscope::ui {
 class ElidedLabel;
 class WrappedLabel;
 
-// Texts of the chips for a trace; empty where it does not say.
+// Texts of the chips for a trace; empty if unknown.
 struct ChipTexts {
   QString title, subtitle;
   QString backend, inferred, assumed, device, peak, reserved, unused, fits, out_of_memory;
   QString backend_tip, inferred_tip, assumed_tip, reserved_tip, unused_tip, fits_tip,
       out_of_memory_tip;
   bool does_fit = true;
-  QString unfinished, unfinished_tip;  // a run that did not come to its end
-  // Of a recording of several GPUs: which one is shown, and all that there are.
+  QString unfinished, unfinished_tip;  // for a run that did not finish
+  // For a recording of several GPUs: the shown GPU, and all GPUs.
   QString gpu, gpu_tip;
   struct Gpu {
     uint8_t device;
@@ -36,7 +37,7 @@ struct ChipTexts {
   std::vector<Gpu> gpus;
   QStringList assumptions;
 };
-// `running`: more of it is still to come.
+// `running`: the run is still in progress.
 ChipTexts MakeChipTexts(const Digest& digest, bool running);
 
 class HeaderBar : public QWidget {
@@ -46,7 +47,7 @@ class HeaderBar : public QWidget {
   void setTexts(const ChipTexts& texts);
   void setBusy(const QString& text);  // empty: idle
   QJsonObject dumpState() const;
-  // Chips that do not fit are left out: it never asks for more width than there is.
+  // Small, because chips that do not fit are hidden.
   QSize minimumSizeHint() const override { return {200, 44}; }
 
  Q_SIGNALS:
@@ -79,21 +80,21 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// Says what happened, where, and what to do next; stays until it is closed or replaced.
+// States what happened, where, and what to do next. Stays until it is closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:
   enum class Tone { kWarning, kBad };
   struct Message {
-    QString kind;  // "worker-lost", for tests and for taking away what has been put right
+    QString kind;  // "worker-lost", for tests and for clear()
     Tone tone = Tone::kBad;
     QString title, text;
-    QString action = {};  // text of the button; empty: none
+    QString action = {};  // text of the button; empty: no button
     std::function<void()> run = {};
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  void clear(const QString& kind = QString());    // empty: whatever it is
+  void clear(const QString& kind = QString());    // empty: of any kind
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // empty when nothing is shown
 

@@ -27,7 +27,7 @@ QString ShortBytes(uint64_t bytes) {
   return QString::fromStdString(timeline::FormatBytesShort(bytes));
 }
 
-// Of an entry that has nothing before it.
+// The text of the first entry.
 QString FirstText(SourceKind kind) {
   switch (kind) {
     case SourceKind::kPlan:
@@ -79,7 +79,7 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   return row;
 }
 
-// A pennant as on the ruler, and how many notes there are.
+// Draws a flag like those on the ruler, and the number of notes.
 void Flag(int notes, const timeline::Theme& theme, QPainter* painter, QRect* in) {
   constexpr int kPennant = 8, kPole = 11;
   const QString text = QString::number(notes);
@@ -158,7 +158,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const HistoryPanel::Row& row = rows_[static_cast<size_t>(index.row())];
   if (role == Qt::ToolTipRole) return row.tip;
-  // What a screen reader says.
+  // Read by screen readers.
   if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
     return QStringLiteral("%1, %2, %3").arg(row.change, row.allocated, row.clock);
   return {};
@@ -180,7 +180,7 @@ QSize HistoryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {100, kEntryHeight};
 }
 
-// The change and the clock; below them the figures, each as wide as it is.
+// Draws the change and the time of day, and the figures below them.
 void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   const HistoryPanel::Row& row = model_->rows()[static_cast<size_t>(index.row())];

@@ -1,6 +1,6 @@
-// The history of the document that is shown: one row for each result, with what changed against the
-// one before, peak, reserved, time and clock. A click goes to it; a row that is dragged onto
-// another compares the two, and so does C with the current one.
+// The history of the shown document. Each result has a row with the change from the previous
+// result, the allocated and reserved peaks, the step time and the time of day. A click shows the
+// result. Dragging a row onto another compares the two; C compares the row with the current one.
 //
 //   auto* panel = new HistoryPanel;
 //   connect(panel, &HistoryPanel::chosen, this, &MainWindow::showEntry);
@@ -36,8 +36,8 @@ class HistoryPanel : public QWidget {
 
   struct Row {
     QString change, clock, allocated, reserved, time, difference, tip;
-    int notes = 0;     // that are written on the result
-    int64_t less = 0;  // bytes of `difference`, < 0: it is less
+    int notes = 0;     // number of notes on the result
+    int64_t less = 0;  // difference in bytes; < 0: less than before
     bool current = false;
     friend bool operator==(const Row&, const Row&) = default;
   };

@@ -17,7 +17,7 @@ constexpr int kTries = 1000;
 }  // namespace
 
 QString KeptResults::DefaultFolder() {
-  // The specification: a path that is not absolute is ignored.
+  // The XDG specification ignores relative paths.
   QString state = QFile::decodeName(qgetenv("XDG_STATE_HOME"));
   if (!QDir::isAbsolutePath(state)) state = QDir::homePath() + QStringLiteral("/.local/state");
   return state + QStringLiteral("/vramscope/results");
@@ -47,7 +47,7 @@ absl::StatusOr<QString> KeptResults::NewPath(const QString& name) const {
   for (int i = 1; i <= kTries; ++i) {
     const QString path =
         i == 1 ? base + QStringLiteral(".trace") : QStringLiteral("%1-%2.trace").arg(base).arg(i);
-    // Claimed at once: another window may look for a name in the same second.
+    // Creates the file at once, because another window may choose a name in the same second.
     QFile file(path);
     if (file.open(QIODevice::WriteOnly | QIODevice::NewOnly)) return path;
     if (!file.exists())
@@ -64,7 +64,7 @@ QStringList KeptResults::Prune() const {
   int count = 0;
   const QFileInfoList files =
       QDir(folder_).entryInfoList({QStringLiteral("*.trace")}, QDir::Files, QDir::Time);
-  for (const QFileInfo& file : files) {  // the newest first
+  for (const QFileInfo& file : files) {  // newest first
     bytes += file.size();
     ++count;
     if (count == 1 || (count <= kMostResults && bytes <= kMostBytes)) continue;

@@ -1,12 +1,12 @@
-// Where the window saves by itself what cannot be had again with a click: the results of programs
-// and of runs on a GPU. The newest kMostResults stay, no more than kMostBytes of them.
+// The folder where the window automatically saves results that a click cannot restore: those of
+// programs and of runs on a GPU. The newest kMostResults are kept, up to kMostBytes in all.
 //
 //   KeptResults kept(KeptResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace
 //   WriteTraceFile(*trace, path);
 //   kept.Prune();
 //
-// Qt Core only; one thread.
+// Qt Core only; not thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,9 +28,10 @@ class KeptResults {
 
   const QString& folder() const { return folder_; }
   bool Has(const QString& path) const;
-  // A file of the folder that does not exist yet; makes the folder, readable by its owner alone.
+  // Creates a new, empty file in the folder and returns its path. Creates the folder, readable by
+  // its owner only.
   absl::StatusOr<QString> NewPath(const QString& name) const;
-  // Removes the oldest beyond the limits, never the newest; gives their paths.
+  // Removes the oldest results beyond the limits, but never the newest. Returns the removed paths.
   QStringList Prune() const;
 
  private:

@@ -33,7 +33,7 @@ absl::StatusOr<QMap<QString, KeyBindings::Keys>> KeysFromJson(const QByteArray& 
   const QJsonDocument document = QJsonDocument::fromJson(json, &error);
   if (error.error != QJsonParseError::NoError)
     return Refused(
-        KeyBindings::tr("no JSON at byte %1: %2").arg(error.offset).arg(error.errorString()));
+        KeyBindings::tr("invalid JSON at byte %1: %2").arg(error.offset).arg(error.errorString()));
   const QJsonObject whole = document.object();
   if (!document.isObject() || whole[QLatin1String("version")].toInt() != kKeysVersion ||
       !whole[QLatin1String("keys")].isObject())
@@ -52,7 +52,7 @@ absl::StatusOr<QMap<QString, KeyBindings::Keys>> KeysFromJson(const QByteArray& 
       const QString typed = text.toString().left(kLongestKey + 1);
       const QKeySequence key = QKeySequence::fromString(typed, QKeySequence::PortableText);
       if (typed.size() > kLongestKey || !IsKey(key))
-        return Refused(KeyBindings::tr("%1: \"%2\" is no key").arg(at.key(), typed));
+        return Refused(KeyBindings::tr("%1: \"%2\" is not a key").arg(at.key(), typed));
       if (!list.contains(key)) list << key;
     }
   }
@@ -99,7 +99,7 @@ KeyBindings::Keys KeyBindings::defaultsOf(const QString& id) const {
 KeyBindings::Keys KeyBindings::keysOf(const QString& id) const {
   if (const auto own = own_.find(id); own != own_.end()) return own.value();
   Keys keys = defaultsOf(id);
-  // What the user gave another one.
+  // Removes default keys that the user gave to another command.
   keys.removeIf([&](const QKeySequence& key) {
     return std::any_of(own_.begin(), own_.end(),
                        [&](const Keys& other) { return other.contains(key); });

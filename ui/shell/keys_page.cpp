@@ -23,7 +23,7 @@ QString KeysText(const KeyBindings::Keys& keys) {
   return texts.join(QStringLiteral(", "));
 }
 
-// Whether the canvas has the key for itself while it has the focus.
+// True if the canvas handles this key itself while it has the focus.
 bool IsOfCanvas(const QKeySequence& key) {
   if (key.count() != 1) return false;
   const QKeyCombination first = key[0];
@@ -45,7 +45,7 @@ void KeyEdit::setKey(const QKeySequence& key) {
   Q_EMIT keyChanged();
 }
 
-// Keys that the window has commands for come here, too.
+// Also receives keys that are shortcuts of the window's commands.
 bool KeyEdit::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
@@ -65,14 +65,14 @@ void KeyEdit::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Alt:
     case Qt::Key_AltGr:
     case Qt::Key_Meta:
-      return;  // alone it is no key
+      return;  // a modifier alone is not a key
     case Qt::Key_Escape:
       if (held == Qt::NoModifier) return setKey({});
       break;
     default:
       break;
   }
-  // "?" is a key of its own, whatever it takes to type it.
+  // "?" is a key of its own, whether or not typing it needs Shift.
   const QString text = event->text();
   if (!text.isEmpty() && text[0].isPrint() && !text[0].isLetter() && !text[0].isSpace())
     held &= ~Qt::ShiftModifier;
@@ -109,10 +109,11 @@ KeysPage::KeysPage(const ActionRegistry& registry, KeyBindings* bindings, QWidge
     line->addWidget(made);
     return made;
   };
-  set_ = button("keySet", tr("Set"), tr("The only key of the command"));
-  add_ = button("keyAdd", tr("Add"), tr("Beside the keys that the command has"));
-  remove_ = button("keyRemove", tr("No key"), tr("The command keeps its place in the menus"));
-  reset_ = button("keyReset", tr("Reset"), tr("The keys that vramscope comes with"));
+  set_ = button("keySet", tr("Set"), tr("Make this the only key of the command"));
+  add_ = button("keyAdd", tr("Add"), tr("Add this to the keys of the command"));
+  remove_ =
+      button("keyRemove", tr("Clear"), tr("Remove all keys of the command; it stays in the menus"));
+  reset_ = button("keyReset", tr("Reset"), tr("Restore the default keys of the command"));
   column->addLayout(line);
   auto* below = new QHBoxLayout;
   said_ = MakeLabel({}, LabelRole::kDim);
@@ -134,14 +135,14 @@ KeysPage::KeysPage(const ActionRegistry& registry, KeyBindings* bindings, QWidge
   connect(add_, &QPushButton::clicked, this, [this] { Set(true); });
   connect(remove_, &QPushButton::clicked, this, [this] {
     const QString id = Chosen();
-    Say(bindings_->set(id, {}), tr("%1 has no key now").arg(NameOf(id)));
+    Say(bindings_->set(id, {}), tr("%1 has no keys now").arg(NameOf(id)));
   });
   connect(reset_, &QPushButton::clicked, this, [this] {
     const QString id = Chosen();
-    Say(bindings_->reset(id), tr("%1 has the keys that it came with").arg(NameOf(id)));
+    Say(bindings_->reset(id), tr("%1 has its default keys again").arg(NameOf(id)));
   });
   connect(reset_all_, &QPushButton::clicked, this,
-          [this] { Say(bindings_->resetAll(), tr("All keys are as they came")); });
+          [this] { Say(bindings_->resetAll(), tr("All commands have their default keys again")); });
   Fill();
   if (!bindings_->error().isEmpty())
     Say(absl::InvalidArgumentError(bindings_->error().toStdString()), {});
@@ -159,10 +160,10 @@ void KeysPage::Fill() {
   Table table;
   table.columns = {{tr("Command").toStdString(), false, 300},
                    {tr("Keys").toStdString(), false, 110},
-                   {tr("Came with").toStdString(), false, 110}};
+                   {tr("Default").toStdString(), false, 110}};
   for (size_t i = 0; i < registry_.entries().size(); ++i) {
     const ActionRegistry::Entry& entry = registry_.entries()[i];
-    if (entry.action->text().isEmpty()) continue;  // a place for a recent file
+    if (entry.action->text().isEmpty()) continue;  // an unused entry for a recent file
     const QString name = QStringLiteral("%1: %2").arg(entry.spec.menu, NameOf(entry.spec.id));
     const KeyBindings::Keys keys = bindings_->keysOf(entry.spec.id);
     const QString text = KeysText(keys), came = KeysText(entry.spec.shortcuts);
@@ -205,7 +206,7 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// What would be done, before it is: whose key is pressed.
+// Shows what the buttons would do, and which command has the pressed key.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();
@@ -220,14 +221,14 @@ void KeysPage::ShowChosen() {
   reset_->setEnabled(!id.isEmpty() && bindings_->changed(id));
   reset_all_->setEnabled(bindings_->any());
   const QStringList others = key.isEmpty() ? QStringList() : bindings_->usersOf(key, id);
-  set_->setText(others.isEmpty() ? tr("Set") : tr("Take it"));
+  set_->setText(others.isEmpty() ? tr("Set") : tr("Reassign"));
   if (!bindings_->error().isEmpty()) return;
   const QString text = key.toString(QKeySequence::NativeText);
   if (!others.isEmpty()) {
-    said_->setText(tr("%1 is the key of “%2”, which loses it").arg(text, NameOf(others.front())));
+    said_->setText(tr("%1 is a key of “%2”, which will lose it").arg(text, NameOf(others.front())));
     SetTone(said_, "bad");
   } else if (!key.isEmpty() && IsOfCanvas(key)) {
-    said_->setText(tr("%1 is a key of the timeline, which no longer gets it").arg(text));
+    said_->setText(tr("%1 is a key of the timeline, which will no longer receive it").arg(text));
     SetTone(said_, "bad");
   } else {
     said_->clear();

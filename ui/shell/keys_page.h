@@ -1,5 +1,5 @@
-// The page of the settings on which keys are given to commands: a list of all of them, a box that
-// takes the next key that is pressed, who has that key now, back to what vramscope comes with.
+// The settings page that assigns keys to commands: a list of all commands, a field that captures
+// the next pressed key, the command that has this key now, and buttons to restore the defaults.
 #pragma once
 
 #include <QKeySequence>
@@ -19,7 +19,7 @@ class KeyBindings;
 class TableModel;
 class TableView;
 
-// Takes one key at once, with what is held down beside it; Esc takes it away, Tab goes on.
+// Captures one key with its modifiers. Esc clears it; Tab moves the focus.
 class KeyEdit : public QLineEdit {
   Q_OBJECT
  public:
@@ -43,14 +43,14 @@ class KeysPage : public QWidget {
  public:
   KeysPage(const ActionRegistry& registry, KeyBindings* bindings, QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
-  void choose(const QString& id);  // the command whose keys are changed
+  void choose(const QString& id);  // selects the command to change
 
  private:
   void Fill();
   void ShowChosen();
   QString Chosen() const;  // empty: none
   QString NameOf(const QString& id) const;
-  void Set(bool beside);  // in place of the keys that it has, or beside them
+  void Set(bool beside);  // `beside`: adds the key; else it replaces the others
   void Say(const absl::Status& status, const QString& done);
 
   const ActionRegistry& registry_;

@@ -132,11 +132,11 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   banner_ = new Banner;
   timeline_ = new timeline::TimelineWidget;
   timeline_->setObjectName(QStringLiteral("timeline"));
-  timeline_->setEmptyText(tr("No run yet"),
-                          tr("Choose a model and press Ctrl+R to plan it\n"
-                             "or plan or record a Python program of your own with Ctrl+G\n"
-                             "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
-                             "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
+  timeline_->setEmptyText(
+      tr("No run yet"),
+      tr("Choose a model and press Ctrl+R to plan it,\nor plan or record your own Python program "
+         "with Ctrl+G,\nor drop a recording here or open one with Ctrl+O: .trace, a CUDA\nmemory "
+         "snapshot or Kineto JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
   lanes_ = settings_->value(QStringLiteral("lanes")).toString();
   timeline_->setLaneSettings(lanes_);
@@ -200,7 +200,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   BuildSession();
   BuildTabs();
   actions_.Refresh();
-  // Its keys work from the start.
+  // The canvas has the focus, so that its keys work from the start.
   timeline_->setFocus();
   LookForLibTorch();
   WarnOfFonts();
@@ -211,7 +211,7 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // Their last signals must not find a half-destroyed window.
+  // Their last signals must not reach a half-destroyed window.
   download_.reset();
   worker_->disconnect(this);
   if (card_worker_ != nullptr) card_worker_->disconnect(this);
@@ -286,17 +286,18 @@ void MainWindow::BuildDocks() {
   answers->setContentsMargins(0, 0, 0, 0);
   answers->setSpacing(0);
   QScrollArea* above = Scrolling(breakdown_);
-  above->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);  // what the selection leaves
+  above->setSizePolicy(QSizePolicy::Preferred,
+                       QSizePolicy::Ignored);  // gets the height that the selection panel leaves
   answers->addWidget(above, 1);
   answers->addWidget(selection_);
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
-  // Less than some of its pages would like: the canvas is what the window is for.
+  // Smaller than some pages request, because the canvas is more important.
   tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
 }
 
-// Before the log, in the order of pageNames().
+// Inserts the pages before the log, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
   fit_ = new FitPage(programs);
@@ -318,7 +319,8 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
-  // The canvas' keys work at once, and Ctrl+Z takes the toggle back, not a text of the search.
+  // The canvas gets the focus, so that its keys work and Ctrl+Z undoes the toggle, not text in the
+  // search field.
   connect(techniques_, &TechniquePanel::switchedByMouse, this, [this] { timeline_->setFocus(); });
   const auto refuse = [this](const QString& why) {
     banner_->show(
@@ -331,7 +333,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // A dozen shipped runs were read and let go of; nothing of that size comes again by itself.
+  // A dozen sample runs were read and freed. Returns that memory to the system, as nothing of that
+  // size follows.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });
@@ -466,7 +469,7 @@ void MainWindow::SelectionChanged(trace::AllocationId id) {
   actions_.Refresh();
 }
 
-// An allocation, or what ran: on the right with what leads on from it.
+// Shows the selected allocation or activity on the right, with its links.
 void MainWindow::ShowSelected() {
   breakdown_->setSelection(timeline_->selection());
   selection_->setSelection(timeline_->selection());

@@ -1,12 +1,12 @@
-// The window: documents (plans, runs, opened traces) in tabs, one of them in the middle, controls
-// and its history left, answers right, tables below.
+// The window: documents (plans, runs, opened traces) in tabs, the active one in the middle,
+// controls and its history on the left, breakdown and selection on the right, tables below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();
 //   window.runConfig(config);
 //
-// UI thread only. Everything slow (planning, reading, writing, digesting) happens elsewhere; what
-// is shown stays until the new thing is there.
+// UI thread only. Everything slow (planning, reading, writing, digesting) happens in other threads
+// and processes. What is shown stays until its replacement is ready.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -96,24 +96,25 @@ struct ProgramEnd;
 struct SavedDocument;
 struct SavedSession;
 
-// Where LibTorch may be missing.
+// Options for a window that may lack LibTorch.
 struct SetupOptions {
-  std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker needs none
-  QString samples_folder = {};                          // of runs that are shown in place of plans
+  std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker has its own
+  QString samples_folder = {};  // sample runs, shown if nothing can be planned
   DownloadOptions download = {};
 };
 
 struct MainWindowOptions {
   QString worker_program;
-  QString vramscope = {};  // that plans programs of the user's; empty: the one beside this
-  QString settings_file;   // empty: the user's own
-  // Where results are kept (kept_results.h); empty: the user's own, beside a settings_file.
+  QString vramscope = {};  // plans programs; empty: FindVramscope()
+  QString settings_file;   // empty: the user's own file
+  // Where results are saved (kept_results.h); empty: next to settings_file, or the user's own
+  // folder.
   QString state_folder = {};
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
-  bool cache = true;       // show a plan that was made before without making it again
-  // Folders of CUDA's libraries for a run on this computer's card, or why there can be none;
-  // called beside the UI thread.
+  bool cache = true;       // show earlier plans from the cache
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
+  // no run. Called off the UI thread.
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
   SetupOptions setup = {};
 };
@@ -124,89 +125,90 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans a configuration and shows it, in the plan that is shown, else beside what is: nothing is
-  // replaced. editConfig does the same as a step of undo.
+  // Plans a configuration and shows it in the active plan, else in a new document, so that nothing
+  // is replaced. editConfig does the same and adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
   void undo();
   void redo();
 
-  // Documents: their tabs, and the history of the one that is shown.
+  // Documents: their tabs, and the history of the active one.
   const DocumentList& documents() const { return documents_; }
-  void newPlan();  // with the settings of what is shown
+  void newPlan();  // with the settings of the active document
   void showDocument(DocumentId id);
-  void closeDocument(DocumentId id);  // asks where something runs in it
+  void closeDocument(DocumentId id);  // asks first if something runs in it
   void compareDocuments(DocumentId shown, DocumentId with);
-  void showEntry(size_t entry);  // of the history
+  void showEntry(size_t entry);  // index in the history
   void compareEntries(size_t shown, size_t with);
-  // What was open when a window was killed, or the last time; false: nothing, or not wanted.
+  // Restores the documents that were open when the window was killed or closed. False: there are
+  // none, or the user does not want that.
   bool restoreAtStart();
   void restoreDocuments();
-  bool sessionStored() const;              // what is open is on disk
-  void saveSettings(const QString& path);  // a run.json of the controls
+  bool sessionStored() const;              // the open documents are saved
+  void saveSettings(const QString& path);  // writes the controls' settings as a run.json
 
-  // What the built-in models are planned with; as the button does.
+  // LibTorch is needed to plan the built-in models. The same as the button.
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
-  // What stands on the left, on this computer's card; what is shown is compared with it.
+  // Runs the configuration on the left on this computer's GPU, and compares it with the shown plan.
   void runOnCard();
 
   void openFile(const QString& path);
-  void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
-  void compareWith(const QString& path);     // read beside what is shown: the baseline of it
+  void openFiles(const QStringList& paths);  // in turn; the first becomes the baseline
+  void compareWith(const QString& path);     // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
-  void openDeviceFile(const QString& path);  // of what the controls show: a run, a program
+  void openDeviceFile(const QString& path);  // applied to the run or program in the controls
   void chooseDevice();
-  // The page that plans anybody's program, with this script in it; nothing is started.
+  // Opens the page for a user's program, with this script filled in; starts nothing.
   void openProgram(const QString& script = QString());
-  void startProgram();  // what the page says; it really runs
+  void startProgram();  // starts the program as set on the page; it really runs
   void stopProgram();
-  void programAgainOn(const QString& device);  // and compare
-  // The program that goes on, or has ended, behind what is shown.
+  void programAgainOn(const QString& device);  // and compares the two
+  // Shows the program that runs, or has ended, in another tab.
   void showProgram();
-  // Only a device, or a range of entries or of time, of a recording.
+  // Opens only one device, or a range of entries or of time, of a recording.
   void openPart(const QString& path, const importers::OpenOptions& part);
-  // Each says in the status bar or the banner how it went; a longer one has a bar in the status bar
-  // and can be cancelled, which leaves an older file as it was.
+  // Each reports its result in the status bar or the banner. Long ones show progress in the status
+  // bar and can be cancelled, which leaves an existing file unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // By the name's ending: .html a report (of a baseline, too, where one is pinned), .png, .pdf and
-  // .svg the timeline as it is seen, .csv the allocations.
+  // The suffix selects the format: .html a report (with the baseline if one is pinned), .png, .pdf
+  // and .svg the timeline as shown, .csv the allocations.
   void exportAs(const QString& path);
-  // What is being run, read, written or replayed, programs too, without a question.
+  // Cancels all runs, reads, writes and replays, and programs too, without asking.
   void cancelAll();
-  void openPage(const QString& id);        // a name of pageNames(), else nothing happens
+  void openPage(const QString& id);        // a name of pageNames(); others are ignored
   void openSettings(const QString& page);  // "appearance", "keys"
-  // Five steps on what is shown, else on a shipped run.
+  // A tour in five steps, of the shown run or else of a sample run.
   void startTour();
-  // Once, at the first start of all. False: nothing was opened for it.
+  // Starts the tour at the very first start of the program. False: no file is being opened for it.
   bool offerTour();
-  Tour* tour() const;  // null: none goes on
+  Tour* tour() const;  // null: no tour is in progress
   KeyBindings* keyBindings() const { return keys_; }
-  // The controls of the built-in models, with the techniques that have these words.
+  // Shows the controls of the built-in models, filtered to techniques with these words.
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
-  // `remember`: the next start begins with it.
+  // `remember`: also for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
-  static QString storedLanguage();  // what was chosen last; empty: nothing
-  static int storedUiScale();       // percent, likewise
-  // Of the running window, in place. `remember`: the next start begins with it.
+  static QString storedLanguage();  // as last chosen; empty: never chosen
+  static int storedUiScale();       // in percent, likewise
+  // Changes the language of the open window. `remember`: also for the next start.
   void setLanguage(Language language, bool remember = true);
-  // Of a recording of several GPUs, which one is shown.
+  // Selects the GPU to show, in a recording of several.
   void showDevice(uint8_t device);
   bool busy() const;     // something is being run, read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
-  // Something that was asked for threw on the UI thread (memory ran out).
+  // Reports that an action threw on the UI thread (memory ran out).
   void showInternalFailure(const absl::Status& status);
   QJsonObject dumpState() const;
 
   // For tests and benchmarks.
   WorkerClient* worker() const { return worker_; }
-  TorchDownload* download() const { return download_.get(); }  // null: none was begun
+  TorchDownload* download() const { return download_.get(); }  // null: no download was started
   timeline::TimelineWidget* timelineWidget() const { return timeline_; }
   ActionRegistry* actionRegistry() { return &actions_; }
   TechniquePanel* techniquePanel() const { return techniques_; }
@@ -221,16 +223,16 @@ class MainWindow : public QMainWindow {
   SearchPanel* searchPanel() const { return search_; }
   NotesPage* notesPage() const { return notes_page_; }
   NoteStore* noteStore() const { return notes_; }
-  bool partial() const { return session().partial(); }  // a picture of what has come so far
-  bool programBehind() const;                           // it runs, and another document is shown
+  bool partial() const { return session().partial(); }  // the shown trace is incomplete so far
+  bool programBehind() const;                           // a program runs in a tab that is not shown
   const KeptResults& keptResults() const { return kept_; }
-  // What the dialogs of Save (suffix "trace") and Export ("json") propose.
+  // The file name that the dialogs of Save (suffix "trace") and Export ("json") propose.
   QString proposedName(const QString& suffix) const;
 
  Q_SIGNALS:
   void timelineShown();                         // a new trace is drawn; the panels follow
   void documentShown();                         // a new trace is in the canvas and the panels
-  void failed(const QString& reason);           // what was asked for did not come about
+  void failed(const QString& reason);           // a requested action failed
   void setupEnded(bool ok);                     // downloadLibTorch
   void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome
 
@@ -245,7 +247,7 @@ class MainWindow : public QMainWindow {
  private:
   struct Writing;
 
-  // main_window.cpp: parts and their places.
+  // main_window.cpp: layout of the parts.
   void BuildDocks();
   void BuildTables();
   // main_window_notes.cpp
@@ -258,7 +260,7 @@ class MainWindow : public QMainWindow {
   void RevealNote(const Note& note);
   void CountNotes();  // in the history
   void KeepRange();
-  QString WhyNoNotes() const;  // empty: they can be made
+  QString WhyNoNotes() const;  // empty: notes can be added
   // main_window_measure.cpp
   void ConnectMarks();
   void AddMeasureActions();
@@ -288,9 +290,8 @@ class MainWindow : public QMainWindow {
   void ExportReportDialog();
   void ExportPictureDialog();
   void ShowAbout();
-  void WarnOfFonts();  // where no font has the language's characters
-  // main_window_document.cpp: runs, what is shown. main_window_baseline.cpp: what it is compared
-  // with.
+  void WarnOfFonts();  // if no font has the language's characters
+  // main_window_document.cpp: runs and the shown result. main_window_baseline.cpp: the baseline.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp
   void LookForLibTorch();
@@ -299,7 +300,7 @@ class MainWindow : public QMainWindow {
   void RefuseWithoutLibTorch();
   void ShowSample();
   void LibTorchDownloaded(const absl::Status& status);
-  // main_window_workers.cpp: who runs.
+  // main_window_workers.cpp: runs in workers.
   void ConnectWorker(WorkerClient* worker);
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
@@ -316,15 +317,15 @@ class MainWindow : public QMainWindow {
   void ShowOnCanvas(bool animate, bool goes_on);
   void ShowFailed(const QString& title, const QString& why, const QString& next);
   void FocusPage();
-  void ShowBesideCanvas();  // panels, tables, header and title of what the canvas shows
-  // What is shown is not all: more of it comes.
+  void ShowBesideCanvas();  // updates panels, tables, header and title to what the canvas shows
+  // True if the shown trace is still growing.
   bool ShownGoesOn() const {
     return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !programBehind());
   }
   void ShowFit();
   void NextDevice();
   void ChoosePreset(const QString& name);
-  void PlanBeside();  // of a recording, the run that it may have been
+  void PlanBeside();  // plans the run that the shown recording may be of
   void UpdateGhost();
   void UpdateTables();
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
@@ -338,7 +339,7 @@ class MainWindow : public QMainWindow {
   void ShowNothing();
   void ShowTabs();
   QString ShownFile() const { return QString::fromStdString(session().file()); }
-  // main_window_tabs.cpp: documents, the history of the one that is shown, undo.
+  // main_window_tabs.cpp: documents, the history of the active one, undo.
   Document& doc() { return documents_.active(); }
   const Document& doc() const { return documents_.active(); }
   Session& session() { return doc().session; }
@@ -347,18 +348,18 @@ class MainWindow : public QMainWindow {
   void AddDocumentActions();
   void KeepView();
   void Entered();
-  void MakeActive(DocumentId id);  // all but the canvas, which keeps what it shows
-  void ShowActive();               // its result, else what becomes of it
+  void MakeActive(DocumentId id);  // all but the canvas, which is not changed
+  void ShowActive();               // shows its result, else its state
   void Reload(Document& of);
-  void PlanInFront();                           // the document that plans are made in
-  void PlanWith(const run::RunConfig& config);  // in it, of these settings
+  void PlanInFront();                           // activates the document for a plan
+  void PlanWith(const run::RunConfig& config);  // in that document, with these settings
   void CloseNow(DocumentId id);
   void ReleaseOthers();
   void RefreshTabs();
   void Apply(const UndoStep& step, bool back);
   bool CanUndo() const { return doc().undo.next_undo() != nullptr; }
   bool CanRedo() const;
-  // main_window_session.cpp: what a killed window gives back.
+  // main_window_session.cpp: restoring documents.
   void BuildSession();
   void AddSessionActions();
   bool RestoresAlways() const;
@@ -397,7 +398,7 @@ class MainWindow : public QMainWindow {
   // main_window_keeping.cpp
   QString ScriptName() const;
   void LeavePlans();
-  // `folder`: kept until it is saved.
+  // `folder`: kept alive until the trace is saved.
   void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
                   std::shared_ptr<const void> folder = {});
   void NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name, const QString& why);
@@ -412,7 +413,7 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  // Writes what is not a .trace; empty: a .trace is written.
+  // Writes another format than .trace; empty: a .trace is written.
   using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -443,43 +444,43 @@ class MainWindow : public QMainWindow {
   QString worker_program_;
   SetupOptions setup_;
   bool can_plan_ = true;
-  std::shared_ptr<const setup::Samples> samples_;  // while nothing can be planned
+  std::shared_ptr<const setup::Samples> samples_;  // set while nothing can be planned
   SetupPanel* setup_panel_ = nullptr;
   std::unique_ptr<TorchDownload> download_;
-  WorkerClient* worker_ = nullptr;       // plans
-  WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
+  WorkerClient* worker_ = nullptr;       // for plans
+  WorkerClient* card_worker_ = nullptr;  // set during a run on this computer's GPU
   QString card_run_;                     // the model of that run
-  WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
-  QString lost_;                         // how the worker was lost that is being replaced
+  WorkerClient* running_ = nullptr;      // the one of the two whose run is run_tag_
+  QString lost_;                         // how the worker that is being replaced was lost
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
-  Jobs gpu_libraries_;  // looked for before a run on the GPU
+  Jobs gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
-  quint64 run_tag_ = 0;   // of the run whose end is awaited; 0: none
+  quint64 run_tag_ = 0;   // of the run in progress; 0: none
   quint64 card_tag_ = 0;  // of the run on the GPU
   QElapsedTimer since_run_;
   QTimer busy_delay_;
   QString busy_text_;
 
-  bool savings_due_ = false;  // soon to be asked for
-  double run_fraction_ = -1;  // of the run that goes on; < 0: not known
+  bool savings_due_ = false;  // the savings will be requested soon
+  double run_fraction_ = -1;  // progress of the run; < 0: unknown
   static constexpr uint64_t kComparison = UINT64_MAX;
-  Jobs digests_;  // by document; kComparison: what one is compared with
+  Jobs digests_;  // key: id of the document; kComparison: the baseline
   QElapsedTimer since_digest_;
-  QTimer panels_due_;               // they have not yet what the canvas shows of a run that goes on
-  DocumentId comparing_ = 0;        // that is compared with it
-  bool comparing_quietly_ = false;  // it was before, too
+  QTimer panels_due_;               // the panels are older than the canvas, during a run
+  DocumentId comparing_ = 0;        // the document that the baseline is read for
+  bool comparing_quietly_ = false;  // the baseline is only being restored
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
-  std::unique_ptr<SavedSession> left_session_;  // of a window before this one
-  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // of its programs
-  Jobs recoveries_;                                                    // that are being read
+  std::unique_ptr<SavedSession> left_session_;                         // of an earlier window
+  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // folders of its programs
+  Jobs recoveries_;                                                    // reads those folders
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
-  DocumentId loading_ = 0;  // whose file is being read, or was and is digested
-  QStringList to_open_;     // behind what is being opened
-  QString next_file_;       // opened when what was loaded is shown, which becomes its baseline
-  std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
+  DocumentId loading_ = 0;  // the document whose file is being read or digested
+  QStringList to_open_;     // files to open next
+  QString next_file_;  // file to open when the loaded one is shown; that one becomes its baseline
+  std::vector<std::shared_ptr<Writing>> writing_;  // progress is shown for the last one
   Jobs writes_;
   QTimer write_poll_;
 
@@ -494,17 +495,17 @@ class MainWindow : public QMainWindow {
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
-  DocumentId program_id_ = 0;  // of the program that runs, or ran last
-  DocumentId gpu_run_id_ = 0;  // of the run on this computer's GPU, or of the last
-  // Compared with the other as soon as that is here, which has to be made or read first.
+  DocumentId program_id_ = 0;  // of the current or last program
+  DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
+  // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   KeptResults kept_;
-  Jobs keeping_;       // results that are being saved
-  QString kept_path_;  // the last one, and what it is of
+  Jobs keeping_;       // saves results
+  QString kept_path_;  // the last saved result: its file and its trace
   std::shared_ptr<const trace::Trace> kept_trace_;
   std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
   QString unkept_name_;
-  bool closing_ = false;  // as soon as nothing is lost by it
+  bool closing_ = false;  // the window closes as soon as nothing would be lost
   QTimer stop_again_;
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
@@ -522,7 +523,7 @@ class MainWindow : public QMainWindow {
   SearchPanel* search_ = nullptr;
   NotesPage* notes_page_ = nullptr;
   NoteStore* notes_ = nullptr;
-  std::array<qint64, 2> marks_{-1, -1};  // A and B while there is no range of them; < 0: not set
+  std::array<qint64, 2> marks_{-1, -1};  // marks A and B until they form a range; < 0: not set
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* history_dock_ = nullptr;
@@ -532,9 +533,9 @@ class MainWindow : public QMainWindow {
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
-  bool showing_state_ = false;  // the document is what was there at one moment
-  bool ran_out_ = false;        // what is shown is a recording that did
-  QString lanes_;               // their settings, as the canvas had them last
+  bool showing_state_ = false;  // the shown document is a single state without a history
+  bool ran_out_ = false;        // the shown recording ran out of memory
+  QString lanes_;               // the last settings of the tracks on the canvas
 };
 
 }  // namespace vramscope::ui

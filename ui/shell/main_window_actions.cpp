@@ -1,4 +1,4 @@
-// The window's commands: what they are called, where they stand, which key they have.
+// The window's commands: their names, menus and keys.
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
@@ -67,7 +67,7 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open …"),
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
-                .tip = tr("A .trace file, a CUDA memory snapshot, Kineto's JSON")});
+                .tip = tr("A .trace file, a CUDA memory snapshot or Kineto JSON")});
   actions_.Add({.id = "file.compare",
                 .menu = menu,
                 .text = tr("Compare with a file …"),
@@ -89,8 +89,8 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Your own train.py, on an emulated GPU, on this computer's or on another's; does "
-                 "not start it yet"),
+       .tip = tr("Your own train.py, on an emulated GPU, on this computer or on another; does not "
+                 "start it yet"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -106,15 +106,15 @@ void MainWindow::AddFileActions() {
                 .run = [this] { ExportDialog(); },
                 .enabled = have,
                 .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
-  actions_.Add(
-      {.id = "file.export.report",
-       .menu = menu,
-       .text = tr("Export report …"),
-       .shortcuts = Keys({"Ctrl+Shift+E"}),
-       .run = [this] { ExportReportDialog(); },
-       .enabled = have,
-       .tip = tr("One HTML page that needs no vramscope; a comparison when a baseline is pinned"),
-       .words = {tr("html"), tr("share")}});
+  actions_.Add({.id = "file.export.report",
+                .menu = menu,
+                .text = tr("Export report …"),
+                .shortcuts = Keys({"Ctrl+Shift+E"}),
+                .run = [this] { ExportReportDialog(); },
+                .enabled = have,
+                .tip = tr("One HTML page that can be read without vramscope; a comparison if a "
+                          "baseline is pinned"),
+                .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
                 .text = tr("Export image …"),
@@ -180,7 +180,7 @@ void MainWindow::AddEditActions() {
   AddMeasureActions();
   actions_.Add({.id = "edit.leave-range",
                 .menu = menu,
-                .text = tr("Leave the selected range"),
+                .text = tr("Clear the selected range"),
                 .run = [this] { timeline_->setRange(0, 0); },
                 .enabled =
                     [this] {
@@ -239,7 +239,7 @@ void MainWindow::AddViewActions() {
                 .menu = menu,
                 .text = tr("Show all tracks"),
                 .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Also the hidden ones; right-click a track's title to hide it"),
+                .tip = tr("Including hidden ones; right-click a track's title to hide it"),
                 .separator_before = true,
                 .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
@@ -292,7 +292,7 @@ void MainWindow::AddViewActions() {
   for (const Language language : Languages())
     actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
                   .menu = menu,
-                  .text = LanguageTitle(language),  // in itself, whichever is shown
+                  .text = LanguageTitle(language),  // in its own language
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),
@@ -329,18 +329,19 @@ void MainWindow::AddRunActions() {
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
                 .tip = tr("Run the configuration on the left again")});
-  actions_.Add({.id = "run.card",
-                .menu = menu,
-                .text = tr("Run on this computer's GPU"),
-                .shortcuts = Keys({"Ctrl+Shift+R"}),
-                .run = [this] { runOnCard(); },
-                .enabled =
-                    [this] {
-                      return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                             !gpu_libraries_.busy() && card_worker_ == nullptr;
-                    },
-                .tip = tr("The same steps, computed and measured; the plan is compared with them"),
-                .words = {tr("cuda"), tr("card"), tr("measure")}});
+  actions_.Add(
+      {.id = "run.card",
+       .menu = menu,
+       .text = tr("Run on this computer's GPU"),
+       .shortcuts = Keys({"Ctrl+Shift+R"}),
+       .run = [this] { runOnCard(); },
+       .enabled =
+           [this] {
+             return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
+                    !gpu_libraries_.busy() && card_worker_ == nullptr;
+           },
+       .tip = tr("Really computes and measures the same steps, and compares the plan with them"),
+       .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),
@@ -356,7 +357,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("A program that runs, or has ended, in the background"),
+       .tip = tr("The program that runs or has ended in the background"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -384,8 +385,8 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("Search the device table; a MIG slice, other memory, a device file, "
-                          "figures"),
+                .tip = tr("From the device table, as a MIG slice, with another memory size, from a "
+                          "device file, or with your own figures"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
@@ -409,12 +410,13 @@ void MainWindow::AddRunActions() {
                     },
                 .enabled = [this] { return can_plan_ && !waterfall_->busy(); },
                 .tip = tr("What each technique changes, from the model's defaults to this run")});
-  actions_.Add({.id = "run.experiments",
-                .menu = menu,
-                .text = tr("Published experiments"),
-                .run = [this] { openPage(QStringLiteral("experiments")); },
-                .tip = tr("Predicted beside published; each opens as a run"),
-                .words = {tr("reproduce")}});
+  actions_.Add(
+      {.id = "run.experiments",
+       .menu = menu,
+       .text = tr("Published experiments"),
+       .run = [this] { openPage(QStringLiteral("experiments")); },
+       .tip = tr("Predicted and published figures side by side; each experiment opens as a run"),
+       .words = {tr("reproduce")}});
   actions_.Add({.id = "run.pin",
                 .menu = menu,
                 .text = tr("Pin as baseline"),
@@ -440,7 +442,7 @@ void MainWindow::AddRunActions() {
                              session().shown() != session().baseline() && !session().partial() &&
                              !busy();
                     },
-                .tip = tr("Show the baseline, and compare it with the run shown before")});
+                .tip = tr("Show the baseline and compare it with the current run")});
   for (const run::ToggleRow& row : run::Toggles()) {
     const QString id = ToQString(row.toggle->id);
     actions_.Add({.id = QStringLiteral("technique.") + id,
@@ -490,7 +492,7 @@ void MainWindow::AddRunActions() {
   }
 }
 
-// That has the focus, else the first in sight.
+// The table that has the focus, else the first visible one.
 TableView* MainWindow::TableInFront() const {
   TableView* found = nullptr;
   for (TableView* table : tabs_->currentWidget()->findChildren<TableView*>())

@@ -1,4 +1,4 @@
-// The baseline: what is pinned, what is drawn over the run that is shown, and the two swapped.
+// The baseline: pinning it, drawing it behind the shown run, and swapping the two.
 #include <QDateTime>
 
 #include "profiler/trace/processes.h"
@@ -15,7 +15,7 @@ void MainWindow::UpdateGhost() {
   if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
     timeline_->setGhost(nullptr);
   } else {
-    // A baseline may be anything: it says what it is. Of one run another GPU is no other run.
+    // The label names the baseline. Another GPU of the same run is named as that GPU.
     const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
     timeline_->setGhost(ghost->trace,
                         of_this_run ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
@@ -28,12 +28,12 @@ void MainWindow::UpdateGhost() {
 
 void MainWindow::PinBaseline() {
   SetBaseline(session().shown(), ShownFile());
-  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session().shown()->name)));
+  Say(tr("%1 is now the baseline").arg(QString::fromStdString(session().shown()->name)));
 }
 
 void MainWindow::UnpinBaseline() {
   SetBaseline(nullptr, {});
-  Say(tr("No baseline: runs are compared with the previous one"));
+  Say(tr("No baseline: runs are compared with the previous run"));
 }
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
@@ -43,8 +43,8 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
   actions_.Refresh();
 }
 
-// The document of what was pinned comes to the front, compared with this one. An earlier result of
-// the same plan takes the place of the newer one, which its history has.
+// Shows the document of the baseline, with this one as its baseline. If the baseline is an earlier
+// result of the same plan, it replaces the newer result, which stays in the history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
   const std::string file = session().file(), pinned_file = session().baseline_file();
@@ -59,7 +59,7 @@ void MainWindow::SwapBaseline() {
     other->session.SetBaseline(now, file);
     showDocument(other->id());
   } else {
-    digests_.cancel(doc().id());  // it would come into the wrong place
+    digests_.cancel(doc().id());  // a pending digest would replace the wrong result
     session().SwapBaseline();
     doc().Expect(std::nullopt);
     if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);

@@ -1,4 +1,4 @@
-// What the window shows: runs and their ends, the baseline, the banner.
+// What the window shows: results of runs and files, and the panels around the canvas.
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QDateTime>
@@ -55,16 +55,17 @@
 namespace vramscope::ui {
 namespace {
 
-// A toggle is mostly over before this: no bar for it.
+// Most toggles take less time than this and show no progress.
 constexpr int kBusyDelayMs = 250;
-// Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
+// Delay before savings are planned: another toggle may follow at once, and the new timeline is
+// still animated.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
-// Digested at once in place of on a pool thread: the way there and back costs as much.
+// Up to this many events, a trace is digested on the UI thread: a pool thread would take as long.
 constexpr uint32_t kDigestInline = 20'000;
 
-// Without its full stop: the sentence goes on.
+// The message without its full stop, because the sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -76,7 +77,7 @@ struct DigestAndIndexes {
   std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
 };
 
-// On a thread of the pool.
+// Runs on a pool thread.
 DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
                               const std::string& file, std::optional<uint8_t> device,
                               const std::shared_ptr<const Digest>& earlier) {
@@ -89,8 +90,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
-  // builds itself, while the old picture stays.
+  // Builds the canvas' indexes in parallel with the digest, from the same curves. The canvas builds
+  // the indexes of a large trace itself and shows the old trace meanwhile.
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -99,7 +100,7 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
       made.digest = MakeDigest(trace, file, device, curves);
       return;
     }
-    // Where memory runs out the canvas builds its own, and says when it can't.
+    // If memory runs out here, the canvas builds them and reports failures.
     trace::CatchStatus([&] {
       made.indexes = timeline::TimelineData::Build(trace, curves);
     }).IgnoreError();
@@ -109,8 +110,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// A key hides a lane: what takes back the last change brings it back. Folding and heights are
-// changed again as quickly as they were.
+// A single key hides a track, so undo shows it again. Folding and heights are easy to change back
+// and have no undo steps.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -131,12 +132,12 @@ void MainWindow::LanesChanged() {
 }
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
-  // What techniques save of another model says nothing of this one.
+  // Savings for another model, batch or sequence do not apply.
   if (config.model_config_json != doc().config.model_config_json ||
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // What was once run on a card is planned from here on, until a run is asked for.
+  // The settings of a GPU run are planned until the next run on the GPU is requested.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -145,7 +146,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::runConfig(const run::RunConfig& config) {
-  next_file_.clear();  // it was to be compared with what is left now
+  next_file_.clear();  // it was to be compared with the document that is being left
   PlanWith(config);
   PlanOrRecall();
 }
@@ -167,7 +168,7 @@ void MainWindow::PlanOrRecall() {
 }
 
 void MainWindow::RunSucceeded() {
-  // What was said of a file that is not shown any more, or was wrong before.
+  // Clears banners about earlier files and errors.
   for (const char* kind :
        {"open-failed", "compare-failed", "not-shown", "incomplete-file", "file-warnings"})
     banner_->clear(QLatin1String(kind));
@@ -200,7 +201,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   const DocumentId from = doc().id();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
-  // A plan that takes over the settings of another document begins with this.
+  // A plan that inherits the settings of another document starts with this undo step.
   doc().undo.Push(
       {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
   doc().Expect(change);
@@ -225,19 +226,19 @@ void MainWindow::ChoosePreset(const QString& name) {
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->taken.empty()) return;
-  // Nothing changes behind one's back.
+  // Tells the user which settings the preset changed.
   QString text = tr("It starts with %1.").arg(list(change->taken));
-  if (!change->kept.empty()) text += tr(" Your settings stay: %1.").arg(list(change->kept));
+  if (!change->kept.empty()) text += tr(" Your settings are kept: %1.").arg(list(change->kept));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("%1 has settings of its own").arg(name),
+                 .title = tr("%1 has its own settings").arg(name),
                  .text = text,
                  .action = tr("Undo"),
                  .run = [this] { undo(); }});
 }
 
 void MainWindow::FocusCanvas() {
-  // Who types somewhere goes on doing so.
+  // Does not take the focus from a text field.
   const QWidget* focus = QApplication::focusWidget();
   if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
       qobject_cast<const QAbstractSpinBox*>(focus) == nullptr)
@@ -276,7 +277,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
   }
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // Of a run that goes on only what is new is added up.
+  // For a growing trace, only the new events are processed.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   digests_.Ask(
       [trace = std::move(trace), file, device, earlier] {
@@ -291,16 +292,16 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
       },
       {.key = of.id(), .dropped = [this] {
          ShowProgress();
-         loader_->previewShown();  // nobody sees this picture: the next may come
+         loader_->previewShown();  // this preview is not shown; allow the next one
        }});
 }
 
-// What has come can't be shown: memory ran out while it was added up.
+// The trace could not be shown: memory ran out while it was digested.
 void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool partial) {
   SetBusy({});
   ShowProgress();
   loader_->previewShown();
-  if (partial) return;  // the next picture, or the whole, says so again
+  if (partial) return;  // a later digest will report it
   Document& of = *documents_.Find(id);
   if (loading_ == id && !loader_->busy())
     return DocumentNotLoaded(id, QString::fromStdString(of.FileOfResult()), status);
@@ -314,7 +315,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // From the event loop: what threw may be within any of the parts that this asks.
+  // Deferred to the event loop: the exception may come from one of the parts used here.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -329,7 +330,7 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
   });
 }
 
-// Into its document, and onto the canvas where that is shown, or comes to the front with it.
+// Stores the digest in its document, and shows it if that document is active or becomes active.
 void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
                             bool partial) {
   Document* of = documents_.Find(id);
@@ -341,7 +342,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
   if (of->session.shown()->watched() && id == program_id_)
     program_->setPeak(of->session.shown()->summary.peak.allocated);
-  // What was opened last comes to the front, unless another tab was chosen meanwhile.
+  // A newly opened document becomes active, unless another tab was chosen meanwhile.
   const bool comes = id != doc().id() && id == loading_ && of->opener == doc().id();
   if (id == loading_ && !partial) loading_ = 0;
   if (comes) {
@@ -362,24 +363,24 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   ReleaseOthers();
 }
 
-// What the session of the document in front has to show.
+// Shows the session of the active document on the canvas.
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // The ghost first: what is shown never takes the scale of one that goes.
+  // The baseline comes first, so that the scale is never that of the old baseline.
   UpdateGhost();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // What was waited for; the panels beside it take as long again.
+  // Draws the timeline now: updating the panels takes as long again.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
-  // The view of a run that goes on is moved meanwhile: its next frame comes first.
+  // The user may be panning a growing trace: the next frame comes before the panels.
   panels_due_.start(kPanelsDelayMs);
 }
 
-// Of the document in front, which has nothing to show.
+// Shows the failure of an active document without a result.
 void MainWindow::ShowFailed(const QString& title, const QString& why, const QString& next) {
   if (session().shown() != nullptr) return;
   if (timeline_->trace() != nullptr) ShowNothing();
@@ -387,7 +388,7 @@ void MainWindow::ShowFailed(const QString& title, const QString& why, const QStr
 }
 
 void MainWindow::ShowBesideCanvas() {
-  if (session().shown() == nullptr) return;  // its document was closed meanwhile
+  if (session().shown() == nullptr) return;  // the document was closed meanwhile
   const trace::Trace& trace = *session().shown()->trace;
   const bool partial = session().partial();
   breakdown_->setDigest(session().shown());
@@ -417,7 +418,7 @@ void MainWindow::ShowBesideCanvas() {
             .arg(since_run_.elapsed()));
   }
   actions_.Refresh();
-  // The picture first: what techniques would save can wait for it.
+  // The timeline comes first; savings are planned later.
   if (!partial && trace.complete && with_savings_ && trace.info.has_config && run_tag_ == 0) {
     savings_due_ = true;
     QTimer::singleShot(kSavingsDelayMs, this, [this] {
@@ -431,7 +432,7 @@ void MainWindow::ShowBesideCanvas() {
   Q_EMIT documentShown();
 }
 
-// In a document of its own, which the recording is the baseline of.
+// Plans in a new document that has the recording as its baseline.
 void MainWindow::PlanBeside() {
   const std::optional<ModelGuess> guess = RecordedModel(*session().shown(), doc().config);
   Document& recording = doc();
@@ -441,14 +442,13 @@ void MainWindow::PlanBeside() {
   MakeActive(plan.id());
   controls_dock_->show();
   if (guess) {
-    banner_->show(
-        {.kind = "recorded-model",
-         .tone = Banner::Tone::kWarning,
-         .title = tr("Planned beside the recording: %1")
-                      .arg(QString::fromStdString(guess->config.model)),
-         .text =
-             tr("%1. The recording has no batch size and sequence length: set them on the left.")
-                 .arg(QString::fromStdString(guess->why))});
+    banner_->show({.kind = "recorded-model",
+                   .tone = Banner::Tone::kWarning,
+                   .title = tr("Planned for comparison with the recording: %1")
+                                .arg(QString::fromStdString(guess->config.model)),
+                   .text = tr("%1. The recording does not contain the batch size and the sequence "
+                              "length: set them on the left.")
+                               .arg(QString::fromStdString(guess->why))});
     runConfig(guess->config);
     return;
   }
@@ -464,7 +464,7 @@ void MainWindow::PlanBeside() {
   actions_.Refresh();
 }
 
-// Of a document that has nothing to show: as the window begins.
+// Resets the window to the empty state of its start, for a document without a result.
 void MainWindow::ShowNothing() {
   panels_due_.stop();
   timeline_->setGhost(nullptr);
@@ -512,10 +512,10 @@ void MainWindow::NextDevice() {
   showDevice(next->device);
 }
 
-// A table is made when it is looked at: after a toggle the one in front is enough.
+// A table is filled when it becomes visible, so a toggle only updates the current one.
 void MainWindow::UpdateTables() {
   allocations_->setDigest(session().shown());
-  const auto [begin, end] = timeline_->range();  // which a toggle leaves selected
+  const auto [begin, end] = timeline_->range();  // a toggle keeps the selected range
   allocations_->setRange(begin, end);
   breakdown_->setRange(begin, end);
   allocations_->setSelection(timeline_->selection());
@@ -523,7 +523,7 @@ void MainWindow::UpdateTables() {
   phases_->setDigest(session().shown(), timeline_->data());
 }
 
-// Everything speaks of the range until it is left.
+// All panels show the range until it is cleared.
 void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
   breakdown_->setRange(begin_ns, end_ns);
   allocations_->setRange(begin_ns, end_ns);

@@ -1,4 +1,4 @@
-// Files: what is opened, how far it has come, what is said when it can't be.
+// Opening files: progress, results and errors.
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
@@ -28,13 +28,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// From here on a part is offered while the whole is being read; a compressed file holds more.
+// For files from this size on, opening a part is offered while the whole is read. Compressed files
+// contain more.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// Without its full stop: the sentence goes on.
+// The message without its full stop, because the sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -57,7 +58,7 @@ bool IsConfiguration(const QString& path) {
   return importers::FindImporter(text) == nullptr;
 }
 
-// What a device file has, and no configuration of a model or a run.
+// True if the file has keys of a device file and none of a model's or a run's configuration.
 bool IsDevice(const QString& path) {
   QFile file(path);
   if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
@@ -68,7 +69,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// Another one when the file was written since.
+// Changes when the file is written.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -79,7 +80,7 @@ bool IsScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
 }
 
-// What to do next, by what went wrong.
+// Advice on what to do next, depending on the error.
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
@@ -91,9 +92,11 @@ QString NextStep(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("A part of it can be opened: one device, a range of entries or of time.");
+      return QObject::tr(
+          "You can open a part of it: one device, or a range of entries or of time.");
     case absl::StatusCode::kDataLoss:
-      return QObject::tr("Copy or record it again: nothing before that place can be shown either.");
+      return QObject::tr(
+          "Copy or record it again: the part before the damage cannot be shown either.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -125,7 +128,7 @@ void MainWindow::OpenOne(const QString& path) {
   StartLoading(path, {});
 }
 
-// Of that part of the file as it is now: it is shown again, and nothing is read.
+// The document of this part of the file, if it is open and the file is unchanged.
 Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
   return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
 }
@@ -146,7 +149,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
     if (session().shown() != nullptr) OpenNext();
     return;
   }
-  // It comes to the front with its first picture; what is shown stays until then.
+  // The document becomes active with its first preview or result; what is shown stays until then.
   Document& opened = documents_.Open({.kind = SourceKind::kFile,
                                       .file = QFileInfo(path).absoluteFilePath().toStdString(),
                                       .part = part,
@@ -155,7 +158,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // One at a time: what was being read is read when it is looked at.
+  // One file at a time: the file that was being read is read again when its document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -177,7 +180,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part opens faster and takes less "
+                   .text = tr("The whole file is being opened. A part opens faster and needs less "
                               "memory: one device, or a range of entries or of time."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
@@ -187,7 +190,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // What is selected of the same recording is what one wants to see alone.
+  // A range selected in the same recording is proposed as the part.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -198,14 +201,14 @@ void MainWindow::OpenPartOf(const QString& path) {
 }
 
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
-  if (outline->events + outline->activities < kOutlined) return;  // it is there in no time
+  if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
   timeline_->setOutline(outline);
-  Say(tr("%1: %2 events by its index")
+  Say(tr("%1: %2 events according to its index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // A picture of what has come; the end of the load replaces it where it stands.
+  // Shows a preview of what has been read. The complete trace replaces it in place.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
@@ -230,8 +233,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// A new document goes, and who opened it is shown again; one that was there stays, to be tried
-// again.
+// Closes a new document and shows its opener again. An older document stays, so that the user can
+// try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -241,7 +244,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
   if (Document* of = documents_.Find(id)) {
-    digests_.cancel(id);  // a picture that is still being digested comes too late
+    digests_.cancel(id);  // a preview that is still being digested is no longer needed
     of->Ended();
     if (of->history.entries().empty()) CloseNow(id);
   }
@@ -250,9 +253,10 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
   if (status.code() == absl::StatusCode::kCancelled) {
     Say(tr("Opening %1 was cancelled").arg(name));
     ShowFailed(tr("Opening was cancelled"), name,
-               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+               tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
+    // Opening a part only helps against a lack of memory. A damaged file is already shown up to the
+    // damage.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -264,7 +268,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
                    .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
-               tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+               tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   }
   actions_.Refresh();
   Q_EMIT failed(Text(status));
@@ -295,7 +299,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// The next of several files, once the one before is in the canvas.
+// Opens the next of several files, once the previous one is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -303,7 +307,7 @@ void MainWindow::OpenNext() {
   OpenOne(path);
 }
 
-// As the baseline of what is shown, which stays. A second start takes the place of the first.
+// Reads the file as the baseline of the shown run, which stays. A second call replaces the first.
 void MainWindow::compareWith(const QString& path) {
   if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);
@@ -324,7 +328,7 @@ void MainWindow::compareWith(const QString& path) {
   }
   comparing_ = doc().id();
   comparing_quietly_ = false;
-  Say(tr("Opening %1 to compare with").arg(path));
+  Say(tr("Opening %1 for comparison").arg(path));
   compare_loader_->start(path, {});
   ShowProgress();
 }
@@ -334,7 +338,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // Of several GPUs the same one, where there is such a one.
+  // Of several GPUs, the same one as shown, if it exists.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -364,7 +368,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
     Say(tr("Opening %1 was cancelled").arg(name));
   } else {
     banner_->show({.kind = "compare-failed",
-                   .title = tr("Cannot open %1 to compare with").arg(name),
+                   .title = tr("Cannot open %1 for comparison").arg(name),
                    .text = tr("%1. %2").arg(Text(status), NextStep(status))});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
   }
@@ -378,7 +382,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   if (!trace.complete && lines.isEmpty())
     lines << QString::fromStdString(program::ShortException(trace.end_message));
   if (lines.isEmpty()) return;
-  // Why it ends is what matters most.
+  // The reason why the trace ends comes first.
   const qsizetype end = lines.indexOf(QString::fromStdString(trace.end_message));
   if (!trace.complete && end > 0) lines.move(end, 0);
   if (lines.front().isEmpty()) lines.front() = tr("the reason is not stated");
@@ -395,11 +399,11 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   banner_->show({.kind = trace.complete ? "file-warnings" : "incomplete-file",
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 opened with warnings").arg(name)
-                                         : tr("%1 is not complete").arg(name),
+                                         : tr("%1 is incomplete").arg(name),
                  .text = trace.complete || text.contains(QLatin1String("is shown"))
                              ? text + QLatin1Char('.')
                              : tr("%1. Everything before that is shown.").arg(text),
-                 .action = ran_out ? tr("What would help") : QString(),
+                 .action = ran_out ? tr("See what would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
 
@@ -445,12 +449,12 @@ void MainWindow::openModelConfig(const QString& path) {
     return;
   }
   if (file.size() > kMaxJson) {
-    refuse(tr("It has %1 bytes; a config.json has a few thousand").arg(file.size()));
+    refuse(tr("It has %1 bytes, but a config.json has only a few thousand").arg(file.size()));
     return;
   }
   const QByteArray bytes = file.readAll();
   const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A Hugging Face config says what it is; everything else is taken for a run.json.
+  // A Hugging Face config has a type; other files with keys of a run are taken as a run.json.
   const bool is_run =
       !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
       !object.contains(QLatin1String("architectures")) &&

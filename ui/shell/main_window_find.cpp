@@ -1,4 +1,4 @@
-// The commands that find something: everywhere, in a table, the next.
+// The commands to find something: everywhere or in a table, and the next match.
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QTabWidget>
@@ -13,20 +13,20 @@ namespace vramscope::ui {
 
 void MainWindow::AddFindActions() {
   const QString menu = tr("Edit");
-  actions_.Add({.id = "edit.find",
-                .menu = menu,
-                .text = tr("Find …"),
-                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+F"))},
-                .run =
-                    [this] {
-                      openPage(QStringLiteral("search"));
-                      search_->focusEdit();
-                    },
-                .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
-                .why_not = tr("A snapshot without a history has no timeline: its tables have "
-                              "filters of their own"),
-                .words = {tr("search"), tr("filter")}});
+  actions_.Add(
+      {.id = "edit.find",
+       .menu = menu,
+       .text = tr("Find …"),
+       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+F"))},
+       .run =
+           [this] {
+             openPage(QStringLiteral("search"));
+             search_->focusEdit();
+           },
+       .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+       .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
+       .why_not = tr("A snapshot without a history has no timeline; use the filters of its tables"),
+       .words = {tr("search"), tr("filter")}});
   actions_.Add({.id = "edit.filter",
                 .menu = menu,
                 .text = tr("Filter the current table, or the allocations"),

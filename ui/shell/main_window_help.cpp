@@ -1,4 +1,4 @@
-// What the Help menu has, and the settings: commands, keys, the tour.
+// The Help menu and the settings: commands, keys, the tour.
 #include <QDir>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -28,7 +28,7 @@ QList<QKeySequence> HelpKeys(std::initializer_list<const char*> texts) {
 
 }  // namespace
 
-// Beside the settings: $XDG_CONFIG_HOME/vramscope/keys.json.
+// Next to the settings file: $XDG_CONFIG_HOME/vramscope/keys.json.
 QString MainWindow::KeysFile() const {
   return QFileInfo(settings_->fileName()).absolutePath() + QStringLiteral("/keys.json");
 }
@@ -41,7 +41,7 @@ void MainWindow::AddHelpActions() {
                 .shortcuts = HelpKeys({"Ctrl+K", "Ctrl+Shift+P"}),
                 .run = [this] {
                   actions_.Refresh();
-                  // Where the focus returns to, unless the command takes it elsewhere.
+                  // The focus returns to the canvas, unless the command moves it elsewhere.
                   timeline_->setFocus();
                   auto* palette = new CommandPalette(actions_, this);
                   const QPoint at =
@@ -71,13 +71,13 @@ void MainWindow::AddHelpActions() {
                 .menu = menu,
                 .text = tr("Change keys …"),
                 .run = [this] { openSettings(QStringLiteral("keys")); },
-                .tip = tr("Give any command another key"),
+                .tip = tr("Assign other keys to commands"),
                 .words = {tr("shortcuts"), tr("rebind"), tr("key bindings")}});
   actions_.Add({.id = "help.tour",
                 .menu = menu,
                 .text = tr("Tour"),
                 .run = [this] { startTour(); },
-                .tip = tr("The window in five steps, on a shipped run"),
+                .tip = tr("The window in five steps, on a sample run"),
                 .separator_before = true,
                 .words = {tr("introduction"), tr("tutorial")}});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
@@ -102,7 +102,7 @@ bool MainWindow::offerTour() {
 
 Tour* MainWindow::tour() const { return tour_; }
 
-// On what is shown, else on a shipped run of its own tab.
+// Uses the shown run, else a sample run in its own tab.
 void MainWindow::startTour() {
   settings_->setValue(kTourShown, true);
   if (tour_ != nullptr) tour_->end();
@@ -122,28 +122,22 @@ void MainWindow::startTour() {
                       "the peak, a drag selects a range."),
                    [this] { timeline_->zoomToFit(); }});
   steps.push_back({breakdown_dock_, tr("What is in memory"),
-                   tr("At the peak, or at the cursor where you click in the "
-                      "curve. A click on a "
-                      "category hides it. Below: what is selected, with its "
-                      "call stack and links "
-                      "to its op, kernels and module."),
+                   tr("The memory at the peak, or at the cursor if you click in the curve. A click "
+                      "on a category hides it. Below it is the selection, with its call stack and "
+                      "links to its op, kernels and module."),
                    [this] { breakdown_dock_->show(); }});
   steps.push_back({controls_dock_, tr("What would change it"),
-                   tr("Each technique shows what it saves and what it costs in "
-                      "time before it is "
-                      "switched on. Ctrl+Z takes it back; the history below "
-                      "has every result."),
+                   tr("Each technique shows what it saves and what it costs in time before you "
+                      "switch it on. Ctrl+Z undoes it; the history below lists every result."),
                    [this] {
                      controls_dock_->show();
                      ShowControlsPage(ControlsPage::kModel);
                    }});
-  steps.push_back({tables_dock_, tr("Why it is so"),
-                   tr("Findings, call sites, fragmentation, the live set at "
-                      "the cursor, kernels. A "
-                      "click on a row shows it in the timeline. Ctrl+F finds "
-                      "everything that is "
-                      "drawn."),
-                   [this] { openPage(QStringLiteral("findings")); }});
+  steps.push_back(
+      {tables_dock_, tr("Why memory is used"),
+       tr("Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a "
+          "row shows it in the timeline. Ctrl+F finds anything in the timeline."),
+       [this] { openPage(QStringLiteral("findings")); }});
   steps.push_back({controls_dock_, tr("Your own program"),
                    tr("Ctrl+G plans or records your train.py; Ctrl+O opens a "
                       "recording. Ctrl+K "

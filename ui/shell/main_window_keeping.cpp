@@ -1,5 +1,5 @@
-// What no click may lose: programs and runs on a GPU go on while something else is shown, what they
-// gave is saved by itself, and the window closes only when that is done.
+// Keeps results from being lost: programs and runs on a GPU continue while another document is
+// shown, their results are saved automatically, and the window closes only when that is done.
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -22,7 +22,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopAgainMs = 4000;  // a program that ignores the first signal gets a harder one
+constexpr int kStopAgainMs = 4000;  // until a program that ignores a signal gets a stronger one
 
 }  // namespace
 
@@ -30,11 +30,11 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Something else is shown from here on. A plan of the built-in loop is made again when its document
-// is looked at, and ends; a program, and a run on this computer's GPU, go on.
+// Another document becomes active. Cancels a plan of the embedded loop, which is repeated when its
+// document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
-  run_tag_ = 0;  // nobody waits for its end
+  run_tag_ = 0;  // its result is no longer awaited
   worker_->cancel();
   running_ = worker_;
   savings_due_ = false;
@@ -63,7 +63,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       RefreshTabs();
       for (const QString& gone : kept_.Prune()) recent_.forget(gone);
       recent_.add(path);
-      Say(tr("The result of %1 is kept: %2").arg(name, path));
+      Say(tr("The result of %1 was saved: %2").arg(name, path));
     } else {
       QFile::remove(path);
       NotKept(trace, name, ToQString(std::string(status.message())));
@@ -84,10 +84,10 @@ void MainWindow::NotKept(std::shared_ptr<const trace::Trace> trace, const QStrin
   unkept_name_ = name;
   banner_->show({.kind = "not-kept",
                  .title = tr("The result of %1 is not saved").arg(name),
-                 .text = tr("%1. It is in memory only: save it to another place.").arg(why),
+                 .text = tr("%1. It is only in memory: save it in another place.").arg(why),
                  .action = tr("Save trace …"),
                  .run = [this] { SaveUnkept(); }});
-  Say(tr("Not kept: %1: %2").arg(name, why));
+  Say(tr("Not saved: %1: %2").arg(name, why));
 }
 
 void MainWindow::SaveUnkept() {
@@ -97,7 +97,7 @@ void MainWindow::SaveUnkept() {
   if (!path.isEmpty()) Write(unkept_, path, {});
 }
 
-// The user has saved it where it belongs: the copy that was made without being asked for goes.
+// The user has saved the trace: removes the copy that was saved automatically.
 void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
                              const QString& path) {
   if (trace == unkept_) {
@@ -114,13 +114,14 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || card_worker_ != nullptr; }
 
-// Of what goes on and would be lost: the program, where one runs and `id` is 0 or its document.
+// Asks about the run that would be stopped: the program if one runs and `id` is 0 or its document,
+// else the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
       program ? (runner_->request().planned() ? tr("%1 is being planned.").arg(ScriptName())
                                               : tr("%1 is being recorded.").arg(ScriptName()))
-              : tr("A run on this computer's GPU goes on.");
+              : tr("A run on this computer's GPU is in progress.");
   QMessageBox box(QMessageBox::Question, QStringLiteral("vramscope"), what, QMessageBox::NoButton,
                   this);
   box.setObjectName(QStringLiteral("stopQuestion"));
@@ -140,8 +141,8 @@ void MainWindow::StopRuns() {
   if (card_worker_ != nullptr) card_worker_->cancel();
 }
 
-// The Cancel button and Ctrl+.: what is made again with a click ends at once. A program or a run on
-// the GPU ends only when nothing else is going on, and after a question.
+// The Cancel button and Ctrl+. cancel everything that a click can repeat. A program or a run on the
+// GPU is only stopped if nothing else is in progress, and after a question.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == card_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || gpu_libraries_.busy() ||
@@ -155,14 +156,15 @@ void MainWindow::CancelWhatIsAsked() {
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
-// False: not now. Where something has to end first, the window closes by itself after that.
+// False: the window must stay open for now. If a run or a save has to end first, the window closes
+// by itself afterwards.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
       if (!AskToStop(tr("Closing the window stops it. What arrived so far is saved and can be "
                         "opened again from the File menu.")))
         return false;
-      if (!RunsToKeep()) return MayClose();  // it ended while the question stood there
+      if (!RunsToKeep()) return MayClose();  // it ended while the question was shown
     }
     closing_ = true;
     StopRuns();
@@ -183,7 +185,7 @@ bool MainWindow::MayClose() {
                   this);
   box.setObjectName(QStringLiteral("unsavedQuestion"));
   QPushButton* save = box.addButton(tr("Save …"), QMessageBox::AcceptRole);
-  QPushButton* discard = box.addButton(tr("Discard it"), QMessageBox::DestructiveRole);
+  QPushButton* discard = box.addButton(tr("Discard"), QMessageBox::DestructiveRole);
   discard->setObjectName(QStringLiteral("discard"));
   QPushButton* stay = box.addButton(QMessageBox::Cancel);
   box.setDefaultButton(save);
@@ -198,7 +200,7 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // From the event loop: this is called from signals of what is about to go.
+  // Deferred to the event loop: this is called from signals of objects that closing destroys.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 

@@ -33,7 +33,7 @@ void MainWindow::setLanguage(Language language, bool remember) {
   actions_.Retranslate();
   Retranslate(this);
   recent_.show();
-  // What is made of data is made again; position and selection stay.
+  // Texts made from data are rebuilt; position and selection stay.
   KeepView();
   timeline_->retranslate();
   ShowNothing();

@@ -1,4 +1,5 @@
-// Measuring between two marks: they are the ends of the selected range, whose card has the figures.
+// Measuring between two marks, which are the ends of the selected range. The breakdown panel shows
+// the figures.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
@@ -19,17 +20,17 @@ void MainWindow::ConnectMarks() {
 
 void MainWindow::AddMeasureActions() {
   const auto add = [this](const char* id, const QString& text, const char* key, size_t mark) {
-    actions_.Add({.id = QString::fromLatin1(id),
-                  .menu = tr("Edit"),
-                  .text = text,
-                  .shortcuts = {QKeySequence(QString::fromLatin1(key))},
-                  .run = [this, mark] { SetMark(mark); },
-                  .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                  .tip = tr("At the cursor, else at the selection: what happens between A and B is "
-                            "measured"),
-                  .why_not = tr("A snapshot without a history has no timeline"),
-                  .separator_before = mark == 0,
-                  .words = {tr("measure"), tr("range")}});
+    actions_.Add(
+        {.id = QString::fromLatin1(id),
+         .menu = tr("Edit"),
+         .text = text,
+         .shortcuts = {QKeySequence(QString::fromLatin1(key))},
+         .run = [this, mark] { SetMark(mark); },
+         .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+         .tip = tr("At the cursor, else at the selection; measures what happens between A and B"),
+         .why_not = tr("A snapshot without a history has no timeline"),
+         .separator_before = mark == 0,
+         .words = {tr("measure"), tr("range")}});
   };
   add("edit.mark-a", tr("Set mark A"), "Ctrl+[", 0);
   add("edit.mark-b", tr("Set mark B"), "Ctrl+]", 1);
@@ -41,7 +42,7 @@ void MainWindow::AddMeasureActions() {
                     [this] {
                       const QString text = breakdown_->measurement();
                       if (text.isEmpty())
-                        return Say(tr("Not copied: the range is not added up yet"));
+                        return Say(tr("Not copied: the range is still being computed"));
                       QApplication::clipboard()->setText(text);
                     },
                 .enabled =
@@ -49,8 +50,8 @@ void MainWindow::AddMeasureActions() {
                       const auto [begin, end] = timeline_->range();
                       return begin < end;
                     },
-                .tip = tr("Of the selected range, as TSV: time, changes, bytes allocated and freed "
-                          "by category"),
+                .tip = tr("The figures of the selected range as TSV: time, changes, bytes "
+                          "allocated and freed by category"),
                 .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
                 .words = {tr("measure"), tr("range"), tr("tsv")}});
 }

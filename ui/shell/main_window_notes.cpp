@@ -1,5 +1,5 @@
-// Notes and bookmarks: made from the timeline's menu or by a key, listed on their page, flags on
-// the ruler, kept in a side file, taken back with everything else.
+// Notes and bookmarks. They are added from the timeline's menu or by a key, listed on their page,
+// shown as flags on the ruler, saved in a side file, and can be undone.
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -32,14 +32,13 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // Of a run that goes on the content is another at every picture: its notes are read when it is
-  // whole.
+  // The content of a growing trace changes all the time: notes are read when the trace is complete.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
     notes_->show(whole ? data->shared_trace() : nullptr);
   });
-  // The whole of what was partial may be the trace that is drawn already.
+  // A trace that was partial may be drawn already when it becomes complete.
   connect(this, &MainWindow::documentShown, this, [this] {
     const auto data = timeline_->data();
     if (data == nullptr || data->is_state() || session().partial()) return;
@@ -76,53 +75,53 @@ void MainWindow::ConnectNotes() {
 }
 
 void MainWindow::AddNoteActions() {
-  actions_.Add(
-      {.id = "edit.add-note",
-       .menu = tr("Edit"),
-       .text = tr("Add note …"),
-       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
-       .run =
-           [this] {
-             const std::optional<query::Thing> thing = timeline_->selectedThing();
-             const trace::Trace& trace = timeline_->data()->trace();
-             const qint64 cursor = timeline_->cursorTime();
-             const auto [begin, end] = timeline_->range();
-             BeginNote(thing         ? query::BeginOf(trace, *thing)
-                       : cursor >= 0 ? cursor
-                       : begin < end ? begin
-                                     : session().shown()->summary.peak.context.time_ns,
-                       thing);
-           },
-       .enabled = [this] { return WhyNoNotes().isEmpty(); },
-       .tip =
-           tr("Of the selection, else of the cursor, the range or the peak; without a text it is "
-              "a bookmark"),
-       .why_not = tr("Notes are for a whole run with a timeline"),
-       .separator_before = true,
-       .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
-  actions_.Add({.id = "edit.keep-range",
+  actions_.Add({.id = "edit.add-note",
                 .menu = tr("Edit"),
-                .text = tr("Keep the selected range …"),
-                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+N"))},
-                .run = [this] { KeepRange(); },
-                .enabled =
+                .text = tr("Add note …"),
+                .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
+                .run =
                     [this] {
+                      const std::optional<query::Thing> thing = timeline_->selectedThing();
+                      const trace::Trace& trace = timeline_->data()->trace();
+                      const qint64 cursor = timeline_->cursorTime();
                       const auto [begin, end] = timeline_->range();
-                      return begin < end && WhyNoNotes().isEmpty();
+                      BeginNote(thing         ? query::BeginOf(trace, *thing)
+                                : cursor >= 0 ? cursor
+                                : begin < end ? begin
+                                              : session().shown()->summary.peak.context.time_ns,
+                                thing);
                     },
-                .tip = tr("Beside others, as a note with its peak, its change and what it "
-                          "allocated and freed"),
-                .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
-                .words = {tr("range"), tr("measure"), tr("several")}});
+                .enabled = [this] { return WhyNoNotes().isEmpty(); },
+                .tip = tr("For the selection, else for the cursor, the range or the peak; a note "
+                          "without text is a bookmark"),
+                .why_not = tr("Notes need a complete run with a timeline"),
+                .separator_before = true,
+                .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
+  actions_.Add(
+      {.id = "edit.keep-range",
+       .menu = tr("Edit"),
+       .text = tr("Keep the selected range …"),
+       .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+N"))},
+       .run = [this] { KeepRange(); },
+       .enabled =
+           [this] {
+             const auto [begin, end] = timeline_->range();
+             return begin < end && WhyNoNotes().isEmpty();
+           },
+       .tip = tr(
+           "As a note with the range's peak, its change, and the bytes allocated and freed in it"),
+       .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
+       .words = {tr("range"), tr("measure"), tr("several")}});
 }
 
 QString MainWindow::WhyNoNotes() const {
   if (session().shown() == nullptr || StateIsShown())
-    return tr("Notes are for a whole run with a timeline");
+    return tr("Notes need a complete run with a timeline");
   if (!notes_->error().isEmpty())
     return tr("the notes of this run cannot be read: %1").arg(notes_->error());
-  if (!notes_->ready()) return tr("the notes of this run are not read yet");
-  if (notes_->notes().size() >= kMostNotes) return tr("a run has at most %1 notes").arg(kMostNotes);
+  if (!notes_->ready()) return tr("the notes of this run have not been read yet");
+  if (notes_->notes().size() >= kMostNotes)
+    return tr("a run can have at most %1 notes").arg(kMostNotes);
   return {};
 }
 
@@ -167,7 +166,8 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Of the result that is shown, whose notes they are; of the others they stay as they were known.
+// Updates the number of notes of the shown result in the history. Other results keep their last
+// count.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
@@ -177,7 +177,7 @@ void MainWindow::CountNotes() {
   StoreSoon(kStoreNotesMs);
 }
 
-// Beside those that were kept before: each has its line on the notes page and in the timeline.
+// Adds the range as a note: each kept range has a row on the notes page and a mark in the timeline.
 void MainWindow::KeepRange() {
   const auto [begin, end] = timeline_->range();
   if (begin >= end) return;
@@ -194,7 +194,7 @@ void MainWindow::RevealNote(const Note& note) {
   if (note.end_ns) {
     timeline_->setRange(note.time_ns, *note.end_ns);
     breakdown_dock_->show();
-    // All of it, with its neighbourhood.
+    // Shows the whole range with a margin.
     timeline::TimelineWidget::Position at = timeline_->position();
     const bool all = at.begin_ns >= at.end_ns;
     if (all || (note.time_ns >= at.begin_ns && *note.end_ns <= at.end_ns)) return;
@@ -213,7 +213,7 @@ void MainWindow::RevealNote(const Note& note) {
     return;
   }
   timeline_->setCursorTime(note.time_ns);
-  // As wide a view as before, with the moment in its middle.
+  // Keeps the width of the view and centers it on the note.
   timeline::TimelineWidget::Position at = timeline_->position();
   if (at.begin_ns >= at.end_ns || (note.time_ns >= at.begin_ns && note.time_ns < at.end_ns)) return;
   const qint64 width = at.end_ns - at.begin_ns;

@@ -1,5 +1,5 @@
-// The pages among the tables: which there are and are shown; what those of kernels and of the
-// search and the timeline say to each other.
+// The pages of the tables dock: which exist, which are shown, and the connections of the kernels
+// and search pages with the timeline.
 #include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTabBar>
@@ -99,8 +99,8 @@ void MainWindow::ConnectPages() {
   ConnectMarks();
 }
 
-// Where nothing ran out there is nothing to explain, and what was there at one moment has no steps
-// and no history to replay; the commands open these pages all the same.
+// Hides tabs that do not apply: out-of-memory if nothing ran out of memory, and pages about steps
+// or history for a single state. Commands can still open them.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
   const bool state = session().shown()->state();
@@ -114,7 +114,7 @@ void MainWindow::ShowTabs() {
   const bool turned = state != showing_state_;
   showing_state_ = state;
   if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
-  // Who opens what ran out of memory asks why.
+  // For a recording that ran out of memory, opens the page that explains why.
   const QString out_of_memory = QStringLiteral("out-of-memory");
   const bool ran_out = session().shown()->recorded() && session().shown()->out_of_memory > 0;
   if (ran_out && !ran_out_ && !state) {
@@ -127,7 +127,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // The page is all that there is to look at; the canvas says what the file is.
+  // A single state has no timeline, so its page gets most of the height.
   if (turned) layout_.growTables(state);
 }
 
@@ -141,14 +141,14 @@ QStringList MainWindow::pageNames() const {
 }
 
 void MainWindow::openPage(const QString& id) {
-  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs stand in that order
+  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs are in that order
   if (at < 0) return;
   tabs_->setTabVisible(at, true);
   tables_dock_->show();
   tabs_->setCurrentIndex(at);
 }
 
-// What is typed next is for the page that was asked for: letters are the canvas' keys.
+// Moves the focus to the opened page: otherwise typed letters would be keys of the canvas.
 void MainWindow::FocusPage() {
   QWidget* page = tabs_->currentWidget();
   QWidget* at = page;

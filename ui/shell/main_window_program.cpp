@@ -1,5 +1,5 @@
-// Anybody's program: planned or recorded from the page on the left, shown while it runs, again on
-// another card; and which page that side shows.
+// A user's program: planned or recorded from the page on the left, shown while it runs, planned
+// again on another GPU. Also selects the page shown on the left.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QPlainTextEdit>
@@ -48,7 +48,7 @@ program::Request StoredRequest(QSettings& settings) {
   return request;
 }
 
-// What was really run, and nothing else.
+// Stores the settings of a program that is really started.
 void Store(QSettings& settings, const program::Request& request) {
   settings.beginGroup(QLatin1String(kGroup));
   const auto put = [&](const char* key, const std::string& value) {
@@ -70,7 +70,7 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
-// Of a program that is run again.
+// The change when a program is run again.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return QObject::tr(after.planned() ? "Planned" : "Recorded").toStdString();
@@ -88,7 +88,7 @@ std::string DescribeChange(const program::Request& before, const program::Reques
 
 }  // namespace
 
-// Of a recorded file, too, when it is the controls of a run that are asked for.
+// Selects the page of controls for the active document.
 void MainWindow::ShowControls() {
   const bool opened = session().shown() != nullptr && session().from_file() &&
                       !session().shown()->trace->info.has_config;
@@ -99,7 +99,7 @@ void MainWindow::ShowControls() {
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
-  // Who fills in the page of a program keeps it.
+  // Does not leave the program page while the user works with it.
   if (program || (!opened && runner_->busy())) return;
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
 }
@@ -139,7 +139,7 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
-// Of the same script: its runs stand in one history.
+// Runs of the same script share one document and its history.
 Document& MainWindow::ProgramDocument(const program::Request& request) {
   Document* there = documents_.FindIf([&](const Document& d) {
     return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script;
@@ -166,7 +166,7 @@ void MainWindow::startProgram() {
   program_id_ = of.id();
   MakeActive(of.id());
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
-  // What another program was compared with has nothing to say of this one.
+  // The baseline of another program's comparison does not apply to this one.
   if (!of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
@@ -178,7 +178,7 @@ void MainWindow::startProgram() {
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();
-  StoreSession(false);  // so that what it tells is found, whatever happens to the window
+  StoreSession(false);  // so that its folder is found even if the window is killed
   actions_.Refresh();
 }
 
@@ -188,7 +188,7 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
-  // What it is compared with is shown first.
+  // Shows the result to compare with first.
   if (of->id() != doc().id()) showProgram();
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
@@ -199,7 +199,8 @@ void MainWindow::programAgainOn(const QString& device) {
   }
   program::Request request = runner_->request();
   request.device = device.toStdString();
-  // Of a recording to its end the plan needs no more than the steps that are as all others.
+  // If the recording ran to its end, the default number of steps is enough for the plan, because
+  // later steps are all alike.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
   program_->setRequest(request);
@@ -213,14 +214,15 @@ void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // The next one comes soon, and has all that this one has.
+  // Skips this partial trace: the next one comes soon and contains it.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
-  // Of several ranks one, whichever leads by a few bytes just now.
+  // Of several ranks, shows device 0 by default, rather than the one whose peak is largest at the
+  // moment.
   Digested(*of, trace, false, true, of->device.value_or(0));
 }
 
-// What its document shows is this run's from here on.
+// From here on, the program's document shows this run.
 void MainWindow::BecomeProgram(Document& program) {
   program.session.ShowRun();
   if (program.run_shown) return;
@@ -233,7 +235,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   program_->setEnd(end);
   const QString script = ScriptName();
   Document* of = documents_.Find(program_id_);
-  // Where the end could not be read, the last picture is what arrived.
+  // If the final trace could not be read, uses the last partial trace.
   if (end.trace == nullptr && of != nullptr) end.trace = of->latest;
   if (end.trace != nullptr) KeepResult(end.trace, script, end.folder);
   if (end.trace == nullptr && of != nullptr) of->scratch.clear();
@@ -249,7 +251,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   if (end.trace != nullptr) {
     of->latest = end.trace;
     BecomeProgram(*of);
-    // Of a run that was cut short all that there is is shown, and is not the last word.
+    // Also shown if the run was cut short.
     Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }
@@ -270,7 +272,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
                    .title = explain ? tr("%1 does not fit into the GPU").arg(script)
                                     : tr("%1 failed before it finished").arg(script),
                    .text = tr("%1%2.%3").arg(error, place, next),
-                   .action = explain ? tr("What would help") : QString(),
+                   .action = explain ? tr("See what would help") : QString(),
                    .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
     if (explain) openPage(QStringLiteral("out-of-memory"));
     const bool planned = runner_->request().planned();
@@ -286,7 +288,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   GoOnClosing();
 }
 
-// What is shown stays; the result is a click away.
+// The active document does not change; a click on the banner shows the result.
 void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   program.latest = end.trace;
   program.unseen = end.trace != nullptr;
@@ -300,14 +302,16 @@ void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   if (!error.isEmpty()) error = error[0].toUpper() + error.mid(1) + QStringLiteral(". ");
   Say(end.error.isEmpty() ? title : tr("%1: %2").arg(title, end.error));
   if (banner_->kind() != QLatin1String("not-kept"))
-    banner_->show({.kind = "program-ended",
-                   .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
-                   .title = title,
-                   .text = error + (end.trace == nullptr ? tr("No events arrived.")
-                                                         : tr("What arrived is kept; the File menu "
-                                                              "lists it, too.")),
-                   .action = end.trace == nullptr ? QString() : tr("Show it"),
-                   .run = [this] { showProgram(); }});
+    banner_->show(
+        {.kind = "program-ended",
+         .tone = end.error.isEmpty() ? Banner::Tone::kWarning : Banner::Tone::kBad,
+         .title = title,
+         .text =
+             error + (end.trace == nullptr
+                          ? tr("No events arrived.")
+                          : tr("The events that arrived are saved and listed in the File menu.")),
+         .action = end.trace == nullptr ? QString() : tr("Show it"),
+         .run = [this] { showProgram(); }});
   actions_.Refresh();
 }
 

@@ -1,5 +1,5 @@
-// What a killed window gives back: its documents are written while it is open, and offered at the
-// next start; what a program had told by then is read from its folder.
+// Restoring after a killed window: the documents are saved while the window is open, and the next
+// start offers to restore them. The history of a running program is read from its folder.
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
@@ -19,13 +19,13 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStoreMs = 100;       // after a document came, went or has a result
+constexpr int kStoreMs = 100;       // after a document was opened or closed, or got a result
 constexpr int kStoreViewMs = 1000;  // after the view was moved
-constexpr int kNamed = 3;           // documents that are named before they are restored
+constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// Whether somebody would miss it: a plan that is made at every start is nothing.
+// True if the session is worth restoring: a single plan, as made at every start, is not.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {
@@ -59,7 +59,7 @@ void MainWindow::BuildSession() {
   session_file_->keepLeft();
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
-    // Before anything that is started here takes it for one that nobody wants.
+    // Adopts the folder now, before a program started here removes it as abandoned.
     if (!saved.scratch.empty())
       if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
         left_folders_.push_back(*std::move(folder));
@@ -73,7 +73,7 @@ void MainWindow::BuildSession() {
   banner_->show({.kind = "restore",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("The window was not closed properly last time"),
-                 .text = tr("Open then: %1. Document > Restore brings them back, too.").arg(list),
+                 .text = tr("These were open: %1. Document > Restore also reopens them.").arg(list),
                  .action = tr("Restore"),
                  .run = [this] { restoreDocuments(); }});
 }
@@ -104,14 +104,14 @@ void MainWindow::restoreDocuments() {
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
   Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
-  // The new session has them before the old one goes.
+  // Saves the documents in the new session before the old one is removed.
   StoreSession(false);
   session_file_->flush();
   if (session_file_->error().isEmpty()) session_file_->forgetLeft();
   actions_.Refresh();
 }
 
-// What the program had told when the window ended.
+// Reads what the program had written when the window was killed.
 void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   const auto folder = std::ranges::find_if(
       left_folders_, [&](const auto& left) { return left->path() == saved.scratch; });
@@ -165,13 +165,13 @@ void MainWindow::StoreSession(bool closed) {
 
 bool MainWindow::sessionStored() const { return !store_due_.isActive() && !session_file_->busy(); }
 
-// What the next start begins with.
+// Stores the settings for the next start.
 void MainWindow::StoreRunSettings() {
   settings_->setValue(QLatin1String(kRunSettings),
                       QByteArray::fromStdString(run::ToProtoBytes(doc().config)).toBase64());
 }
 
-// The baseline of a document that was restored, when it is looked at.
+// Reads the baseline of a restored document when the document is shown.
 void MainWindow::RestoreBaseline() {
   if (!doc().baseline_to_read) return;
   const QString path = QString::fromStdString(*std::exchange(doc().baseline_to_read, std::nullopt));

@@ -1,4 +1,4 @@
-// A window without LibTorch: shipped runs in place of plans, and the download.
+// A window without LibTorch: sample runs in place of plans, and the download.
 #include <QDir>
 
 #include "profiler/setup/find_libtorch.h"
@@ -16,7 +16,7 @@
 
 namespace vramscope::ui {
 
-// Once at the start, and after a download.
+// Called once at the start, and after a download.
 void MainWindow::LookForLibTorch() {
   const bool before = can_plan_;
   can_plan_ = true;
@@ -67,7 +67,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   setup_panel_->setMissing(missing);
 }
 
-// Whether it can be shown: planned, or among the shipped runs.
+// True if the configuration can be planned or is among the sample runs.
 bool MainWindow::IsThere(const run::RunConfig& config) const {
   return can_plan_ || (samples_ != nullptr && samples_->Find(config) != nullptr);
 }
@@ -75,31 +75,32 @@ bool MainWindow::IsThere(const run::RunConfig& config) const {
 void MainWindow::RefuseWithoutLibTorch() {
   banner_->show({.kind = "no-libtorch",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("No shipped run has these settings"),
-                 .text = tr("Planning it needs LibTorch. Download it in the panel on the left, or "
+                 .title = tr("No sample run has these settings"),
+                 .text = tr("Planning needs LibTorch. Download it in the panel on the left, or "
                             "with `vramscope setup`."),
                  .action = setup_panel_->canDownload() ? tr("Download LibTorch") : QString(),
                  .run = [this] { downloadLibTorch(); }});
-  Q_EMIT failed(tr("not among the shipped runs, and LibTorch is not installed"));
+  Q_EMIT failed(tr("no sample run has these settings, and LibTorch is not installed"));
 }
 
-// In place of a plan: a file of a few dozen kilobytes, read and digested beside this thread.
+// Shows a sample run instead of a plan: a file of a few dozen kilobytes, read and digested on a
+// pool thread.
 void MainWindow::ShowSample() {
   const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(doc().config);
   if (file == nullptr) {
     SetBusy({});
     if (session().shown() != nullptr) return RefuseWithoutLibTorch();
-    ShowFailed(tr("Nothing is planned"),
-               tr("LibTorch is not installed, and this program ships no runs"),
+    ShowFailed(tr("Nothing was planned"),
+               tr("LibTorch is not installed, and this build has no sample runs"),
                tr("Open a recording with Ctrl+O, or plan your own program with Ctrl+G"));
-    Q_EMIT failed(tr("LibTorch is not installed, and no shipped run was found"));
+    Q_EMIT failed(tr("LibTorch is not installed, and no sample run was found"));
     return;
   }
   LeavePlans();
   since_run_.start();
   doc().Began();
   since_digest_.start();
-  SetBusy(tr("opening a shipped run …"));
+  SetBusy(tr("opening a sample run …"));
   digests_.Ask(
       [path = *file] { return DigestOfSample(path); },
       [this, id = doc().id()](const absl::StatusOr<std::shared_ptr<const Digest>>& digest) {
@@ -132,14 +133,14 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
     if (absl::IsCancelled(status)) why.clear();
     ShowMissing(setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{});
     setup_panel_->setFailed(why);
-    Say(why.isEmpty() ? tr("Cancelled: what was downloaded is kept")
-                      : tr("LibTorch was not set up: %1").arg(why));
+    Say(why.isEmpty() ? tr("Cancelled: the downloaded part is kept")
+                      : tr("LibTorch was not installed: %1").arg(why));
     return;
   }
   LookForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // What is shown stays; what stood in place of figures is planned.
+  // The shown run stays; missing savings are planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

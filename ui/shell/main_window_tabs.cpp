@@ -1,5 +1,5 @@
-// Documents in tabs: which one is shown, what becomes of the others, the history of the one in
-// front, undo and redo in it, comparisons of two.
+// Documents in tabs: activating, closing and releasing them, the history of the active one, its
+// undo and redo, and comparing two.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QTimer>
@@ -24,7 +24,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kNumberedTabs = 9;
-// What is said of the window, not of the document in front.
+// Banners that concern the window rather than the active document.
 constexpr const char* kOfTheWindow[] = {"not-kept", "worker-lost", "internal-failure",
                                         "program-ended", "restore"};
 
@@ -47,7 +47,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Two documents are compared, one of which had to be made or read first.
+  // Compares two documents as soon as one that had to be computed or read is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -107,12 +107,13 @@ void MainWindow::AddDocumentActions() {
                 .shortcuts = keys({"Ctrl+Shift+K"}),
                 .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
                 .enabled = several,
-                .tip = tr("It becomes the baseline of the current one; or drag a tab onto another"),
+                .tip = tr("That document becomes the baseline of the current one; you can also "
+                          "drag a tab onto another"),
                 .separator_before = true,
                 .words = {tr("baseline"), tr("tab")}});
 }
 
-// Of what is shown, where it is looked at when it is shown again.
+// Stores the view of the active document, to restore it when it is shown again.
 void MainWindow::KeepView() {
   if (session().shown() == nullptr || timeline_->trace() != session().shown()->trace) return;
   const timeline::TimelineWidget::Position p = timeline_->position();
@@ -127,7 +128,7 @@ void MainWindow::MakeActive(DocumentId id) {
   Entered();
 }
 
-// What stands beside the canvas is of the document in front.
+// Updates the controls and tabs for the new active document.
 void MainWindow::Entered() {
   if (doc().id() == gpu_run_id_ && card_worker_ != nullptr) {
     running_ = card_worker_;
@@ -145,7 +146,7 @@ void MainWindow::Entered() {
 
 void MainWindow::showDocument(DocumentId id) {
   if (id == doc().id() || documents_.Find(id) == nullptr) return;
-  next_file_.clear();  // it was to be compared with what is left now
+  next_file_.clear();  // it was to be compared with the document that is being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
   if (std::ranges::none_of(
@@ -170,7 +171,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // What came while another document was shown; of a run that ended, all of it.
+    // Shows what arrived while another document was shown: a partial trace, or the whole if the run
+    // has ended.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {
@@ -190,14 +192,14 @@ void MainWindow::ShowActive() {
   actions_.Refresh();
 }
 
-// Of the document in front: from its file, by the plan of its settings.
+// Reloads the active document: plans its settings, or reads its file.
 void MainWindow::Reload(Document& of) {
   if (of.source.kind == SourceKind::kPlan) return PlanOrRecall();
   LoadInto(of, QString::fromStdString(of.FileOfResult()), of.source.part);
 }
 
-// A technique beside a recording, a program, a run on the GPU: a plan of its own, which goes on
-// from there; the one that was made from it before, else the one that it was opened from.
+// Makes a plan the active document. For a recording, a program or a run on the GPU, this is the
+// plan made from it before, else the plan that it was opened from, else a new one.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -251,7 +253,7 @@ void MainWindow::closeDocument(DocumentId id) {
         runner_->stop();
       else
         card_worker_->cancel();
-      return;  // it goes with its end
+      return;  // the document is closed when the run ends
     }
   }
   CloseNow(id);
@@ -274,7 +276,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Those that were shown last keep their results; so does what could not be had again.
+// Releases results, except of the documents shown last and of those that cannot be reloaded.
 void MainWindow::ReleaseOthers() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -303,7 +305,7 @@ void MainWindow::undo() {
 }
 
 void MainWindow::redo() {
-  // What was taken back was done from here in another document.
+  // The undone change was made from this document in another one.
   if (const DocumentId into = std::exchange(doc().redo_into, 0); into != 0) {
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();
@@ -322,9 +324,9 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   if (step.kind == UndoStep::Kind::kNotes)
     return notes_->set(step.notes_of, back ? *step.notes_before : *step.notes_after);
-  doc().Expect(std::nullopt);  // it has an entry, which is gone back to
+  doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
-    // The plan waits with the settings of before; what was shown then is shown again.
+    // The plan gets the earlier settings; the document shown before the change is shown again.
     doc().config = step.before;
     from->redo_into = doc().id();
     return showDocument(from->id());
@@ -355,15 +357,15 @@ void MainWindow::showEntry(size_t at) {
   Reload(doc());
 }
 
-// `with` becomes the baseline of `shown`, which comes to the front. What is not in memory is made
-// or read first, in sight.
+// Makes `with` the baseline of `shown` and shows the latter. If `with` is not in memory, it is
+// shown and loaded first.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
   if (of == nullptr || other == nullptr || of == other) return;
   if (other->session.shown() == nullptr || other->session.partial()) {
     if (other->latest == nullptr && !other->NeedsReload())
       return Say(
-          tr("%1 has nothing to compare with yet").arg(QString::fromStdString(other->Title())));
+          tr("%1 has no result to compare with yet").arg(QString::fromStdString(other->Title())));
     showDocument(with);
     compare_later_ = shown;
     compare_later_with_ = with;
@@ -386,7 +388,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   const std::vector<HistoryEntry>& entries = doc().history.entries();
   if (shown >= entries.size() || with >= entries.size() || shown == with) return;
   const DocumentId id = doc().id();
-  // Its result is there: pinned, then the other is shown.
+  // Called with the result of `with`: pins it and shows the other entry.
   const auto pin = [this, id, shown](std::shared_ptr<const Digest> digest,
                                      const std::string& file) {
     if (doc().id() != id) return;
@@ -402,7 +404,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   connect(
       this, &MainWindow::documentShown, this,
       [this, id, with, pin] {
-        // Where it could not be shown another one is, and nothing is pinned.
+        // If the entry could not be shown, nothing is pinned.
         if (doc().id() == id && doc().history.current() == with && !session().partial())
           pin(session().shown(), doc().history.now()->file);
       },

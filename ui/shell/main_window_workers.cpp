@@ -1,4 +1,4 @@
-// Who runs: the worker that plans, and one on this computer's card where a run on it is asked for.
+// Runs in workers: one that plans, and a second one for runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 
@@ -39,7 +39,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
               of->Ended();
               RefreshTabs();
             }
-            if (lost) return;  // workerLost comes next
+            if (lost) return;  // workerLost follows
             EndCardWorker();
             if (!shown)
               Say(error.isEmpty() ? tr("%1 has ended").arg(name)
@@ -80,8 +80,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
                 Digested(*of, std::move(trace), false, true);
               return;
             }
-            // Only while there is nothing better to look at: a plan replaces the picture when it is
-            // whole.
+            // Partial plans are shown only if no complete result is shown.
             if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
@@ -111,8 +110,8 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
 
-// The same steps, really computed: what is shown is compared with them. The card is looked for
-// beside the UI thread: a driver may take a second to answer.
+// Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
+// UI thread, because a driver may take a second to respond.
 void MainWindow::runOnCard() {
   if (gpu_libraries_.busy() || run_tag_ != 0 || card_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
@@ -145,7 +144,7 @@ void MainWindow::runOnCard() {
         ConnectWorker(card_worker_);
         run::RunConfig config = doc().config;
         config.backend = run::Backend::kCuda;
-        // In a document of its own, where its runs stand in one history.
+        // Runs of the same model share one document and its history.
         const Document& plan = doc();
         Document* of = documents_.FindIf([&](const Document& d) {
           return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
@@ -156,7 +155,7 @@ void MainWindow::runOnCard() {
                        : DescribeChange(of->history.now()->config, plan.config));
         of->config = plan.config;
         of->run_shown = false;
-        // The plan of the same is what it is compared with.
+        // The plan of the same configuration becomes the baseline.
         if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
             !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
             PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
@@ -171,7 +170,7 @@ void MainWindow::runOnCard() {
       {.blocks = true});
 }
 
-// Its context is on the card for as long as it lives.
+// Ends the process, because its CUDA context occupies GPU memory until then.
 void MainWindow::EndCardWorker() {
   card_worker_->disconnect(this);
   card_worker_->deleteLater();
@@ -204,7 +203,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), animations_, false);
     return;
   }
-  // What stood there was of another run.
+  // The savings shown so far are of another run.
   savings_due_ = false;
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
@@ -213,13 +212,12 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
-    // WorkerLost comes next and says what happened.
+    // WorkerLost follows and reports what happened.
   } else {
     banner_->show(
         {.kind = "run-failed",
          .title = tr("%1 could not be run").arg(QString::fromStdString(doc().config.model)),
-         .text = tr("%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last "
-                    "change.")
+         .text = tr("%1. Change that setting to run again, or undo the last change with Ctrl+Z.")
                      .arg(error),
          .action = CanUndo() ? tr("Undo") : QString(),
          .run = [this] { undo(); }});
@@ -231,8 +229,8 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   if (trace != nullptr)
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
-    explain_->setDigest(session().shown(), false);  // no more of it comes
-  // A toggle beside a recording brought the plan to the front: what it has is its earlier result.
+    explain_->setDigest(session().shown(), false);  // the trace does not grow any more
+  // A toggle on a recording made the plan active: shows the earlier result of the plan.
   if (trace == nullptr && session().shown() != nullptr &&
       timeline_->trace() != session().shown()->trace)
     ShowOnCanvas(false, false);
@@ -245,7 +243,7 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
        .title = title,
        .text = session().partial()
-                   ? tr("%1 The events that had arrived are shown.").arg(lost_)
+                   ? tr("%1 The events that arrived are shown.").arg(lost_)
                    : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
        .action = tr("Run again"),
        .run = [this, on_card] {
@@ -262,9 +260,9 @@ void MainWindow::WorkerLost(const QString& what) {
   lost_ = what;
   ShowLost(on_card ? tr("The run on the GPU was lost")
            : again ? tr("The worker was lost and is being replaced")
-                   : tr("The worker keeps crashing; restarts stopped"),
+                   : tr("The worker keeps crashing and is no longer restarted"),
            !again, on_card);
-  if (on_card) lost_.clear();  // nobody takes its place
+  if (on_card) lost_.clear();  // it is not replaced
   Say(what);
   ShowFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }

@@ -1,4 +1,4 @@
-// Saving and exporting: beside the UI thread, with a bar in the status bar and a way to cancel.
+// Saving and exporting: off the UI thread, with progress in the status bar, and cancellable.
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -27,11 +27,11 @@
 namespace vramscope::ui {
 namespace {
 
-// What is over sooner needs no bar.
+// Actions that take less time show no progress bar.
 constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
-// Passes text on to a file's buffer, counts it, and refuses it once it is not wanted any more.
+// Forwards text to a file's buffer and counts the bytes. Fails once the write is cancelled.
 class WatchedBuffer : public std::streambuf {
  public:
   WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
@@ -63,7 +63,7 @@ struct MainWindow::Writing {
   QString path;
   QElapsedTimer since;
   std::atomic<bool> cancel = false;
-  std::atomic<int> permille = -1;  // -1: how much there will be is not known
+  std::atomic<int> permille = -1;  // -1: the total is unknown
   std::atomic<uint64_t> bytes = 0;
 };
 
@@ -74,8 +74,8 @@ void MainWindow::exportChrome(const QString& path) {
   });
 }
 
-// The name of what is shown without the endings of its kind, beside the file that it was read from;
-// never a name that is taken by a file that is shown.
+// Proposes the name of the shown run with the new suffix, in the folder of the file it was read
+// from. Never proposes the name of an existing file, except of a copy that the user saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -88,7 +88,7 @@ QString MainWindow::proposedName(const QString& suffix) const {
   if (name.isEmpty()) name = QStringLiteral("trace");
   const QString folder = ShownFile().isEmpty() ? QString() : file.path() + QLatin1Char('/');
   QString path = folder + name + QLatin1Char('.') + suffix;
-  // A copy that the user has saved is saved to again; what else is there is left alone.
+  // A copy that the user saved may be overwritten; other existing files may not.
   for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session().from_file()); ++i)
     path = QStringLiteral("%1%2-%3.%4").arg(folder, name).arg(i).arg(suffix);
   return path;
@@ -98,8 +98,8 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // Before the dialog asks whether a file is to be replaced: it asks about the name with its
-  // ending.
+  // With the default suffix set, the dialog's question about replacing a file is about the complete
+  // name.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
   connect(&dialog, &QFileDialog::filterSelected, &dialog, [&dialog](const QString& chosen) {
@@ -111,7 +111,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   return dialog.selectedFiles().front();
 }
 
-// What is shown, and what it is compared with, are read from files that no save may replace.
+// Refuses to overwrite the files that the shown trace and the baseline were read from.
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());
@@ -119,12 +119,13 @@ bool MainWindow::RefusesToWrite(const QString& path) {
     const std::filesystem::path read(
         QFile::encodeName(QString::fromStdString(source)).toStdString());
     if (target.lexically_normal() != read.lexically_normal() &&
-        !std::filesystem::equivalent(target, read, none))  // a link, or another way to it
+        !std::filesystem::equivalent(target, read,
+                                     none))  // a link or another path to the same file
       continue;
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1: it stays as it is. Choose another name.").arg(why)});
+                   .text = tr("%1 and is not overwritten. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
     Q_EMIT fileDone(path, false);
@@ -135,7 +136,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // Of a program of several ranks all of them, not the one that is shown.
+  // For a program of several ranks, saves all ranks, not only the shown one.
   const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
   Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }
@@ -238,7 +239,7 @@ void MainWindow::ShowProgress() {
   if (digests_.busy()) {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
-    status_->setText(tr("Adding up memory … · Ctrl+. cancels"));
+    status_->setText(tr("Computing memory use … · Ctrl+. cancels"));
     return;
   }
   if (writing_.empty()) {
@@ -254,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Not a line of the log: it would have one for every look.
+  // Not logged: that would add a line at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }
@@ -264,7 +265,7 @@ void MainWindow::cancelAll() {
   StopRuns();
 }
 
-// All but programs and runs on the GPU.
+// Cancels all but programs and runs on the GPU.
 void MainWindow::CancelOthers() {
   to_open_.clear();
   next_file_.clear();
@@ -276,7 +277,7 @@ void MainWindow::CancelOthers() {
   explain_->cancel();
   for (StudyPage* page : studies_) page->cancel();
   if (!digests_.busy()) return;
-  // What is being added up is not waited for; a file that was already read is as if it were not.
+  // Does not wait for digests. A file whose digest is cancelled counts as not opened.
   digests_.cancel(kComparison);
   if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
     DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),

@@ -17,7 +17,7 @@ struct Suffix {
   double factor;
 };
 
-// A number and one of the suffixes; blanks and commas are for the eye.
+// Parses a number with one of the suffixes; ignores spaces, commas and underscores.
 std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix> suffixes,
                             double without) {
   std::string clean;
@@ -32,7 +32,7 @@ std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix>
   }
   double value = 0;
   if (!absl::SimpleAtod(clean, &value) || !std::isfinite(value) || value < 0) return std::nullopt;
-  // Below 2^53 every whole number is itself.
+  // Up to 2^53, a double represents every integer exactly.
   if (value * factor > 9.0e15) return std::nullopt;
   return value * factor;
 }
@@ -41,7 +41,7 @@ absl::StatusOr<uint64_t> Entry(std::string_view field, std::string_view text) {
   const auto value = Parse(text, {{"k", 1e3}, {"K", 1e3}, {"M", 1e6}}, 1);
   if (!value)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: \"{}\" is not an entry's number, such as 100,000 or 2 M", field, text));
+        i18n::Format("{}: \"{}\" is not an entry number such as 100,000 or 2 M", field, text));
   return static_cast<uint64_t>(std::llround(*value));
 }
 
@@ -50,7 +50,7 @@ absl::StatusOr<int64_t> Time(std::string_view field, std::string_view text) {
       text, {{"min", 60e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1}, {"s", 1e9}}, 1e9);
   if (!value)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: \"{}\" is not a time, such as 1.5 s or 200 ms", field, text));
+        i18n::Format("{}: \"{}\" is not a time such as 1.5 s or 200 ms", field, text));
   return std::llround(*value);
 }
 

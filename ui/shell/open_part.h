@@ -1,4 +1,4 @@
-// What "Open part of a recording" asks for, from the text of its fields. Without Qt.
+// Parses the fields of the dialog "Open part of a recording". Does not use Qt.
 //
 //   ASSIGN_OR_RETURN(OpenOptions part, ParsePart({.last_entry = "2 M", .from = "1.5 s"}));
 #pragma once
@@ -17,7 +17,7 @@ struct PartText {
   std::string from, to;                 // "", "1.5 s", "200 ms", "2 min"; since the first entry
 };
 
-// Errors (kInvalidArgument) name the field and say what it may be.
+// Errors (kInvalidArgument) name the field and give valid examples.
 absl::StatusOr<importers::OpenOptions> ParsePart(const PartText& text);
 
 }  // namespace vramscope::ui

@@ -30,7 +30,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   column->setContentsMargins(18, 16, 18, 14);
   column->setSpacing(10);
   QLabel* about = MakeLabel(tr("Only the selected part is kept in memory. Older blocks appear as "
-                               "its start state. Empty fields leave that side open."),
+                               "its start state. Empty fields set no limit."),
                             LabelRole::kDim);
   about->setWordWrap(true);
   column->addWidget(about);
@@ -53,7 +53,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
     return edit;
   };
   label(tr("File"), 0, 0);
-  path_ = field("partPath", tr("path of a snapshot or a Kineto JSON"));
+  path_ = field("partPath", tr("path of a snapshot or a Kineto JSON file"));
   path_->setText(path);
   auto* browse = new QPushButton(tr("Browse …"));
   browse->setAutoDefault(false);
@@ -121,7 +121,7 @@ void OpenPartDialog::Check() {
   }
   const QString size =
       QString::fromStdString(timeline::FormatBytesShort(static_cast<uint64_t>(file.size()), 1));
-  problem_->setText(problem.isEmpty() ? tr("The file has %1.").arg(size) : problem);
+  problem_->setText(problem.isEmpty() ? tr("The file size is %1.").arg(size) : problem);
   SetTone(problem_, problem.isEmpty() ? "dim" : "bad");
   open_->setEnabled(problem.isEmpty());
   if (part.ok()) part_ = *part;

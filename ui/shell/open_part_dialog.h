@@ -1,5 +1,5 @@
-// "Open part of a recording": one device, a range of entries, a range of time. For files too large
-// to be looked at as a whole.
+// The dialog "Open part of a recording": one device, a range of entries, or a range of time, for
+// files that are too large to open as a whole.
 #pragma once
 
 #include <QDialog>
@@ -16,7 +16,7 @@ namespace vramscope::ui {
 class OpenPartDialog : public QDialog {
   Q_OBJECT
  public:
-  OpenPartDialog(const QString& path, QWidget* parent);  // an empty path: to be chosen
+  OpenPartDialog(const QString& path, QWidget* parent);  // an empty path: the user chooses the file
   void setTimes(qint64 from_ns, qint64 to_ns);           // since the first entry
 
  Q_SIGNALS:

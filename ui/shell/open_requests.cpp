@@ -19,19 +19,20 @@
 namespace vramscope::ui {
 namespace {
 
-// A request is paths with a zero byte behind each, and one more at its end; its answer is a letter.
+// A request is a list of paths, each followed by a zero byte, with one more zero byte at the end.
+// The reply is one letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';
 
-// A folder that nobody else can enter.
+// True for a folder that only this user can access.
 bool IsOurs(const std::string& folder) {
   struct stat info {};
   return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == getuid() &&
          (info.st_mode & 077) == 0;
 }
 
-// Where the socket lies; nothing where there is no safe place. A display has windows of its own.
+// The address of the socket, one per display; none if there is no safe folder.
 std::optional<sockaddr_un> Address() {
   std::string folder;
   if (const char* set = std::getenv("XDG_RUNTIME_DIR"); set != nullptr && IsOurs(set)) {
@@ -91,7 +92,7 @@ std::optional<Socket> Connect(const sockaddr_un& address) {
   return connection;
 }
 
-// The paths of a request that is whole; empty: it is none.
+// The paths of a complete request; empty: it is invalid.
 std::vector<std::string> FilesOf(std::string_view bytes) {
   std::vector<std::string> files;
   while (!bytes.empty() && bytes.front() != '\0') {
@@ -138,8 +139,8 @@ struct OpenRequests::Impl {
 
   explicit Impl(Open use) : open(std::move(use)), address(Address()) {
     if (!address) return;
-    if (Connect(*address)) return;  // another window's
-    unlink(address->sun_path);      // of one that was killed
+    if (Connect(*address)) return;  // another window is listening
+    unlink(address->sun_path);      // left by a window that was killed
     listener.emplace(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto* at = reinterpret_cast<const sockaddr*>(&*address);
     if (listener->get() < 0 || bind(listener->get(), at, sizeof *address) != 0 ||
@@ -163,7 +164,7 @@ struct OpenRequests::Impl {
       return;
     auto peer = std::make_shared<Peer>(Peer{std::move(connection), nullptr, {}});
     peer->notifier = std::make_unique<QSocketNotifier>(peer->socket.get(), QSocketNotifier::Read);
-    // One that says nothing is let go of.
+    // Drops a peer that sends nothing.
     const std::weak_ptr<Peer> weak = peer;
     QTimer::singleShot(kPatienceSeconds * 1000, peer->notifier.get(), [this, weak] { End(weak); });
     QObject::connect(peer->notifier.get(), &QSocketNotifier::activated,
@@ -191,7 +192,7 @@ struct OpenRequests::Impl {
     if (peer == nullptr) return;
     std::erase(peers, peer);
     peer->notifier->setEnabled(false);
-    peer->notifier.release()->deleteLater();  // this may be its own signal
+    peer->notifier.release()->deleteLater();  // this may be called from its signal
   }
 
   const Open open;

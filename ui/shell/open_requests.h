@@ -1,10 +1,11 @@
-// Files that other programs ask the open window to show: by a socket that only its user can reach.
+// Receives files that other processes ask the open window to show, over a socket that only its user
+// can access.
 //
-//   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // no window has to be made
+//   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows it
 //   OpenRequests requests([&](const std::vector<std::string>& files) { window.openFiles(files); });
 //
-// The first window that is open takes them. What comes over the socket is not trusted: it has to be
-// of the same user, absolute paths, a few of them.
+// The first open window receives all requests. Requests are not trusted: they must come from the
+// same user and contain only a few absolute paths.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace vramscope::ui {
 
-// Absolute paths. Whether a window has taken them.
+// Requires absolute paths. Returns true if a window has accepted them.
 bool SendToOpenWindow(const std::vector<std::string>& files);
 
 class OpenRequests {
@@ -24,7 +25,7 @@ class OpenRequests {
   ~OpenRequests();
   OpenRequests(const OpenRequests&) = delete;
   OpenRequests& operator=(const OpenRequests&) = delete;
-  bool listening() const;  // no other window does
+  bool listening() const;  // false if another window listens
 
  private:
   struct Impl;

@@ -57,7 +57,7 @@ void RecentFiles::show() {
     const bool there = i < recent.size();
     action->setVisible(there);
     action->setEnabled(there);
-    // Menus know no ellipsis of their own.
+    // Menus do not elide texts themselves.
     const QString name =
         there ? metrics.elidedText(QFileInfo(recent[i]).fileName(), Qt::ElideMiddle, kRecentWidth)
               : QString();

@@ -1,8 +1,8 @@
-// The files that were opened last, in the settings and as commands of a menu.
+// The recently opened files, in the settings and as commands of a menu.
 //
-//   RecentFiles recent(&registry, settings, window);
-//   recent.addActions(tr("File"), [this](const QString& path) { openFile(path);
-//   }); recent.add("/data/run.trace");
+//   RecentFiles recent(&registry, settings);
+//   recent.addActions(tr("File"), [this](const QString& path) { openFile(path); });
+//   recent.add("/data/run.trace");
 //
 // UI thread only.
 #pragma once
@@ -24,10 +24,10 @@ class RecentFiles {
   RecentFiles(ActionRegistry* registry, QSettings* settings)
       : registry_(registry), settings_(settings) {}
   void addActions(const QString& menu, std::function<void(const QString&)> open);
-  QStringList paths() const;  // absolute, the newest first
+  QStringList paths() const;  // absolute, newest first
   void add(const QString& path);
-  void forget(const QString& path);  // it is not there any more
-  // The commands' texts again, as after the language has changed.
+  void forget(const QString& path);  // the file no longer exists
+  // Updates the texts of the commands, for example after the language has changed.
   void show();
 
  private:

@@ -12,8 +12,8 @@
 namespace vramscope::ui {
 namespace {
 
-// Parameters are told apart by rules, and models differ by far more: buffers and the rounding of
-// small blocks may be among them.
+// The recorded parameters are inferred by rules and may include buffers and the rounding of small
+// blocks. The sizes of different models differ by far more than this.
 constexpr double kNearEnough = 0.005;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       change->config.Set("precision", precision);
       best =
           ModelGuess{.config = change->config,
-                     .why = i18n::Format("Its {} of parameters are as large as {} in {}",
+                     .why = i18n::Format("Its parameters ({}) are as large as those of {} in {}",
                                          timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }

@@ -1,4 +1,4 @@
-// Which run a recording may have been, as far as it tells. Without Qt.
+// Guesses the model and settings of a recorded run. Does not use Qt.
 //
 //   if (auto guess = RecordedModel(*digest, now)) plan(guess->config);
 #pragma once
@@ -12,12 +12,13 @@
 namespace vramscope::ui {
 
 struct ModelGuess {
-  run::RunConfig config;  // batch and sequence are not told: what the preset starts with
+  run::RunConfig config;  // batch and sequence are not recorded: the preset's defaults
   std::string why;        // "Its 474.700 MiB of parameters are as large as gpt2 in fp32"
 };
 
-// The preset whose weights are as large as the parameters at the recording's peak, in fp32 or in
-// 16 bits; nothing when none is within half a percent. `now`: for what the recording does not tell.
+// The preset whose weights are as large as the parameters at the recording's peak, in fp32 or bf16;
+// none if no preset is within half a percent. `now`: the settings that the recording does not
+// contain.
 std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConfig& now);
 
 }  // namespace vramscope::ui

@@ -1,12 +1,12 @@
-// Plans that were made before, by configuration: a plan of the same configuration is the same, so a
-// toggle back, an undo, or a toggle whose saving was planned in the background needs no worker.
+// A cache of plans by configuration. Planning is deterministic, so undo, switching a toggle back,
+// and a toggle whose saving was planned in the background need no worker.
 //
 //   cache.Put(config, digest);
 //   if (auto known = cache.Find(config)) show(known);
 //
-// Only complete plans are kept; the least recently used go first. The default room is that of the
-// savings of all techniques beside two runs (6 MB each at Qwen2-0.5B), and at most an eighth of
-// this computer's memory. UI thread only.
+// Only complete plans are cached; the least recently used are evicted first. The default size has
+// room for the savings of all techniques around two runs (6 MB each for Qwen2-0.5B), but is at most
+// an eighth of this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class RunCache {
   static uint64_t DefaultBytes();
 
   void Put(const run::RunConfig& config, std::shared_ptr<const Digest> digest);
-  std::shared_ptr<const Digest> Find(const run::RunConfig& config);  // null: not known
+  std::shared_ptr<const Digest> Find(const run::RunConfig& config);  // null: not cached
   uint64_t bytes() const { return bytes_; }
   size_t size() const { return entries_.size(); }
 

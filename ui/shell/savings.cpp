@@ -16,11 +16,11 @@
 namespace vramscope::ui {
 namespace {
 
-// A figure needs the first step (which makes the optimizer's state) and one after it.
+// A figure needs the first step, which allocates the optimizer state, and a later one.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
-constexpr int kMostLosses = 2;  // of the worker with one plan
+constexpr int kMostLosses = 2;  // of the worker, before a plan counts as failed
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
@@ -107,7 +107,7 @@ void SavingsPlanner::Publish() {
     const auto without = results_.constFind(w.without);
     if (with == results_.constEnd() || without == results_.constEnd()) {
       Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"),
-                    given_up_ ? tr("The worker keeps crashing; restarts stopped")
+                    given_up_ ? tr("The worker keeps crashing and is no longer restarted")
                               : tr("being planned in the background"));
     } else if (!with->ok || !without->ok) {
       Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"),
@@ -132,13 +132,13 @@ absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& 
 
 void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
   pause();
-  // What was not shipped may be planned now.
+  // Configurations without a sample run may be planned now.
   results_.removeIf([](const auto& result) { return !result.value().ok; });
   samples_ = std::move(samples);
 }
 
 void SavingsPlanner::Next() {
-  if (!current_key_.isEmpty()) return;  // its end comes back here
+  if (!current_key_.isEmpty()) return;  // the end of the current one calls Next() again
   while (samples_ != nullptr && !queue_.isEmpty()) {
     current_ = queue_.dequeue();
     const std::string* file = samples_->Find(current_);
@@ -157,7 +157,7 @@ void SavingsPlanner::Next() {
   if (!client_) {
     client_ = std::make_unique<WorkerClient>(program_);
     connect(client_.get(), &WorkerClient::ready, this, [this] {
-      // The worker that is looked at goes first.
+      // Low priority, so that the worker of the shown run is faster.
       if (client_->processId() > 0)
         setpriority(PRIO_PROCESS, static_cast<id_t>(client_->processId()), kNice);
     });
@@ -171,7 +171,7 @@ void SavingsPlanner::Next() {
 
 void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace,
                            const QString& error) {
-  if (tag != current_tag_) {  // of what was paused
+  if (tag != current_tag_) {  // of a paused plan
     current_key_.clear();
     Next();
     return;
@@ -180,7 +180,8 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // Lost with the worker: it may be asked for again, unless it is this plan that ends workers.
+    // The plan was lost with the worker. It may be requested again, unless this plan seems to crash
+    // workers.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
       Publish();
@@ -212,7 +213,7 @@ void SavingsPlanner::DigestLater(
               if (digest.ok()) {
                 result.peak = (*digest)->summary.peak.allocated;
                 result.step_ms = (*digest)->last_step_ms;
-                // A shipped run is read again as quickly as it is found among thirty that are kept.
+                // Sample runs are not cached: reading one again is as quick.
                 if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
               } else {
                 result.error = ToQString(std::string(digest.status().message()));

@@ -1,5 +1,5 @@
-// What each technique would save, planned in the background by a worker of its own, so that a
-// toggle never waits for it. Results are kept by configuration.
+// Plans in the background what each technique would save. A separate worker does this, so that a
+// toggle never waits for it. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown
 //   connect(&planner, &SavingsPlanner::saving, panel, &TechniquePanel::setSaving);
@@ -31,24 +31,24 @@ class SavingsPlanner : public QObject {
   explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
   ~SavingsPlanner() override;
 
-  // Figures for every technique around this configuration: at once where they are known, by and by
-  // where they must be planned.
+  // Emits the savings of every technique for this configuration: known ones at once, others as soon
+  // as they are planned.
   void update(const run::RunConfig& config);
-  // Those of these techniques before the others: they are what is looked at.
+  // Plans the savings of these techniques first, because they are visible.
   void prefer(const QStringList& ids);
-  // As pause(), and no figure stands any more: `instead` and `why` do.
+  // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);
-  // Where nothing can be planned: figures of shipped runs, and of what was not shipped none. Null:
-  // everything is planned.
+  // For use without LibTorch: takes figures from the sample runs; other configurations have none.
+  // Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
-  void pause();  // ends the plan in progress, forgets what is queued; known results stay
+  void pause();  // cancels the plan in progress and clears the queue; known results stay
   bool idle() const;
 
  Q_SIGNALS:
-  // Of technique `id`: a figure, or what stands in its place.
+  // The saving of technique `id`, or the text shown in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // A whole plan of a configuration around the present one: what a toggle of it would show.
+  // A complete plan of a neighbouring configuration, which a toggle may show.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan
@@ -64,11 +64,11 @@ class SavingsPlanner : public QObject {
     QString id;
     QByteArray with, without;
   };
-  void Order();  // the queue, by what is preferred
+  void Order();  // sorts the queue by preference
   void Publish();
   void Next();
   void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // Of a trace that `make` has, on a pool thread; `current_` is what it is of.
+  // Runs `make` on a pool thread to get the digest of `current_`.
   void DigestLater(std::function<absl::StatusOr<std::shared_ptr<const Digest>>()> make);
   void Done(Result result);
   void Store(const QByteArray& key, Result result);
@@ -76,7 +76,7 @@ class SavingsPlanner : public QObject {
   QString program_;
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
-  QHash<QByteArray, int> lost_;  // how often the worker was, with this plan
+  QHash<QByteArray, int> lost_;  // how often the worker was lost with this plan
   QList<Want> wants_;
   QStringList preferred_;
   QQueue<run::RunConfig> queue_;
@@ -88,7 +88,7 @@ class SavingsPlanner : public QObject {
   std::shared_ptr<const setup::Samples> samples_;
 };
 
-// Of a `.trace` that was shipped; on any thread.
+// The digest of a sample run's `.trace` file. Thread-safe.
 absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& path);
 
 }  // namespace vramscope::ui

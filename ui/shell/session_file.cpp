@@ -20,7 +20,7 @@ QByteArray ReadSaved(const QString& path) {
   return file.readAll();
 }
 
-// The error; empty: none.
+// Returns the error; empty: none.
 QString WriteSaved(const QString& path, const QByteArray& json) {
   QSaveFile file(path);
   if (file.open(QIODevice::WriteOnly)) {
@@ -36,7 +36,7 @@ QString LeftOf(const QString& path) { return path + QStringLiteral(".left"); }
 
 SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(parent) {
   if (!QDir().mkpath(folder)) return;
-  // The first that no open window has.
+  // Uses the first file that no open window has locked.
   for (int i = 1; i <= kMostWindows && lock_ < 0; ++i) {
     const QString path = QDir(folder).absoluteFilePath(QStringLiteral("session-%1.json").arg(i));
     const QByteArray name = QFile::encodeName(path + QStringLiteral(".lock"));
@@ -50,7 +50,7 @@ SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(paren
     path_ = path;
   }
   if (path_.isEmpty()) return;
-  left_ = ReadSaved(LeftOf(path_));  // a second crash, before the first was restored
+  left_ = ReadSaved(LeftOf(path_));  // from an earlier crash that was not restored yet
   if (left_.isEmpty()) left_ = ReadSaved(path_);
 }
 

@@ -1,6 +1,6 @@
-// The documents of a window on disk, while it is open and after it: written atomically beside the
-// UI thread, and found by the next window when this one was killed. Each open window has a file of
-// its own; a lock, which dies with its process, says who lives.
+// The saved documents of a window. The file is written atomically, off the UI thread, while the
+// window is open, and the next window finds it if this one was killed. Each open window has its own
+// file and holds a lock on it, which its process releases when it ends.
 //
 //   SessionFile file(folder);
 //   if (!file.left().isEmpty()) Offer(file.left());   // what a killed window had open
@@ -24,19 +24,19 @@ class SessionFile : public QObject {
   static constexpr int kMostWindows = 16;
 
   explicit SessionFile(const QString& folder, QObject* parent = nullptr);
-  ~SessionFile() override;  // waits for what is being written
+  ~SessionFile() override;  // waits for pending writes
 
-  // What the window that had this file before wrote last; empty: there was none.
+  // What the previous window with this file wrote last; empty: there was none.
   const QByteArray& left() const { return left_; }
-  // It stays beside the new one until it was restored, or is not wanted.
+  // Keeps the old contents in a second file until they are restored or discarded.
   void keepLeft();
   void forgetLeft();
 
-  // Made and written on a pool's thread; a later text takes the place of one that is not written
-  // yet.
+  // Calls `json` and writes its result on a pool thread. A later call replaces one that is not
+  // written yet.
   using Make = std::function<QByteArray()>;
   void save(Make json);
-  void flush();  // what was saved is on disk when this returns, or cannot be
+  void flush();  // waits until the saved text is on disk or the write has failed
   bool busy() const { return jobs_.busy(); }
   const QString& error() const { return error_; }  // of the last write; empty: none
 
@@ -44,7 +44,7 @@ class SessionFile : public QObject {
   void written();
 
  private:
-  QString path_;  // empty: no place for it
+  QString path_;  // empty: no file available
   int lock_ = -1;
   QByteArray left_;
   Jobs jobs_;

@@ -88,7 +88,7 @@ QWidget* SettingsDialog::MakeAppearance() {
   later->setObjectName(QStringLiteral("settingsScaleLater"));
   connect(scale, &QComboBox::activated, this, [this, scale, later](int at) {
     settings_->setValue(kScaleKey, scale->itemData(at).toInt());
-    later->setText(tr("From the next start on"));
+    later->setText(tr("Applies from the next start"));
   });
   form->addRow(tr("UI scale"), scale);
   form->addRow(QString(), later);
@@ -102,7 +102,7 @@ QWidget* SettingsDialog::MakeAppearance() {
   connect(motion_, &QAbstractButton::clicked, this,
           [this] { registry_->Find(QStringLiteral("view.animations"))->trigger(); });
   line->addWidget(motion_);
-  line->addWidget(MakeLabel(tr("Reduced: nothing moves by itself"), LabelRole::kBody), 1);
+  line->addWidget(MakeLabel(tr("Reduced: no animations"), LabelRole::kBody), 1);
   form->addRow(tr("Motion"), motion);
   return page;
 }

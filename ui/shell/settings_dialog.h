@@ -1,4 +1,4 @@
-// The settings of the window in one place: how it looks, and its keys.
+// The settings dialog: appearance and keys.
 //
 //   auto* dialog = new SettingsDialog(&registry, bindings, settings, this);
 //   dialog->openPage("keys");
@@ -18,8 +18,8 @@ class KeyBindings;
 class KeysPage;
 class ToggleSwitch;
 
-// Percent; of everything in the window, from the next start on. What is stored and none of these
-// counts as 100.
+// Scales of the whole window in percent, applied at the next start. A stored value that is not in
+// this list counts as 100.
 inline constexpr int kUiScales[] = {75, 90, 100, 110, 125, 150, 175, 200};
 int StoredUiScale(const QSettings& settings);
 

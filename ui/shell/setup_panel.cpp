@@ -26,7 +26,7 @@ QString TimeLeft(double seconds) {
              : SetupPanel::tr("%1 min left").arg(whole / kSecondsPerMinute);
 }
 
-// A path may break behind each of its folders.
+// Lets a path break after each slash.
 QString BreakablePath(QString path) {
   return path.replace(QLatin1Char('/'), QStringLiteral("/\u200b"));
 }
@@ -107,11 +107,12 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. These runs were planned before: toggles that lead from one to another work.")
+    text = tr("%1. These runs were planned in advance. Only toggles that lead from one of them to "
+              "another work.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +
-            tr("With it, all models, settings and techniques work. Recordings and your own "
+            tr("With LibTorch, all models, settings and techniques work. Recordings and your own "
                "programs do not need it.");
   text_->setWrappedText(text);
   text_->setVisible(!text.isEmpty());
@@ -120,10 +121,9 @@ void SetupPanel::ShowIdle() {
   bar_->hide();
   state_->setVisible(missing_.can_download);
   QString size =
-      tr("%1 to download, %2 on the disk, in %3")
+      tr("%1 to download, %2 on disk, in %3")
           .arg(Bytes(missing_.bytes), Bytes(missing_.unpacked), BreakablePath(missing_.folder));
-  if (missing_.there > 0)
-    size += tr(". %1 of it are already downloaded").arg(Bytes(missing_.there));
+  if (missing_.there > 0) size += tr(". %1 of it is already downloaded").arg(Bytes(missing_.there));
   state_->setWrappedText(size);
   button_->setVisible(missing_.can_download);
   button_->setEnabled(true);

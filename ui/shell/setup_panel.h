@@ -1,10 +1,10 @@
-// Above the settings of the built-in models where LibTorch is missing: what is shown in place of
-// plans, why there are none, and the download that makes them.
+// Shown above the settings of the built-in models if LibTorch is missing. Says what is shown in
+// place of plans and why, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
 //   connect(panel, &SetupPanel::downloadRequested, ...);
 //
-// A view: it downloads nothing itself.
+// Only a view: it does not download anything itself.
 #pragma once
 
 #include <QFrame>
@@ -26,9 +26,9 @@ class SetupPanel : public QFrame {
   struct Missing {
     bool can_download = false;
     QString why;                                 // "LibTorch 2.11.0 is not installed"
-    QString details;                             // what was found that does not do
-    QString folder;                              // that it would go to
-    quint64 bytes = 0, unpacked = 0, there = 0;  // to download; on the disk; of an earlier download
+    QString details;                             // unusable installations that were found
+    QString folder;                              // target folder
+    quint64 bytes = 0, unpacked = 0, there = 0;  // to download; on disk; already downloaded
     bool samples = false;
   };
   explicit SetupPanel(QWidget* parent = nullptr);
@@ -57,7 +57,7 @@ class SetupPanel : public QFrame {
   bool downloading_ = false;
 };
 
-// "Downloading: 123.0 of 506.0 MiB, 12.1 MiB/s, 32 s left".
+// "Downloaded 123.0 MiB of 506.0 MiB, 12.1 MiB/s, 32 s left".
 QString ProgressText(const TorchDownload::Progress& progress);
 
 }  // namespace vramscope::ui

@@ -5,13 +5,13 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/theme_zones.h"
 
-// At global scope, as Qt wants it: a static library's resources are not found without it.
+// At global scope, as Qt requires: without it, the resources of a static library are not found.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
 
 namespace vramscope::ui {
 namespace {
 
-// As the desktop set it, before ApplyTheme changes it.
+// The desktop's setting, read before ApplyTheme changes the palette.
 bool SystemIsDark() {
   static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   return dark;
@@ -202,8 +202,7 @@ QString MakeStyleSheet(const timeline::Theme& theme) {
   const auto put = [&sheet](const char* name, timeline::Color color) {
     sheet.replace(QLatin1String(name), QString::fromStdString(color.Hex()));
   };
-  // "@line" is a prefix of nothing else, "@text" likewise; the longer names come first all the
-  // same.
+  // Longer names come first, because a name may be a prefix of another ("@accent", "@accenthover").
   put("@onaccent", theme.dark ? theme.on_color : timeline::Color::Rgb(0xffffff));
   put("@accenthover", timeline::Mix(theme.accent, theme.text, 0.15));
   put("@selected", timeline::Mix(theme.panel, theme.accent, theme.dark ? 0.16 : 0.14));

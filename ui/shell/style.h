@@ -1,4 +1,4 @@
-// The shell's looks from the timeline's theme: flat surfaces, one accent, thin lines.
+// The style of the window, from the timeline's theme: flat surfaces, one accent color, thin lines.
 #pragma once
 
 #include <QPalette>
@@ -10,8 +10,8 @@ namespace vramscope::ui {
 
 enum class ThemeChoice { kSystem, kDark, kLight };
 QString ThemeName(ThemeChoice choice);             // "dark"
-ThemeChoice ThemeFromName(const QString& name);    // what is unknown: kSystem
-timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: as the desktop's palette was
+ThemeChoice ThemeFromName(const QString& name);    // unknown names: kSystem
+timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: like the desktop's palette
 
 QPalette MakePalette(const timeline::Theme& theme);
 QString MakeStyleSheet(const timeline::Theme& theme);

@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Of the whole window: a tab widget within a page belongs to that page.
+// True for frames of the whole window. A tab widget within a page is not one of them.
 bool IsFrame(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget()) {
     if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;
@@ -28,7 +28,7 @@ bool IsFrame(const QWidget* widget) {
   return false;
 }
 
-// Null: a frame itself, or not yet in any window.
+// The zone of a widget; null: the widget is a frame.
 QWidget* ZoneOf(QWidget* widget) {
   if (IsFrame(widget)) return nullptr;
   while (widget->parentWidget() != nullptr && !IsFrame(widget->parentWidget()))
@@ -70,7 +70,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // What has no parent when it is polished may get one yet, unless it comes into sight.
+  // A widget without a parent when it is polished may get one later, unless it is shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

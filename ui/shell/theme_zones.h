@@ -1,13 +1,13 @@
-// The style sheet of the theme, given to the parts of the windows one by one: to those in sight at
-// once, to the others when they come into sight. Polishing a widget for a style sheet takes a third
-// of a millisecond, and of the window's widgets four in five are on pages behind others.
+// Applies the theme's style sheet to the parts of the windows separately: to visible parts at once,
+// to the others when they become visible. Polishing a widget for a style sheet takes a third of a
+// millisecond, and four in five widgets of the window are on hidden pages.
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 //
-// A zone is the outermost widget that is no mere frame of others (main window, dock, stack, tabs):
-// the header, a page, a dialog, a menu. It finds itself when it is first polished. Frames have no
-// rules: what they show is the palette's and FlatStyle's.
-// UI thread only.
+// A zone is an outermost widget that is not just a frame of others (main window, dock, stack,
+// tabs): the header, a page, a dialog, a menu. Zones are found when their widgets are first
+// polished. Frames have no style sheet: the palette and FlatStyle determine how they are drawn. UI
+// thread only.
 #pragma once
 
 #include <QHash>
@@ -20,10 +20,10 @@ namespace vramscope::ui {
 class ThemeZones : public QObject {
   Q_OBJECT
  public:
-  static ThemeZones& Instance();  // of the application, and ends with it
+  static ThemeZones& Instance();  // one per application, destroyed with it
   void setSheet(const QString& sheet);
   int zones() const { return static_cast<int>(zones_.size()); }
-  int stale() const;  // that still have an older sheet
+  int stale() const;  // number of zones with an older sheet
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -32,10 +32,10 @@ class ThemeZones : public QObject {
   explicit ThemeZones(QObject* parent);
   void Apply(QWidget* zone);
   QString sheet_;
-  QHash<QWidget*, bool> zones_;  // whether it has this sheet
+  QHash<QWidget*, bool> zones_;  // true if the zone has sheet_
 };
 
-// Fusion, and what the frames between zones show in the palette's colours.
+// Fusion, with the separators between docks drawn in the palette's colors.
 class FlatStyle : public QProxyStyle {
   Q_OBJECT
  public:

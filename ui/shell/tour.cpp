@@ -20,7 +20,7 @@ constexpr int kTourWidth = 380, kTourGap = 12, kTourBorder = 2;
 
 }  // namespace
 
-// Around what a step speaks of; the mouse goes through it.
+// A border around the target of a step; transparent for mouse events.
 class Tour::Border : public QWidget {
  public:
   explicit Border(QWidget* parent) : QWidget(parent) {
@@ -57,7 +57,7 @@ Tour::Tour(QWidget* window) : QFrame(window), window_(window), border_(new Borde
   const auto button = [&](const char* name, const QString& text) {
     auto* made = new QPushButton(text);
     made->setObjectName(QString::fromLatin1(name));
-    made->setFocusPolicy(Qt::NoFocus);  // the keys are the callout's
+    made->setFocusPolicy(Qt::NoFocus);  // the callout itself handles the keys
     line->addWidget(made);
     return made;
   };
@@ -95,13 +95,13 @@ void Tour::go(size_t step) {
   back_->setEnabled(at_ > 0);
   next_->setText(at_ + 1 == steps_.size() ? tr("Done") : tr("Next"));
   Place();
-  // What was brought into sight has its place only now.
+  // A target that was just shown has its final geometry only after the event loop has run.
   QTimer::singleShot(0, this, &Tour::Place);
   setFocus();
 }
 
-// Inside the target where that is large, else beside it: never out of the window, and what a step
-// speaks of stays to be seen.
+// Places the callout inside a large target, else next to it, so that it stays in the window and the
+// target remains visible.
 void Tour::Place() {
   if (at_ >= steps_.size()) return;
   adjustSize();

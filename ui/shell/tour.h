@@ -1,6 +1,6 @@
-// A tour of the window in a few steps: a callout beside the part that it speaks of, which is
-// framed. Enter, Right and Left turn its pages, Esc ends it; everything else of the window goes on
-// working.
+// A tour of the window in a few steps. Each step is a callout next to the part of the window that
+// it describes, which gets a border. Enter, Right and Left change the step; Esc ends the tour. The
+// rest of the window keeps working.
 //
 //   auto* tour = new Tour(window);
 //   tour->start({{.target = timeline, .title = tr("..."), .text = tr("...")}, ...});
@@ -24,7 +24,7 @@ class WrappedLabel;
 struct TourStep {
   QPointer<QWidget> target;
   QString title, text;
-  std::function<void()> before = {};  // brings the target into sight
+  std::function<void()> before = {};  // makes the target visible
 };
 
 class Tour : public QFrame {

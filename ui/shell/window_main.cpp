@@ -30,16 +30,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
-// A picture waits so long for the first run or file, and then so long for the savings.
+// A screenshot waits at most kDocumentMs for the first run or file, and then at most kSavingsMs for
+// the savings.
 constexpr int kDocumentMs = 60'000;
 constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kLeastPicture, kMaxSide = timeline::kMostPicture;
-// Pages that are no tabs.
+// Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// One that is, and is told what to find.
+// A tab that takes a search text.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const QString& text) {
@@ -63,8 +64,8 @@ bool HaveDisplay() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
-// "what-if=expandable_segments:True": the page, and the settings that it tries;
-// "techniques=group:precision": what is searched for.
+// Splits "what-if=expandable_segments:True" or "techniques=group:precision" into the name of the
+// page and the text after "=".
 std::pair<QString, QString> PageOf(const WindowOptions& options) {
   const QString page = QString::fromStdString(options.page);
   const qsizetype at = page.indexOf(QLatin1Char('='));
@@ -78,13 +79,13 @@ void OpenPage(MainWindow* window, const WindowOptions& options) {
   window->openPage(page);
   if (page == kSearch) return window->searchPanel()->search(more);
   if (!more.isEmpty()) window->explainPanel()->setConf(more);
-  // Nothing is there until it is asked for.
+  // These studies are empty until they are started.
   for (const char* study : {"fit", "waterfall"})
     if (page == QLatin1String(study))
       window->actionRegistry()->Find(QStringLiteral("run.") + page)->trigger();
 }
 
-// Draws the window once everything has come, writes what was asked for, ends the program.
+// Waits until everything is shown, writes the requested files and ends the program.
 class Photographer : public QObject {
  public:
   Photographer(MainWindow* window, const WindowOptions& options)
@@ -93,7 +94,7 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    // A script stands on its page at once, and nothing comes of it.
+    // A script is only filled in on its page; no document is opened for it.
     const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
     files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
@@ -116,11 +117,12 @@ class Photographer : public QObject {
     poll_.stop();
     if (!shown)
       code_ = failure_.isEmpty()
-                  ? Complain(kFailure, QStringLiteral("nothing came within %1 s").arg(limit / 1000))
+                  ? Complain(kFailure,
+                             QStringLiteral("nothing was shown within %1 s").arg(limit / 1000))
                   : Complain(kBadInput, failure_);
-    // The picture of what went wrong is worth having, too.
+    // A screenshot of a failure is written too.
     window_->settleCanvas();
-    // What was filled last asks for its room, and what is around it in its turn.
+    // Several rounds, because the layout change of a widget can cause another in its parent.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
@@ -131,7 +133,7 @@ class Photographer : public QObject {
       const QString path = QString::fromStdString(options_.screenshot);
       if (!window_->grab().save(path, "PNG"))
         code_ =
-            Complain(kFailure, QStringLiteral("%1: the picture could not be written").arg(path));
+            Complain(kFailure, QStringLiteral("%1: the screenshot could not be written").arg(path));
     }
     if (!options_.dump_state.empty()) {
       const QString path = QString::fromStdString(options_.dump_state);
@@ -155,9 +157,9 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
-// The fonts that an installed tree brings; where this computer has no configuration of fonts at all
-// (no desktop), that of the tree. Made before the application, which reads the configuration;
-// Load() after it. The programs that are started from here don't hear of it.
+// The fonts of an installed tree, and its font configuration if this computer has none (no
+// desktop). Construct it before the application, which reads the configuration, and call Load()
+// after that. The environment variable is not passed on to child processes.
 class Fonts {
  public:
   Fonts() {
@@ -174,7 +176,7 @@ class Fonts {
   }
   void Load() const {
     if (!there_) return;
-    QFontDatabase::families();  // the configuration is read by now
+    QFontDatabase::families();  // makes Qt read the configuration now
     if (configures_) qunsetenv("FONTCONFIG_FILE");
     std::error_code none;
     for (const fs::directory_entry& font : fs::directory_iterator(own_ / "fonts", none))
@@ -241,7 +243,8 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                       QStringLiteral("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
-  // As the user chose it, unless who starts the window says another; not for what it starts.
+  // The scale chosen by the user, unless the command line sets another. The environment variable is
+  // not passed on to child processes.
   const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
   const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
@@ -255,7 +258,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
 
-  // Before the window is built: --lang, what was chosen last, the environment.
+  // Set before the window is built, from --lang, the last choice or the environment.
   const std::optional<Language> chosen = LanguageFromName(
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
@@ -269,14 +272,14 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const Language language = chosen.value_or(SystemLanguage());
   SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
-  // A picture shows what it was asked for, whatever the user's window looked like last.
+  // A screenshot does not depend on the stored settings of the user's window.
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
   window_options.card_libraries = options.card_libraries;
   window_options.setup.samples_folder = QString::fromStdString(setup::SamplesFolder());
   window_options.setup.download = OwnDownloadOptions();
-  // Another worker than the one beside this program (on another computer, say) has its own.
+  // A worker set by the user (on another computer, for instance) has its own LibTorch.
   if (!qEnvironmentVariableIsSet("VRAMSCOPE_WORKER"))
     window_options.setup.find_libtorch = [] {
       return setup::FindLibTorch(setup::OwnSetupPlaces());
@@ -290,9 +293,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       (!pages.contains(page) || (!more.isEmpty() && page != QLatin1String("what-if") &&
                                  page != kTechniques && page != kSearch)))
     return Complain(
-        kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
-                               "settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS "
-                               "searches them, search=TEXT finds it)")
+        kUsage, QStringLiteral("--page: \"%1\" is not one of %2 (what-if=CONF tries settings of "
+                               "PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, "
+                               "search=TEXT searches the trace)")
                     .arg(QString::fromStdString(options.page), pages.join(QStringLiteral(", "))));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);
@@ -302,7 +305,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
-  // Before anything is asked for: what is refused at once is heard, too.
+  // Constructed before anything is started, so that it sees immediate failures too.
   std::optional<Photographer> photographer;
   if (picture) {
     photographer.emplace(&window, options);
@@ -320,7 +323,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // Not for a picture, which is of what it was asked for.
+  // Not for a screenshot, which must not show other files.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

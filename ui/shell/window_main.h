@@ -1,4 +1,5 @@
-// The window as a program. No Qt type crosses this header, so that the command line can include it.
+// Runs the window as a program. This header uses no Qt types, so that the command line can include
+// it.
 //
 //   return RunWindow(argc, argv, {.files = {"run.trace"}});
 #pragma once
@@ -16,25 +17,26 @@ namespace vramscope::ui {
 
 struct WindowOptions {
   std::vector<std::string> files;  // opened; of two, the first is the baseline
-  std::string screenshot;          // not empty: draw the window, save it here as PNG, end
-  std::string dump_state;          // not empty: write what the window shows here as JSON, end
-  std::string size;                // "1680x1050", logical pixels; empty: as it was last
-  std::string theme;               // "dark", "light", "system"; empty: as it was last
-  double scale = 1.0;              // of everything, 0.5 to 4
-  std::string language = {};       // "en", "zh_CN"; empty: as it was last, or of the environment
-  // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". A name that
-  // is none is answered with those that there are.
+  std::string screenshot;          // if not empty, saves the window here as a PNG and ends
+  std::string dump_state;          // if not empty, writes the window's state here as JSON and ends
+  std::string size;                // "1680x1050", logical pixels; empty: as last stored
+  std::string theme;               // "dark", "light", "system"; empty: as last stored
+  double scale = 1.0;              // of the whole window, 0.5 to 4
+  std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
+  // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
+  // for an unknown name lists the valid ones.
   std::string page = {};
-  // Folders of CUDA's libraries for a run on this computer's card, or why there can be none.
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
+  // no run.
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
 };
 
-// A trace's timeline as the bytes of a PNG, a PDF or an SVG; without a display. `whole`: of several
-// devices, of which this is one; null: it is the only one. kInvalidArgument: a size or scale that
-// none is drawn in, a trace without a timeline.
+// Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.
+// `whole`: the trace of several devices of which `trace` is one; null: there is only one.
+// kInvalidArgument: an unsupported size or scale, or a trace without a timeline.
 struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"
-  std::string size = {};       // "1680x1050", which it is when empty; of a PDF in points
+  std::string size = {};       // empty: "1680x1050"; in points for a PDF
   std::string theme = "light";
   double scale = 1.0;  // of a PNG
   std::string title = {};
@@ -43,9 +45,9 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options);
 
-// Returns the exit status: 0, 2 (an option that can't be understood), 3 (a file could not be
-// opened, for a screenshot), 4 (no display, the picture could not be written, nothing to show
-// within a minute). Messages go to stderr.
+// Returns the exit status: 0, 2 (invalid option), 3 (a file for a screenshot could not be opened),
+// 4 (no display, the screenshot could not be written, or nothing to show within a minute). Messages
+// go to stderr.
 int RunWindow(int& argc, char** argv, const WindowOptions& options);
 
 }  // namespace vramscope::ui

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr int kShare = 10;  // of the time a picture may take, at most
+constexpr int kShare = 10;  // partial traces take at most 1/kShare of the time
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void Assembly::Work() {
       const absl::Status refused = refused_;
       std::string reason = std::move(reason_);
       lock.unlock();
-      // Where memory runs out on the way, whoever waits for it is told so.
+      // If memory runs out, `done` is called with the error.
       if (const absl::Status told =
               trace::CatchStatus([&] { End(done, refused, std::move(reason)); });
           !told.ok())
@@ -93,7 +93,7 @@ void Assembly::Work() {
     absl::Status status;
     if (!refused) {
       status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
-      // A picture that can't be made is not shown; the run goes on.
+      // If a partial trace cannot be built, it is not shown; the run continues.
       if (!broken_) trace::CatchStatus([&] { MakePicture(); }).IgnoreError();
     }
     lock.lock();
@@ -106,17 +106,17 @@ void Assembly::Work() {
 void Assembly::End(const Done& done, const absl::Status& status, std::string reason) {
   std::string refused;
   if (!status.ok())
-    refused = i18n::Format("The worker's events could not be understood: {}",
-                           std::string(status.message()));
+    refused =
+        i18n::Format("The worker's events could not be decoded: {}", std::string(status.message()));
   if (reason.empty()) reason = refused;
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
       trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
-        // What an exception left behind in it is not to be built from.
+        // After an exception, assembler_ is in an unknown state and must not be used.
         if (broken_ || assembler_.events() == 0) return nullptr;
         return assembler_.Finish(std::move(reason));
       });
   if (!trace.ok())
-    refused = i18n::Format("The worker's events do not fit together: {}",
+    refused = i18n::Format("The worker's events are inconsistent: {}",
                            std::string(trace.status().message()));
   done(std::move(refused), trace.ok() ? *std::move(trace) : nullptr);
 }

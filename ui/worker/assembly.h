@@ -1,13 +1,13 @@
-// Puts the frames of a run together on a thread of its own, and makes pictures of what has come
-// meanwhile: neither takes the window's thread from its frames, nor do checksums and decompression.
+// Assembles the frames of a run on a separate thread and builds partial traces of what has arrived.
+// This work, including checksums and decompression, therefore never delays the window's thread.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
-//   assembly.Add(*std::move(raw_frame));  // of FrameDecoder::NextUnverified: never waits
+//   assembly.Add(*std::move(raw_frame));  // from FrameDecoder::NextUnverified; never blocks
 //   assembly.FinishLater("", [](std::string refused, std::shared_ptr<const trace::Trace> trace) {
 //     ...  // on that thread
 //   });
 //
-// One thread uses it. No Qt.
+// The caller's side is for one thread. Does not use Qt.
 #pragma once
 
 #include <absl/status/status.h>
@@ -32,25 +32,27 @@ class Assembly {
  public:
   using Picture = std::function<void(std::shared_ptr<const trace::Trace>)>;
 
-  // `picture`: at most every 100 ms, and for no more than a tenth of the time; empty: of no
-  // interest.
-  // `damaged`: on the thread, when a frame has another checksum or cannot be decompressed; once.
+  // `picture`: receives partial traces, at most every 100 ms and for at most a tenth of the time;
+  // empty: no partial traces. `damaged`: called once, on the assembly's thread, if the checksum of
+  // a frame is wrong or it cannot be decompressed.
   using Damaged = std::function<void(const absl::Status&)>;
   explicit Assembly(Picture picture, Damaged damaged = {});
-  // What was added last and has not been taken in is lost.
+  // Frames that are still in the queue are lost.
   ~Assembly();
 
-  // What waits is compressed, and the trace that it becomes is larger: no more of it is taken in
-  // than kMostQueued, rather than making anybody wait.
+  // Frames in the queue are compressed, and the trace that they become is larger. Add() never
+  // blocks: beyond kMostQueued bytes, it drops this frame and all later ones.
   static constexpr size_t kMostQueued = size_t{1} << 30;
   void Add(trace::RawFrame frame);
-  // Waits until all has been taken in. An error: a frame was refused, and all behind it was left
-  // out.
+  // Waits until all frames are assembled. An error: a frame was refused, and all later frames were
+  // dropped.
   absl::Status Settle();
-  // Without a footer it is incomplete, for that reason; null: there was no event. Waits.
+  // Waits, then returns the trace. Without a footer, the trace is incomplete for the given reason.
+  // Null: no events.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
-  // Likewise on the thread, when all has been taken in; `refused`: why a frame and all behind it
-  // were left out, "" when none was. Nothing else may be asked after it.
+  // Like Finish(), but calls `done` on the assembly's thread instead of waiting. `refused`: why a
+  // frame was refused and all later ones were dropped; "" if none was. No other function may be
+  // called afterwards.
   using Done = std::function<void(std::string refused, std::shared_ptr<const trace::Trace>)>;
   void FinishLater(std::string reason_if_incomplete, Done done);
 
@@ -63,25 +65,25 @@ class Assembly {
 
   const Picture picture_;
   const Damaged damaged_;
-  trace::TraceAssembler assembler_;  // the thread's, until it has settled
+  trace::TraceAssembler assembler_;  // used by the thread until Settle() returns
 
   std::mutex mutex_;
   std::condition_variable more_, less_;
   // Guarded by mutex_.
   std::deque<trace::RawFrame> queue_;
   size_t queued_bytes_ = 0;
-  bool taking_ = false;  // a frame that is no longer in the queue
+  bool taking_ = false;  // a frame that was taken from the queue is being assembled
   bool stop_ = false;
   absl::Status refused_;
-  std::string reason_;  // of FinishLater
-  Done done_;           // likewise; empty: not asked yet, or called
+  std::string reason_;  // from FinishLater
+  Done done_;           // likewise; empty: not requested, or already called
 
-  // The thread's.
-  bool broken_ = false;  // memory ran out within Add()
+  // Used by the thread only.
+  bool broken_ = false;  // an exception was thrown within assembler_.Add()
   uint64_t events_in_picture_ = 0;
   std::chrono::steady_clock::time_point next_picture_;
 
-  std::thread thread_;  // last: it uses the above
+  std::thread thread_;  // last member: it uses the above
 };
 
 }  // namespace vramscope::ui

@@ -22,15 +22,16 @@ namespace {
 
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
-constexpr int kLogPauseMs = 50;  // between two looks of a reader
-// A death sooner than this after the start is a quick one; after so many in a row we stop trying.
+constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
+// A worker that ends sooner than this after its start died quickly. After kMaxQuickDeaths quick
+// deaths in a row, the client gives up.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[] = {100, 500, 500};
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
-constexpr int kCancelMs = 5'000;  // the trainer looks at every operator
+constexpr int kCancelMs = 5'000;  // the trainer checks for it at every operator
 constexpr int kShutdownMs = 200;
-constexpr size_t kMostMessageBytes = size_t{1} << 20;  // of what is not the trace's
+constexpr size_t kMostMessageBytes = size_t{1} << 20;  // of messages outside the trace
 
 constexpr int kCodeOk = 0;
 constexpr int kCodeCancelled = 1;
@@ -44,7 +45,8 @@ std::string SignalName(int number) {
     case SIGABRT:
       return i18n::Text("an abort");
     case SIGKILL:
-      return i18n::Text("a kill signal (another process, or the system short of memory)");
+      return i18n::Text(
+          "a kill signal (from another process, or because the system ran out of memory)");
     case SIGTERM:
       return i18n::Text("a termination signal");
     case SIGBUS:
@@ -62,7 +64,8 @@ QString FromUtf8(const std::string& text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-// Why a run or a worker ended: as it is shown, and as a trace that may be saved has it.
+// Why a run or a worker ended: the text for the window, and the English text that is stored in the
+// trace.
 struct Reason {
   template <class Text>
   static Reason Of(const Text& text) {
@@ -81,20 +84,20 @@ struct WorkerClient::Impl {
   struct Queued {
     quint64 tag = 0;
     std::string config;    // proto/run.proto
-    bool renewed = false;  // a process that could not make it was replaced for it
+    bool renewed = false;  // the worker was already replaced once for this run
   };
   struct Active {
-    Queued asked;  // to be asked again of another process
+    Queued asked;  // kept in case a new process has to run it
     quint64 tag = 0;
     bool cancelling = false;
-    bool replaced = false;  // of no interest any more: no signals
-    bool ending = false;    // the worker is done; what it sent is still being put together
+    bool replaced = false;  // replaced by another run; emits no signals
+    bool ending = false;    // the worker has finished; its frames are still being assembled
     std::unique_ptr<Assembly> assembly;
   };
 
-  // A worker that is gone, and nobody has been told.
+  // The loss of a worker that has not been reported yet.
   struct Loss {
-    std::optional<Queued> given_up;  // a run that will not be
+    std::optional<Queued> given_up;  // a queued run that will not be started
     QString ended, text;
   };
 
@@ -116,22 +119,23 @@ struct WorkerClient::Impl {
   std::optional<Queued> queued;
   std::optional<Active> active;
   std::optional<Loss> untold_loss;
-  bool draining = false;  // the process is gone, its last output is being read
+  bool draining = false;  // the process has ended and its last output is being read
 
-  QByteArray log, unlogged;  // the last of it; what has not been told yet
+  QByteArray log, unlogged;  // the last part of the log; what has not been emitted yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
-  Reason kill_reason;  // why we killed the process ourselves
+  Reason kill_reason;  // why the client killed the process
   int last_code = kCodeOk;
   double last_seconds = 0;
   QString version;
 
-  // What Qt connects when memory runs out is left half connected, and crashes as it is destroyed:
-  // the program ends before that, with the message of std::terminate (profiler/trace/terminate.h).
+  // If memory runs out while Qt makes a connection, the object is left half connected and crashes
+  // when destroyed. noexcept ends the program before that, with the message of std::terminate
+  // (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
       timer->setSingleShot(true);
-    // Whole lines; one without an end when it is as long as all that is kept.
+    // Emits whole lines, or an unfinished line if it fills the whole buffer.
     QObject::connect(&log_pause, &QTimer::timeout, self, [this] {
       const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
       TellLog(whole > 0 || unlogged.size() < kLogBytes ? whole : unlogged.size());
@@ -139,12 +143,12 @@ struct WorkerClient::Impl {
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
       Kill(Reason::Of([this] {
-        return i18n::Format("it did not answer within {} s of its start", hello_ms / 1000.0);
+        return i18n::Format("it did not respond within {} s of its start", hello_ms / 1000.0);
       }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
       Kill(Reason::Of([this] {
-        return i18n::Format("it did not stop within {} s after the request to cancel",
+        return i18n::Format("it did not stop within {} s of the request to cancel",
                             cancel_ms / 1000.0);
       }));
     });
@@ -158,13 +162,13 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Through the event loop, so that whoever calls start() can connect first.
+      // Through the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(Reason::Of([] {
           return i18n::Text(
-              "vramscope-worker was not found beside this program or on the PATH; build "
-              "it with ./vramscope, or name it in $VRAMSCOPE_WORKER");
+              "vramscope-worker was not found next to this program or on the PATH; build it with "
+              "./vramscope, or set $VRAMSCOPE_WORKER");
         }));
       });
       return;
@@ -189,7 +193,7 @@ struct WorkerClient::Impl {
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
     arguments << QStringLiteral("--stdio") << more_arguments;
-    // MKL finds no library from a folder that is gone.
+    // MKL cannot find its libraries if the working directory no longer exists.
     if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
       p->setWorkingDirectory(QDir::rootPath());
     hello_limit.start(hello_ms);
@@ -212,11 +216,11 @@ struct WorkerClient::Impl {
           [code] { return i18n::Format("The worker was ended by {}", SignalName(code)); }));
     } else {
       Lost(Reason::Of(
-          [code] { return i18n::Format("The worker ended by itself with exit status {}", code); }));
+          [code] { return i18n::Format("The worker ended with exit status {}", code); }));
     }
   }
 
-  // The process is gone or never came up.
+  // The process has ended or could not be started.
   void Lost(const Reason& why) {
     hello_limit.stop();
     cancel_limit.stop();
@@ -233,15 +237,15 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // What comes next belongs to this moment, and not into a trace that may be saved.
+    // What happens next is only for the window, not for the trace, which may be saved.
     QString text = ended;
     text += QLatin1Char(' ') +
-            FromUtf8(again ? i18n::Text("Another one is being started.")
-                           : i18n::Text("It is not started again by itself; the next run tries it "
-                                        "once more."));
+            FromUtf8(
+                again ? i18n::Text("A new one is being started.")
+                      : i18n::Text("It is not restarted automatically; the next run tries again."));
     last_seconds = 0;
-    TellLost();  // of the one before
-    // Taken out first: a slot of runEnded may ask for another run, which then stays.
+    TellLost();  // reports the previous loss
+    // `queued` is taken first: a slot of runEnded may queue another run, which must stay.
     untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
     if (!active || active->ending) {
       TellLost();
@@ -249,7 +253,7 @@ struct WorkerClient::Impl {
       EndActive(kCodeUnavailable, ended, nullptr);
       TellLost();
     } else {
-      // What it sent is still being put together.
+      // Its frames are still being assembled.
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(
@@ -267,7 +271,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Behind what the run has come to.
+  // Reports the loss, after the result of the run has been reported.
   void TellLost() {
     if (!untold_loss) return;
     const Loss loss = *std::exchange(untold_loss, {});
@@ -292,7 +296,8 @@ struct WorkerClient::Impl {
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
     unlogged += bytes;
     if (unlogged.size() > kLogBytes) {
-      // Who writes faster than anybody reads: the last of it is told, and how much is not.
+      // The worker writes faster than the log is read. Keeps the last part and counts the bytes
+      // left out.
       const qsizetype surplus = unlogged.size() - kLogBytes;
       const qsizetype line = unlogged.indexOf('\n', surplus) + 1;
       log_left_out += TakeLog(line > 0 ? line : surplus).size();
@@ -303,7 +308,8 @@ struct WorkerClient::Impl {
   void TellLog(qsizetype bytes) {
     QString text = QString::fromUtf8(TakeLog(bytes)).trimmed();
     if (const qsizetype left_out = std::exchange(log_left_out, 0); left_out > 0)
-      text.prepend(FromUtf8(i18n::Format("({} bytes of the worker's log left out)\n", left_out)));
+      text.prepend(
+          FromUtf8(i18n::Format("({} bytes of the worker's log were omitted)\n", left_out)));
     if (!text.isEmpty()) Q_EMIT self->logged(text);
   }
 
@@ -313,7 +319,7 @@ struct WorkerClient::Impl {
     return taken;
   }
 
-  // The last line of a worker that is gone may have no end.
+  // The last line of a worker that has ended may have no newline.
   void FlushLog() {
     log_pause.stop();
     TellLog(unlogged.size());
@@ -344,8 +350,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const std::string& why) {
-    Reason reason = Reason::Of(
-        [&why] { return i18n::Format("what it sent could not be understood ({})", why); });
+    Reason reason =
+        Reason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
     if (draining) {
       kill_reason = std::move(reason);
     } else {
@@ -368,7 +374,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // As it came: its checksum and its decompression are the assembly's.
+  // Passes the frame on as received: the assembly verifies and decompresses it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -393,10 +399,11 @@ struct WorkerClient::Impl {
         if (!hello.ParseFromString(frame.payload)) return false;
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
-          hopeless = true;  // the next one would say the same
+          hopeless = true;  // a new process would send the same version
           Kill(Reason::Of([&hello] {
             return i18n::Format(
-                "it speaks protocol {}, this program speaks {}; build both from the same version",
+                "it uses protocol {}, but this program uses protocol {}; build both from the same "
+                "version",
                 hello.protocol(), kProtocol);
           }));
           return true;
@@ -411,7 +418,7 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // Once: what a second one would let go of may be what the run ends with.
+        // Only the first RunStarted counts: a second one would discard the frames received so far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
               std::make_unique<Assembly>(PictureOf(active->tag), DamagedOf(active->tag));
@@ -431,7 +438,7 @@ struct WorkerClient::Impl {
         proto::RunEnded ended;
         if (!ended.ParseFromString(frame.payload)) return false;
         if (!active || ended.tag() != active->tag || active->ending) return true;
-        quick_deaths = 0;  // it can do a run
+        quick_deaths = 0;  // the worker can complete a run
         if (ended.needs_new_process() && !active->asked.renewed && !active->replaced &&
             !active->cancelling) {
           RunInNewProcess();
@@ -439,7 +446,7 @@ struct WorkerClient::Impl {
         }
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
-        // The worker has no translator: a text of its own without arguments is translated here.
+        // The worker has no translator, so its messages without arguments are translated here.
         EndWhenTakenIn(code, code == kCodeOk ? Reason() : Reason::Of([&] {
                          return ended.message().empty()
                                     ? i18n::Format("The run failed (status {}).", code)
@@ -448,11 +455,12 @@ struct WorkerClient::Impl {
         return true;
       }
       default:
-        return true;  // of a later version
+        return true;  // from a later version; ignored
     }
   }
 
-  // The worker is as good as before but for this run; whoever asked for it does not notice.
+  // Repeats the run in a new process, without any signal: this worker cannot do it, although it
+  // works otherwise.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -470,7 +478,7 @@ struct WorkerClient::Impl {
     StartProcess();
   }
 
-  // Pictures of what has arrived are for whoever looks (not the command line).
+  // Partial traces are built only if partialTrace is connected (not in the command line).
   Assembly::Picture PictureOf(quint64 tag) {
     if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
     return [this, tag](std::shared_ptr<const trace::Trace> trace) {
@@ -484,7 +492,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Found on the assembly's thread, answered as what is found here.
+  // Damage found on the assembly's thread is handled like damage found on this thread.
   Assembly::Damaged DamagedOf(quint64 tag) {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(
@@ -496,7 +504,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // However much has not been taken in, this thread does not wait for it.
+  // Ends the run once its frames are assembled, without blocking this thread.
   void EndWhenTakenIn(int code, const Reason& why) {
     cancel_limit.stop();
     active->ending = true;
@@ -570,7 +578,7 @@ WorkerClient::WorkerClient(QString worker_program, QObject* parent)
 
 WorkerClient::~WorkerClient() {
   if (!impl_->process) return;
-  // What it wrote and nobody has read yet: a worker for one run goes as soon as that has ended.
+  // Reads the rest of the log: a worker for one run is destroyed as soon as the run has ended.
   impl_->ReadLog();
   impl_->FlushLog();
   QProcess& process = *impl_->process;
@@ -585,7 +593,7 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // In the kernel (a driver that does not answer): its end is not waited for.
+  // The process hangs in the kernel (a driver that does not respond). Does not wait for its end.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }

@@ -1,15 +1,15 @@
-// Starts vramscope-worker, sends it runs, collects what comes back into traces. Both the window and
-// the command line use it. Qt Core only; lives in one thread (with an event loop).
+// Starts vramscope-worker, sends runs to it and assembles the frames that it returns into traces.
+// Used by the window and the command line. Qt Core only; must be used in one thread, which needs an
+// event loop.
 //
-// One run at a time: run() while another one goes on cancels that and waits for its end; of the
-// replaced run no signal comes any more. A worker that dies, says what is no frame, or does not
-// answer is replaced, after 0.1 s, then 0.5 s; after the third quick death in a row (each within
-// 10 s of its start) the client gives up, says so through workerLost, and tries once more with
-// every later start() or run().
+// One run at a time: run() cancels a run in progress and waits for its end. The replaced run emits
+// no more signals. A worker that dies, sends invalid frames or does not respond is replaced, after
+// 0.1 s, then after 0.5 s. After the third quick death in a row (each within 10 s of the start),
+// the client gives up and emits workerLost. It then tries once more at every start() or run().
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
-//   client.start();                       // one warm process, another when it dies or is worn out
+//   client.start();                       // one warm process; replaced if it dies or requests it
 //   uint64_t tag = client.run(config);    // cancels and replaces a run in progress
 #pragma once
 
@@ -24,8 +24,9 @@
 
 namespace vramscope::ui {
 
-// This tree's worker (profiler/base/install_paths.h), else the one on PATH; empty when there is
-// none. $VRAMSCOPE_WORKER wins; it may be a command with arguments ("ssh host vramscope-worker").
+// Path of this tree's worker (profiler/base/install_paths.h), else of the one on PATH; empty if
+// there is none. $VRAMSCOPE_WORKER overrides both and may be a command with arguments ("ssh host
+// vramscope-worker").
 QString FindWorker();
 
 class WorkerClient : public QObject {
@@ -34,24 +35,25 @@ class WorkerClient : public QObject {
   explicit WorkerClient(QString worker_program, QObject* parent = nullptr);
   ~WorkerClient() override;
 
-  // Beside those that it always has ("--backend", "cuda"); before start().
+  // Additional arguments for the worker ("--backend", "cuda"); call before start().
   void setArguments(QStringList arguments);
   void start();
   quint64 run(const run::RunConfig& config);
   void cancel();
   bool busy() const;
-  bool running() const;      // the process is up and has said hello
-  bool givenUp() const;      // no process, and none is being started
-  qint64 processId() const;  // of the worker; 0 when there is none
-  // What the worker wrote to its standard error, the last 64 KiB, over all restarts.
+  bool running() const;      // the process has started and sent its hello
+  bool givenUp() const;      // there is no process, and none is being started
+  qint64 processId() const;  // of the worker; 0: none
+  // The last 64 KiB that the worker wrote to standard error, across restarts.
   QString log() const;
 
-  // How long a worker may take to say hello, and to end a run after it was told to cancel, before
-  // it is killed and replaced.
+  // How long a worker may take to send its hello, and to end a cancelled run, before it is killed
+  // and replaced.
   void setTimeouts(int hello_ms, int cancel_ms);
 
-  // How the last run ended, set before runEnded: an absl::StatusCode (0: success; kUnavailable: the
-  // worker was lost), and the worker's own wall time. The command line's exit status needs them.
+  // How the last run ended: an absl::StatusCode (0: success; kUnavailable: the worker was lost) and
+  // the wall time measured by the worker. Set before runEnded. The command line's exit status needs
+  // the code.
   int lastStatusCode() const;
   double lastSeconds() const;
   QString workerVersion() const;  // from its hello; empty before it
@@ -60,14 +62,14 @@ class WorkerClient : public QObject {
   void ready();
   void runStarted(quint64 tag);
   void progress(quint64 tag, int step, int steps, const QString& text);
-  // What arrived so far, at most every 100 ms during a long run.
+  // The trace of what has arrived, at most every 100 ms during a long run.
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
-  // `error` empty: success. The trace is there in any case, with what arrived (may be null).
+  // `error` empty: success. On errors too, `trace` contains what arrived; null: nothing.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process went away (killed, crashed): what happened, and what comes next (another one is
-  // being started, or not). A run that was in progress ends (runEnded) before this comes.
+  // The process ended (killed, crashed). `what` says what happened and whether another one is being
+  // started. If a run was in progress, runEnded is emitted first.
   void workerLost(const QString& what);
-  // What it has written to its standard error since, in whole lines, at most every 50 ms.
+  // New output of the worker on standard error, in whole lines, at most every 50 ms.
   void logged(const QString& lines);
 
  private:

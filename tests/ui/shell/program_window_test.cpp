@@ -320,7 +320,7 @@ TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Said("error"),
               HasSubstr("The connection to 'user@box' ended before the program did"));
-  EXPECT_THAT(Said("next"), HasSubstr("The events that arrived before are shown"));
+  EXPECT_THAT(Said("next"), HasSubstr("The events that arrived until then are shown"));
   EXPECT_EQ(Blocks(), 2u);
   EXPECT_TRUE(Gone());
   Type("programHost", QStringLiteral("-oProxyCommand=x"));

@@ -106,8 +106,8 @@ TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
   auto* edit = In<KeyEdit>(page, "keyEdit");
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_F, Qt::ControlModifier);
-  EXPECT_THAT(Said(page).toStdString(), HasSubstr("Ctrl+F is the key of “Find …”"));
-  EXPECT_EQ(In<QPushButton>(page, "keySet")->text(), QStringLiteral("Take it"));
+  EXPECT_THAT(Said(page).toStdString(), HasSubstr("Ctrl+F is a key of “Find …”"));
+  EXPECT_EQ(In<QPushButton>(page, "keySet")->text(), QStringLiteral("Reassign"));
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
   EXPECT_TRUE(Action("edit.find")->shortcuts().isEmpty()) << "no key has two commands";

@@ -189,7 +189,7 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   std::vector<Frame> damaged = frames;
   damaged[Find(frames, FrameType::kEvents, 3)].payload.resize(10);
   const Told partly = finish(damaged, "");
-  EXPECT_THAT(partly.refused, ::testing::HasSubstr("could not be understood"));
+  EXPECT_THAT(partly.refused, ::testing::HasSubstr("could not be decoded"));
   ASSERT_NE(partly.trace, nullptr);
   EXPECT_LT(partly.trace->events.size(), whole.trace->events.size());
   EXPECT_EQ(finish({}, "").trace, nullptr);

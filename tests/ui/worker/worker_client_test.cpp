@@ -191,10 +191,10 @@ TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
   EXPECT_GT(ends_[0].trace->events.size(), 100u);
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
-  EXPECT_TRUE(lost_[0].contains(QLatin1String("Another one is being started")));
+  EXPECT_TRUE(lost_[0].contains(QLatin1String("A new one is being started")));
   // Not in what can be saved: there it would be said for ever.
   EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
-  EXPECT_EQ(ends_[0].trace->end_message.find("Another one"), std::string::npos)
+  EXPECT_EQ(ends_[0].trace->end_message.find("A new one"), std::string::npos)
       << ends_[0].trace->end_message;
   client.run(Named("after"));
   ASSERT_TRUE(WaitForEnds(2));
@@ -221,7 +221,7 @@ TEST_F(WorkerClientTest, GivesUpAfterThreeQuickDeaths) {
   ASSERT_TRUE(WaitFor([&] { return client.givenUp(); }));
   EXPECT_EQ(lost_.size(), 3);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("exit status 9")));
-  EXPECT_TRUE(lost_[2].contains(QLatin1String("not started again")));
+  EXPECT_TRUE(lost_[2].contains(QLatin1String("not restarted")));
   ASSERT_EQ(ends_.size(), 1u);
   EXPECT_EQ(ends_[0].tag, tag);
   EXPECT_EQ(ends_[0].code, static_cast<int>(absl::StatusCode::kUnavailable));
@@ -249,7 +249,7 @@ TEST_F(WorkerClientTest, SilentWorkerIsKilled) {
   client.start();
   ASSERT_TRUE(WaitFor([&] { return client.givenUp(); }));
   EXPECT_EQ(lost_.size(), 3);
-  EXPECT_TRUE(lost_[0].contains(QLatin1String("did not answer")));
+  EXPECT_TRUE(lost_[0].contains(QLatin1String("did not respond")));
 }
 
 TEST_F(WorkerClientTest, HangingRunIsKilledWhenReplaced) {
@@ -271,7 +271,7 @@ TEST_F(WorkerClientTest, GarbageIsNamed) {
   client.start();
   client.run(Named("garble"));
   ASSERT_TRUE(WaitForEnds(1));
-  EXPECT_TRUE(ends_[0].error.contains(QLatin1String("could not be understood")));
+  EXPECT_TRUE(ends_[0].error.contains(QLatin1String("could not be decoded")));
   EXPECT_EQ(lost_.size(), 1);
 }
 
