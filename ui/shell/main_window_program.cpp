@@ -73,8 +73,9 @@ void Store(QSettings& settings, const program::Request& request) {
 // The change when a program is run again.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
-    return QObject::tr(after.planned() ? "Planned" : "Recorded").toStdString();
-  if (after.planned() && before.device != after.device) return "Device " + after.device;
+    return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
+  if (after.planned() && before.device != after.device)
+    return QObject::tr("Device %1").arg(QString::fromStdString(after.device)).toStdString();
   if (before.arguments != after.arguments)
     return (after.arguments.empty() ? QObject::tr("No arguments")
                                     : QString::fromStdString(after.arguments))

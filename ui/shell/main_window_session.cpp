@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QSaveFile>
 #include <algorithm>
+#include <iterator>
 
 #include "profiler/program/scratch_folder.h"
 #include "ui/documents/saved_documents.h"
@@ -33,6 +34,24 @@ bool WorthAsking(const SavedSession& session) {
          });
 }
 
+// An unreadable or missing session has no documents.
+SavedSession Parse(const QByteArray& json) {
+  absl::StatusOr<SavedSession> session =
+      SavedSessionFromJson({json.constData(), static_cast<size_t>(json.size())});
+  return session.ok() ? *std::move(session) : SavedSession{};
+}
+
+// Appends the documents of `last`; its active document becomes the active one.
+void Append(SavedSession last, SavedSession* all) {
+  all->active = all->documents.size() + last.active;
+  std::ranges::move(last.documents, std::back_inserter(all->documents));
+  if (all->documents.size() <= kMostSavedDocuments) return;
+  const size_t oldest = all->documents.size() - kMostSavedDocuments;
+  all->documents.erase(all->documents.begin(),
+                       all->documents.begin() + static_cast<ptrdiff_t>(oldest));
+  all->active -= oldest;
+}
+
 }  // namespace
 
 void MainWindow::BuildSession() {
@@ -48,15 +67,17 @@ void MainWindow::BuildSession() {
   if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
     SetConfig(*config);
 
-  const QByteArray& left = session_file_->left();
-  absl::StatusOr<SavedSession> session =
-      SavedSessionFromJson({left.constData(), static_cast<size_t>(left.size())});
-  if (!session.ok() || session->documents.empty()) return;
-  const bool killed = !session->closed && WorthAsking(*session);
-  if (!killed && !RestoresAlways()) return;
-  left_session_ = std::make_unique<SavedSession>(*std::move(session));
+  // Sessions of windows that were killed before, which the user did not restore, and the last one.
+  SavedSession session = Parse(session_file_->unrestored());
+  SavedSession last = Parse(session_file_->left());
+  const bool last_killed = !last.closed && WorthAsking(last);
+  const bool killed = last_killed || !session.documents.empty();
+  if (!last.documents.empty() && (last_killed || RestoresAlways()))
+    Append(std::move(last), &session);
+  if (session.documents.empty()) return;
+  left_session_ = std::make_unique<SavedSession>(std::move(session));
   if (!killed) return;
-  session_file_->keepLeft();
+  session_file_->keepLeft(QByteArray::fromStdString(ToJson(*left_session_)));
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
     // Adopts the folder now, before a program started here removes it as abandoned.

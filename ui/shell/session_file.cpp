@@ -50,8 +50,8 @@ SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(paren
     path_ = path;
   }
   if (path_.isEmpty()) return;
-  left_ = ReadSaved(LeftOf(path_));  // from an earlier crash that was not restored yet
-  if (left_.isEmpty()) left_ = ReadSaved(path_);
+  unrestored_ = ReadSaved(LeftOf(path_));
+  left_ = ReadSaved(path_);
 }
 
 SessionFile::~SessionFile() {
@@ -59,12 +59,17 @@ SessionFile::~SessionFile() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-void SessionFile::keepLeft() {
-  if (!path_.isEmpty() && !QFile::exists(LeftOf(path_))) QFile::rename(path_, LeftOf(path_));
+void SessionFile::keepLeft(const QByteArray& session) {
+  if (path_.isEmpty()) return;
+  if (WriteSaved(LeftOf(path_), session).isEmpty())
+    QFile::remove(path_);
+  else if (unrestored_.isEmpty())
+    QFile::rename(path_, LeftOf(path_));  // the disk is full
 }
 
 void SessionFile::forgetLeft() {
   left_.clear();
+  unrestored_.clear();
   if (!path_.isEmpty()) QFile::remove(LeftOf(path_));
 }
 

@@ -28,8 +28,10 @@ class SessionFile : public QObject {
 
   // What the previous window with this file wrote last; empty: there was none.
   const QByteArray& left() const { return left_; }
-  // Keeps the old contents in a second file until they are restored or discarded.
-  void keepLeft();
+  // What keepLeft() stored and nobody restored; empty: nothing.
+  const QByteArray& unrestored() const { return unrestored_; }
+  // Stores `session` in a second file until forgetLeft(); it replaces left() and unrestored().
+  void keepLeft(const QByteArray& session);
   void forgetLeft();
 
   // Calls `json` and writes its result on a pool thread. A later call replaces one that is not
@@ -46,7 +48,7 @@ class SessionFile : public QObject {
  private:
   QString path_;  // empty: no file available
   int lock_ = -1;
-  QByteArray left_;
+  QByteArray left_, unrestored_;
   Jobs jobs_;
   QString error_;
 };

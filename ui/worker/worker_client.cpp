@@ -27,7 +27,7 @@ constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
 // deaths in a row, the client gives up.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
-constexpr int kRestartMs[] = {100, 500, 500};
+constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for it at every operator
 constexpr int kShutdownMs = 200;

@@ -224,12 +224,23 @@ TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
   // The window after it is killed, too, before anybody answered.
+  const QString b = Write(QStringLiteral("b.trace"), 1);
+  KillAfter(1, {QStringLiteral("open=") + b});
   KillAfter(1, {QStringLiteral("edit=7")});
   Open();
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("a.trace"));
   Restore();
-  EXPECT_EQ(window_->documents().active().source.file, a.toStdString());
+  std::vector<std::string> files;
+  for (size_t i = 0; i < window_->documents().size(); ++i)
+    if (const std::string& file = window_->documents().at(i).source.file; !file.empty())
+      files.push_back(file);
+  EXPECT_THAT(files, ::testing::ElementsAre(a.toStdString(), b.toStdString()));
+  EXPECT_EQ(window_->config().batch, 7);
+  // Restored, they are the new window's; closed as usual, nothing is asked at the next start.
+  window_.reset();
+  Open();
+  EXPECT_EQ(Banner("kind"), "");
 }
 
 TEST_F(SessionRestore, AlwaysWhereTheUserWantsIt) {
@@ -248,6 +259,24 @@ TEST_F(SessionRestore, AlwaysWhereTheUserWantsIt) {
   EXPECT_NE(window_->digest(), nullptr);
 }
 
+TEST(SessionFileTest, WhatIsKeptStaysUntilItIsForgotten) {
+  QTemporaryDir folder;
+  {
+    SessionFile file(folder.path());
+    file.save([] { return QByteArray("first"); });
+  }
+  for (const char* next : {"second", "third"}) {
+    SessionFile file(folder.path());
+    file.keepLeft(file.unrestored() + file.left());
+    file.save([next] { return QByteArray(next); });
+  }
+  SessionFile file(folder.path());
+  EXPECT_EQ(file.unrestored(), "firstsecond");
+  EXPECT_EQ(file.left(), "third");
+  file.forgetLeft();
+  EXPECT_FALSE(QDir(folder.path()).exists(QStringLiteral("session-1.json.left")));
+}
+
 TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
   QTemporaryDir folder;
   {
@@ -263,7 +292,7 @@ TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
   SessionFile nowhere(QStringLiteral("/proc/none"));
   nowhere.save([] { return QByteArray("x"); });
   nowhere.flush();
-  nowhere.keepLeft();
+  nowhere.keepLeft("x");
   nowhere.forgetLeft();
 }
 
