@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "profiler/base/i18n.h"
@@ -43,8 +44,8 @@ constexpr QLatin1String kTechniques("techniques"), kProgram("program");
 // A tab that takes a search text.
 constexpr QLatin1String kSearch("search");
 
-int Complain(int code, const QString& text) {
-  std::fprintf(stderr, "vramscope: %s\n", text.toUtf8().constData());
+int Complain(int code, const std::string& text) {
+  std::fprintf(stderr, "vramscope: %s\n", text.c_str());
   return code;
 }
 
@@ -117,9 +118,8 @@ class Photographer : public QObject {
     poll_.stop();
     if (!shown)
       code_ = failure_.isEmpty()
-                  ? Complain(kFailure,
-                             QStringLiteral("nothing was shown within %1 s").arg(limit / 1000))
-                  : Complain(kBadInput, failure_);
+                  ? Complain(kFailure, i18n::Format("nothing was shown within {} s", limit / 1000))
+                  : Complain(kBadInput, failure_.toStdString());
     // A screenshot of a failure is written too.
     window_->settleCanvas();
     // Several rounds, because the layout change of a widget can cause another in its parent.
@@ -132,8 +132,8 @@ class Photographer : public QObject {
     if (!options_.screenshot.empty()) {
       const QString path = QString::fromStdString(options_.screenshot);
       if (!window_->grab().save(path, "PNG"))
-        code_ =
-            Complain(kFailure, QStringLiteral("%1: the screenshot could not be written").arg(path));
+        code_ = Complain(
+            kFailure, i18n::Format("{}: the screenshot could not be written", path.toStdString()));
     }
     if (!options_.dump_state.empty()) {
       const QString path = QString::fromStdString(options_.dump_state);
@@ -143,7 +143,9 @@ class Photographer : public QObject {
                       ? file.open(stdout, QIODevice::WriteOnly)
                       : (file.setFileName(path), file.open(QIODevice::WriteOnly));
       good = good && file.write(json) == json.size() && file.flush();
-      if (!good) code_ = Complain(kFailure, QStringLiteral("%1: %2").arg(path, file.errorString()));
+      if (!good)
+        code_ =
+            Complain(kFailure, (path + QStringLiteral(": ") + file.errorString()).toStdString());
     }
   }
 
@@ -225,22 +227,21 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   if (!options.size.empty()) {
     size = ParseSize(options.size);
     if (!size)
-      return Complain(kUsage, QStringLiteral("--size: \"%1\" is not a size such as 1680x1050 (each "
-                                             "side from %2 to %3)")
-                                  .arg(QString::fromStdString(options.size))
-                                  .arg(kMinSide)
-                                  .arg(kMaxSide));
+      return Complain(kUsage,
+                      i18n::Format("--size: \"{}\" is not a size such as 1680x1050 (each side "
+                                   "from {} to {})",
+                                   options.size, kMinSide, kMaxSide));
   }
   if (!(options.scale >= 0.5 && options.scale <= 4))
-    return Complain(kUsage, QStringLiteral("--scale: expected a number from 0.5 to 4"));
+    return Complain(kUsage, i18n::Text("--scale: expected a number from 0.5 to 4"));
   const QString theme = QString::fromStdString(options.theme);
   if (!theme.isEmpty() && ThemeName(ThemeFromName(theme)) != theme)
-    return Complain(kUsage,
-                    QStringLiteral("--theme: \"%1\" is not one of dark, light, system").arg(theme));
+    return Complain(
+        kUsage, i18n::Format("--theme: \"{}\" is not one of dark, light, system", options.theme));
   if (!HaveDisplay()) {
     if (!picture)
       return Complain(kFailure,
-                      QStringLiteral("there is no display; `vramscope plan` works without one"));
+                      i18n::Text("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
   // The scale chosen by the user, unless the command line sets another. The environment variable is
@@ -263,12 +264,13 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
   if (!options.language.empty() && !chosen)
-    return Complain(kUsage, QStringLiteral("--lang: \"%1\" is not one of en, zh_CN")
-                                .arg(QString::fromStdString(options.language)));
+    return Complain(kUsage,
+                    i18n::Format("--lang: \"{}\" is not one of en, zh_CN", options.language));
   if (chosen && !Languages().contains(*chosen))
-    Complain(kOk, QStringLiteral("this build has no translation %1 (lrelease was not found when it "
-                                 "was built); the window is in English")
-                      .arg(LanguageName(*chosen)));
+    Complain(kOk,
+             fmt::format("this build has no translation {} (lrelease was not found when it was "
+                         "built); the window is in English",
+                         LanguageName(*chosen).toStdString()));
   const Language language = chosen.value_or(SystemLanguage());
   SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
@@ -293,10 +295,10 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       (!pages.contains(page) || (!more.isEmpty() && page != QLatin1String("what-if") &&
                                  page != kTechniques && page != kSearch)))
     return Complain(
-        kUsage, QStringLiteral("--page: \"%1\" is not one of %2 (what-if=CONF tries settings of "
-                               "PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, "
-                               "search=TEXT searches the trace)")
-                    .arg(QString::fromStdString(options.page), pages.join(QStringLiteral(", "))));
+        kUsage, i18n::Format("--page: \"{}\" is not one of {} (what-if=CONF tries settings of "
+                             "PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, "
+                             "search=TEXT searches the trace)",
+                             options.page, pages.join(QStringLiteral(", ")).toStdString()));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);
   if (!picture && !size && window.screen() != nullptr) {
