@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 12> kSourced = {"memory",
                                                        "tf32",
                                                        "bf16",
                                                        "peers"};
-constexpr std::string_view kMigFigure = "mig";  // of those that have any
+constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
 
 struct KnownDocument {
   std::string title, address;
@@ -43,7 +43,7 @@ const std::map<std::string, KnownDocument, std::less<>>& Documents() {
   return *documents;
 }
 
-// "techpowerup/tesla-p4.c2879": a page of a document; "rule/fp32": one of several rules.
+// "techpowerup/tesla-p4.c2879" is a page of a document; "rule/fp32" is one of several rules.
 absl::StatusOr<KnownDocument> DocumentOf(const std::string& id) {
   if (const auto whole = Documents().find(id); whole != Documents().end()) return whole->second;
   const size_t slash = std::min(id.find('/'), id.size());

@@ -5,8 +5,8 @@
 namespace vramscope::run {
 namespace {
 
-// profiler/allocator/README.md: one of the recordings is off by two segments of 20 MiB, for the
-// driver's addresses, which decide between equal blocks, are not known.
+// profiler/allocator/README.md: one of the recordings differs by two segments of 20 MiB, because
+// the driver's addresses, by which the allocator chooses between equal blocks, are unknown.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 
 bool IsBasics(const RunConfig& config, int seq) {

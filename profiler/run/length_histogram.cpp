@@ -27,7 +27,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// Equally likely numbers of 64 bits, each from its own index (splitmix64).
+// Uniformly distributed 64-bit numbers, each computed from its index (splitmix64).
 uint64_t Mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Read by ParseModelConfig(), or without a part in the memory of a training step.
+// Keys that ParseModelConfig() reads, or that do not affect the memory of a training step.
 constexpr std::string_view kKnown[] = {"_attn_implementation",
                                        "_name_or_path",
                                        "activation_function",
@@ -84,7 +84,7 @@ constexpr std::string_view kKnown[] = {"_attn_implementation",
                                        "vocab_size",
                                        "vramscope_defaults"};
 
-// Null, false, zero, one expert and nothing in brackets mean that it is not used.
+// Null, false, zero, one expert and empty lists and objects mean that a feature is not used.
 bool IsUsed(const json& value) {
   if (value.is_null()) return false;
   if (value.is_boolean()) return value.get<bool>();
@@ -134,7 +134,7 @@ constexpr Refused kRefused[] = {
     {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not planned")},
 };
 
-// They keep more memory than is planned, but the model is the same one.
+// Keys of features that need more memory than planned, in a model that is otherwise the same.
 struct Ignored {
   std::string_view key, what;
 };

@@ -82,7 +82,7 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
-// A setting of the caching allocator, by its name; empty: PyTorch's default.
+// Checks a setting of the caching allocator, given by its name; empty: PyTorch's default.
 constexpr std::string_view kAllocator =
     TEXT_MARK("expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch's default");
 

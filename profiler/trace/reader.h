@@ -1,8 +1,7 @@
 // Reads `.trace` files and streams of frames into a Trace.
 //
 //   ASSIGN_OR_RETURN(auto trace, ReadTraceFile("run.trace", {}));
-//   if (!trace->complete) warn(trace->warnings);   // the file was cut off; trace has what came
-//   before
+//   if (!trace->complete) warn(trace->warnings);   // cut off; has all data before that
 #pragma once
 
 #include <absl/status/status.h>
