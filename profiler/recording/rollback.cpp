@@ -14,7 +14,7 @@
 namespace vramscope::recording {
 namespace {
 
-// What is there on one device at the moment that the roll-back has come to.
+// The state of one device at the entry that the roll-back has reached.
 struct Device {
   struct Block {
     EntryIndex requested = kNoEntry, completed = kNoEntry;
@@ -50,7 +50,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    // With room for rounding. Addresses themselves may be high: some files have them signed.
+    // The limit leaves room for rounding. Addresses may be high, because some files have signed
+    // addresses.
     return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
@@ -59,7 +60,7 @@ class RollingBack {
     return false;
   }
 
-  // The segments and blocks of the file; what cannot be is not taken.
+  // Reads the segments and blocks of the file; invalid ones are skipped.
   void TakeEnd() {
     std::vector<uint32_t> rows(recording_.segments.size());
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
@@ -79,8 +80,8 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        // Its blocks, the free ones too, are what is mapped: all of it in a file, pieces with
-        // holes between them in a part of one.
+        // Its blocks, including free ones, are the mapped memory: all of it in a file, parts with
+        // gaps between them in a part of a recording.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
@@ -181,8 +182,8 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // Of a file that is cut it may be completed after the last entry: it waits until then.
-    if (fresh && recording_.lost.empty()) {  // completed, and that is not in the file
+    // In a cut file the free may complete after the last entry, so the block stays pending.
+    if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
     } else if (block.requested != kNoEntry ||
@@ -233,7 +234,7 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // Those that nothing after tells of: never freed, and in no segment that is known.
+    // Older blocks that no later entry mentions: they were never freed and are in no known segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);

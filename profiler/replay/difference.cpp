@@ -20,7 +20,7 @@ std::string Grouped(uint64_t value) {
   return out;
 }
 
-// The block of the model that holds an address.
+// The model's block that contains an address.
 struct Found {
   CachingAllocator::SnapshotBlock block;
   allocator::Segment segment;
@@ -76,7 +76,7 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
         "missing or late in the recording, or it ends earlier there",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  // The model has taken its block by now.
+  // The model has already allocated its block.
   if (at->block.live && b.address != c.recorded) {
     return fmt::format(
         "{}; {}. The recorded one begins {} behind it, in what was one free block of the model: "
