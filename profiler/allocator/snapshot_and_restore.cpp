@@ -45,7 +45,7 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
       return bad(s.address, i18n::Format("its size of {} bytes is not allowed", s.bytes));
     }
     if (!ends.emplace(s.address, s.address + s.bytes).second)
-      return bad(s.address, i18n::Text("it is there twice"));
+      return bad(s.address, i18n::Text("it exists twice"));
     const uint64_t page = PageSize(s.pool, m.settings.conf);
     uint64_t at = s.address;
     for (const SnapshotBlock& b : state.blocks) {

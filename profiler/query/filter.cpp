@@ -121,7 +121,7 @@ class FilterParser {
     if (const auto whole = Any(); !whole.ok()) return whole.status();
     if (at_ < text_.size())
       return Error(at_, text_[at_] == ')'
-                            ? i18n::Text("this bracket closes nothing")
+                            ? i18n::Text("this bracket was never opened")
                             : i18n::Text("\"and\" or \"or\" is missing in front of this"));
     return std::move(filter_);
   }

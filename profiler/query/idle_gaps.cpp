@@ -96,15 +96,15 @@ std::string_view Name(IdleCause cause) {
 std::string_view Rule(IdleCause cause) {
   switch (cause) {
     case IdleCause::kMemory:
-      return "the host was in cudaMalloc or cudaFree a quarter of it or more";
+      return "the host spent at least a quarter of the gap in cudaMalloc or cudaFree";
     case IdleCause::kSynchronization:
-      return "the host waited for the device, and asked for the next after it";
+      return "the host waited for the device and launched the next work afterwards";
     case IdleCause::kHost:
-      return "the call for what ran next began after the gap did";
+      return "the call that launched the next work began after the start of the gap";
     case IdleCause::kOtherStream:
-      return "what ran next was queued, and another stream ended as it began";
+      return "the next work was queued, and began when work of another stream ended";
     case IdleCause::kUnknown:
-      return "what ran next was queued before, or its call was not recorded";
+      return "the next work was queued before the gap, or its call was not recorded";
   }
   return "";
 }

@@ -405,7 +405,7 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {
-    warnings.push_back(fmt::format("the allocator's settings are taken as the defaults: {}",
+    warnings.push_back(fmt::format("the allocator's default settings are assumed: {}",
                                    std::string(conf.status().message())));
     conf = run::AllocConf();
   }

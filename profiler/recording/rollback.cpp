@@ -273,22 +273,26 @@ class RollingBack {
 
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
-      "entries with an address or a size beyond any device, left out",
+      "entries with an impossible address or size, left out",
       "segments that are empty or overlap another one, left out with their blocks",
       "blocks that overlap or lie outside their segment, left out",
       "frees of unallocated addresses, ignored",
-      "frees that were requested and, by the file, never completed; taken as completed then",
-      "segment_alloc entries of segments that are not there later, left out",
-      "segment_free entries of memory that is there later, left out",
-      "segment_map entries of memory that is not there later, left out",
-      "segment_unmap entries of memory that is there later, left out",
-      "allocations that are not there at the end though no entry frees them: freed after the last "
-      "entry, or that entry is missing; shown until the end, or until another takes their place",
-      "allocations whose free is missing: freed right before another one took their place",
+      "frees that were requested but never completed in the file; treated as completed when "
+      "requested",
+      "segment_alloc entries of segments that do not exist later, left out",
+      "segment_free entries of memory that exists later, left out",
+      "segment_map entries of memory that is not mapped later, left out",
+      "segment_unmap entries of memory that is mapped later, left out",
+      "allocations that do not exist at the end although no entry frees them: freed after the last "
+      "entry, or that entry is missing; shown until the end, or until another allocation reuses "
+      "their memory",
+      "allocations whose free is missing: treated as freed directly before another allocation "
+      "reused their memory",
       "allocations that overlap one that is freed later (entries are missing)",
-      "allocations outside the segments that the file knows",
-      "blocks larger than the file's settings explain; their size is taken from the next block",
-      "blocks whose size at the end is not their alloc entry's; the entry's is used",
+      "allocations outside the segments in the file",
+      "blocks larger than the file's settings allow; their size is derived from the next block",
+      "blocks whose size at the end differs from that in their alloc entry; the size in the entry "
+      "is used",
   };
   std::vector<std::string> texts;
   for (size_t i = 0; i < kOddities; ++i)

@@ -53,7 +53,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
       out_.warnings.push_back(
-          "the memory fraction is left out: the file does not say of how much memory");
+          "the memory fraction is ignored: the file does not state the total memory");
     }
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
   }
@@ -64,7 +64,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(
-          fmt::format("left out: {} of the start state in no segment or over others",
+          fmt::format("left out: {} of the start state, outside all segments or overlapping others",
                       run::Counted(start.blocks_left_out, "block", "blocks")));
     }
     StartStates states(trace_, begin_, start, conf_);
@@ -118,13 +118,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
-      Differ(
-          next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
-          next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
-          : s.bytes != wanted.bytes
-              ? "another large_segment_size_mb or roundup_power2_divisions would ask for another "
-                "size"
-              : "the request belongs to another stream or pool");
+      Differ(next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
+             next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
+             : s.bytes != wanted.bytes              ? "another large_segment_size_mb or "
+                                                      "roundup_power2_divisions would request another size"
+                                       : "the request belongs to another stream or pool");
       return std::nullopt;
     }
     next->done = true;
@@ -139,7 +137,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       Differ(next->event,
              fmt::format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
                          next->address, Bytes(bytes), address),
-             "the model maps the lowest addresses that have room");
+             "the model maps the lowest addresses with enough room");
       return false;
     }
     next->done = true;
@@ -384,7 +382,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                                     [](const Recorded& r) { return !r.gives_back(); });
     if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
       Differ(asked->event, fmt::format("{} without a request", Text(asked->segment)),
-             "the request that it was for is not in the recording");
+             "the allocation that caused it is not in the recording");
       return Resync(i - 1);
     }
     if (!EmptyCache()) return Resync(i - 1);
@@ -408,7 +406,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     for (const Recorded& r : window_) {
       if (r.done || !r.gives_back()) continue;
       Differ(r.event,
-             fmt::format("{} at {:#x} goes back to the device in the recording, not in the model",
+             fmt::format("{} at {:#x} is released to the device in the recording, not in the model",
                          Bytes(r.bytes), r.address),
              CauseOfRetained(*model_, r.address, r.bytes));
       return;
@@ -424,10 +422,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     }
     if (s.expandable && kind == EventKind::kSegmentFree) return;  // only addresses
     Differ(at_,
-           fmt::format("{} at {:#x} goes back to the device in the model, not in the recording",
+           fmt::format("{} at {:#x} is released to the device in the model, not in the recording",
                        Bytes(bytes), address),
-           fmt::format("it is free in the model ({}): in the recording something may still use it, "
-                       "or the device was not full",
+           fmt::format("it is free in the model ({}): in the recording it may still be in use, or "
+                       "the device was not full",
                        Text(s)));
   }
 
@@ -475,11 +473,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     states_->ForgetAll();
     if (out_.differences > most_differences_) {
       out_.warnings.push_back(
-          fmt::format("what comes after {} is not compared",
+          fmt::format("the rest after {} is not compared",
                       run::Counted(most_differences_, "difference", "differences")));
       stopped_ = true;
     } else if (absl::Status status = Begin(StateBefore(trace_, i + 1, conf_)); !status.ok()) {
-      out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
+      out_.warnings.push_back(fmt::format("the rest after event {} is not compared: {}", i,
                                           std::string(status.message())));
       stopped_ = true;
     }

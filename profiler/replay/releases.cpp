@@ -389,11 +389,12 @@ class Finder {
     }
     if (less_than_ != kNothing) card.less_than = std::max(less_than_, card.bytes + 1);
     if (card.source == Card::Source::kOutOfMemory && had_ > 0) {
-      card.evidence = fmt::format(
-          "inferred: when memory ran out {} were reserved and free together", FormatBytes(had_));
+      card.evidence =
+          fmt::format("inferred: when memory ran out, reserved and free memory were {} together",
+                      FormatBytes(had_));
     } else if (card.source != Card::Source::kUnknown) {
       card.evidence =
-          fmt::format("inferred: {} were reserved at the most, and {} did not fit ({} {})",
+          fmt::format("inferred: at most {} were reserved, and {} did not fit ({} {})",
                       FormatBytes(most_), FormatBytes(less_than_), card.seen,
                       releases > 0 ? card.seen == 1 ? "flush of the cache" : "flushes of the cache"
                       : card.seen == 1 ? "failed request"
@@ -417,7 +418,7 @@ class Finder {
       text += sentence;
     };
     if (out_.card_full > 0) {
-      add(fmt::format("The allocator flushed its cache {} because the card was full.",
+      add(fmt::format("The allocator flushed its cache {} because the GPU was full.",
                       Times(out_.card_full)));
     }
     if (out_.empty_cache_calls > 0) {
@@ -425,8 +426,8 @@ class Finder {
     }
     if (out_.collections > 0) {
       add(
-          fmt::format("A part of the cache went back {} (garbage collection, or a private pool "
-                      "that was given up).",
+          fmt::format("A part of the cache was released {} (garbage collection, or a private pool "
+                      "that was no longer used).",
                       Times(out_.collections)));
     }
   }
@@ -484,17 +485,17 @@ std::string_view Name(Evidence evidence) {
     case Evidence::kStack:
       return "call stack";
     case Evidence::kNothingAsked:
-      return "nothing was asked of the device then";
+      return "no request to the device followed";
     case Evidence::kCacheWouldServe:
       return "the cache would have served the next request";
     case Evidence::kRoom:
       return "there was room";
     case Evidence::kNoRoom:
-      return "more than was ever reserved was asked for";
+      return "the request needed more than was ever reserved";
     case Evidence::kRanOut:
       return "the request ran out of memory";
     case Evidence::kPart:
-      return "free segments stayed";
+      return "some free segments were kept";
     case Evidence::kLimit:
       return "the limit of the planned run";
   }

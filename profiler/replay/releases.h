@@ -4,7 +4,7 @@
 // states.
 //
 //   const Releases r = FindReleases(trace);
-//   r.card_full;   // 39: "flushed 39 times because the card was full"
+//   r.card_full;   // 39: "flushed 39 times because the GPU was full"
 //   r.card.bytes;  // inferred from them
 //
 // For one device (trace/one_device.h). Pure functions of an immutable Trace; thread-safe. One walk
@@ -78,7 +78,7 @@ struct Releases {
   std::vector<Release> all;  // in order
   uint64_t empty_cache_calls = 0, card_full = 0, collections = 0;
   Card card;
-  // "The allocator flushed its cache 39 times because the card was full. empty_cache() was called
+  // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called
   // twice."; "" if nothing was released.
   std::string headline;
 };

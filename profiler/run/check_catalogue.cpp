@@ -131,10 +131,9 @@ class Checker {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');
       if (dot == std::string::npos || !keys_.contains(key.substr(0, dot))) continue;
-      Wrong(
-          fmt::format("{}: \"{}\" is a key itself and can't be a group of keys, too: call one of "
-                      "them otherwise",
-                      key, key.substr(0, dot)));
+      Wrong(fmt::format(
+          "{}: \"{}\" is itself a key and can't be a group of keys, too: rename one of them", key,
+          key.substr(0, dot)));
     }
   }
 

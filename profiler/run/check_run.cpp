@@ -145,9 +145,9 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
       names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
     }
     for (std::string& name : names) name = name.substr(0, 60);
-    out.push_back({fmt::format("what these keys say is not known here and changes nothing: {}",
-                               fmt::join(names, ", ")),
-                   "config.json"});
+    out.push_back(
+        {fmt::format("these keys are unknown here and have no effect: {}", fmt::join(names, ", ")),
+         "config.json"});
   }
   return out;
 }
@@ -232,9 +232,9 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, "
-       "which casts embeddings, norms and the output layer to fp32, embeddings and "
-       "output layer take this much more",
+      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which "
+       "casts embeddings, norms and the output layer to fp32, embeddings and output layer need "
+       "this much more",
        "setting: prepare_kbit_training",
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -275,8 +275,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 
 Assumption HostAssumption() {
   return {
-      "the host takes 10 us to launch a kernel, whatever computer it is: a step that waits for "
-      "its host is longer or shorter on another",
+      "the host takes 10 us to launch a kernel, on any computer: a step that waits for its host "
+      "may take more or less time",
       "times of the host"};
 }
 
@@ -285,18 +285,19 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = fmt::format("what was read off such a card (driver {}, {}): {}", growth.driver,
+    takes = fmt::format("what was measured on such a GPU (driver {}, {}): {}", growth.driver,
                         growth.with, device.name);
   } else if (of_table) {
-    takes = fmt::format("what the device table says of {}", device.name);
+    takes = fmt::format("what the device table states for {}", device.name);
   } else if (device.key.find("context=") != std::string::npos) {
-    takes = fmt::format("what was said of {}", device.name);
+    takes = fmt::format("what was given for {}", device.name);
   } else {
-    takes = fmt::format("as much as on the GPU that {} was made of or is most like", device.name);
+    takes =
+        fmt::format("as much as on the GPU that {} is based on or most similar to", device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   if (all.ok() && all->integrated)
-    takes += "; of the memory that it shares with the processor nothing else is in use";
+    takes += "; nothing else uses the memory that it shares with the processor";
   return {"CUDA context and libraries take " + takes,
           (of_table ? "device table: " : "device: ") + device.key, device.context_bytes};
 }

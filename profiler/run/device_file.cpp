@@ -19,7 +19,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(
-        i18n::Format("device: {} is not a file of this computer", Quoted(path)));
+        i18n::Format("device: {} is not a file on this computer", Quoted(path)));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxDeviceFile + 1, '\0');
@@ -47,7 +47,7 @@ bool IsDeviceFile(std::string_view text) {
 absl::StatusOr<Device> DeviceFromJson(std::string_view json) {
   if (json.size() > kMaxDeviceFile) {
     return absl::InvalidArgumentError(
-        i18n::Format("device: {} are more than a device file can have", FormatBytes(json.size())));
+        i18n::Format("device: {} are more than a device file may have", FormatBytes(json.size())));
   }
   const absl::StatusOr<Figures> figures = FiguresFromJson(json);
   if (!figures.ok()) return figures.status();

@@ -159,7 +159,7 @@ absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row) {
     FigureSources::Assumption a{Split(names), how};
     if (absl::Status status = once(a.figures); !status.ok()) return status;
     if (a.how.empty())
-      return absl::InvalidArgumentError(names + " is assumed, and nothing says how");
+      return absl::InvalidArgumentError(names + " is assumed without an explanation");
     out.assumptions.push_back(std::move(a));
   }
   for (const std::string_view figure : kSourced) {

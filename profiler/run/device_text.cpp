@@ -169,7 +169,8 @@ const std::array kFigures = {
         [](std::string_view t, Device& d) { return Store(d.bus_bits, WholeBetween(t, 16, 65536)); },
         [](const Device& d) { return fmt::format("{}", d.bus_bits); }},
     Figure{
-        "bandwidth", TEXT_MARK("expected bytes a second from 1 GB/s to 100 TB/s, such as 448GB/s"),
+        "bandwidth",
+        TEXT_MARK("expected bytes per second from 1 GB/s to 100 TB/s, such as 448GB/s"),
         [](std::string_view t, Device& d) {
           static constexpr std::array kUnits = {Unit{"", 1}, Unit{"gb/s", 1e9}, Unit{"tb/s", 1e12}};
           return Store(d.bandwidth_bytes_per_s, Between(NumberWithUnit(t, kUnits), 1e9, 1e14));
@@ -279,10 +280,10 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.peers = Peers::kNone;
   d.sources.Take("mig", {"memory", "multiprocessors"});
   d.sources.Assume({"l2", "memory_bus", "bandwidth"},
-                   "by the eighths of NVIDIA's MIG user guide that its memory is");
-  d.sources.Assume({"fp32", "tf32", "bf16"}, "by its multiprocessors");
-  d.sources.Assume({"context"}, "as the whole GPU's");
-  d.sources.Give({"peers"}, "slices reach no other GPU's memory");
+                   "in proportion to its memory, by NVIDIA's MIG user guide");
+  d.sources.Assume({"fp32", "tf32", "bf16"}, "in proportion to its multiprocessors");
+  d.sources.Assume({"context"}, "as of the whole GPU");
+  d.sources.Give({"peers"}, "slices cannot access another GPU's memory");
   d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
 }
@@ -507,7 +508,7 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   // Stops at nested values and at keys that occur twice (a map would keep the last).
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > 1 || event == json::parse_event_t::array_start)
-      problem = i18n::Text("expected one JSON object without lists and objects in it");
+      problem = i18n::Text("expected one JSON object without nested lists or objects");
     if (event == json::parse_event_t::key && !seen.insert(value.get<std::string>()).second)
       problem = i18n::Format("{} is set twice; keep one of them", Quoted(value.get<std::string>()));
     return problem.empty();

@@ -61,12 +61,12 @@ const std::vector<ReservedKey>& ReservedKeys() {
       {"optimizer.name", "", "", {"adafactor", "lion"}},
       {"optimizer.bits", "bits of an optimizer state element", "32", {"8"}},
       {"checkpointing.mode", "", "", {"ffn", "attention", "selective", "alternate"}},
-      {"lora.placement", "where the adapters stand", "weight", {"embedded", "decoupled"}},
+      {"lora.placement", "position of the adapters", "weight", {"embedded", "decoupled"}},
       {"offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}},
-      {"offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}},
+      {"offload.parameters", "where the parameters are stored", "none", {"cpu", "nvme"}},
       {"offload.activations", "where saved activations live", "none", {"cpu", "nvme"}},
       {"activation_compression", "how saved activations are kept", "none", {"int8"}},
-      {"loss", "how the loss takes the logits", "full", {"chunked"}},
+      {"loss", "how the loss processes the logits", "full", {"chunked"}},
       {"shard.strategy",
        "how GPUs share the training state",
        "none",
@@ -117,8 +117,8 @@ std::vector<KeySpec> DeviceSpecs() {
   std::vector<KeySpec> specs;
   specs.push_back(
       {.key = "device",
-       .help = "GPU that is planned for: a name of the device table, a MIG slice "
-               "(\"a100-80gb:1g.10gb\"), a file or figures",
+       .help = "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
+               "a file or figures",
        .kind = ValueKind::kText,
        .expected =
            TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
@@ -128,7 +128,7 @@ std::vector<KeySpec> DeviceSpecs() {
        .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
-       .help = "memory of the GPU in place of the table's (\"24GiB\")",
+       .help = "memory of the GPU, replacing the table's (\"24GiB\")",
        .kind = ValueKind::kBytes,
        .low = 1 << 20,
        .apply = [](RunConfig& c,
@@ -140,7 +140,7 @@ std::vector<KeySpec> DeviceSpecs() {
            }});
   specs.push_back(
       {.key = "custom_device.bandwidth",
-       .help = "memory bandwidth in bytes a second in place of the table's (\"1008e9\")",
+       .help = "memory bandwidth in bytes per second, replacing the table's (\"1008e9\")",
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e18,
@@ -151,7 +151,7 @@ std::vector<KeySpec> DeviceSpecs() {
        .text = [](const RunConfig& c) { return OrEmpty(c.custom_device.bandwidth_bytes_per_s); }});
   specs.push_back(
       {.key = "custom_device.flops",
-       .help = "dense operations a second at the run's precision in place of the table's",
+       .help = "dense operations per second at the run's precision, replacing the table's",
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e21,

@@ -75,7 +75,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
 absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(i18n::Text("not a file of this computer"));
+    return absl::InvalidArgumentError(i18n::Text("not a file on this computer"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');

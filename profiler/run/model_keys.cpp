@@ -106,7 +106,7 @@ constexpr std::string_view kExperts =
 constexpr std::string_view kLatent =
     TEXT_MARK("latent attention is another model, which is not planned");
 constexpr std::string_view kParts =
-    TEXT_MARK("a model of several parts is not planned; give its text model's");
+    TEXT_MARK("a model of several parts is not planned; use the config.json of its text model");
 constexpr Refused kRefused[] = {
     {"quantization_config", IsUsed,
      TEXT_MARK("quantized weights (4 or 8 bits) and their operators are not planned; without this "
@@ -123,7 +123,7 @@ constexpr Refused kRefused[] = {
     {"text_config", IsUsed, kParts},
     {"vision_config", IsUsed, kParts},
     {"audio_config", IsUsed, kParts},
-    {"is_encoder_decoder", IsUsed, TEXT_MARK("decoder-only models are planned")},
+    {"is_encoder_decoder", IsUsed, TEXT_MARK("only decoder-only models are planned")},
     {"pretraining_tp", IsMoreThanOne,
      TEXT_MARK("projections in slices are not planned; set it to 1")},
     {"partial_rotary_factor", IsNotOne,
@@ -139,7 +139,7 @@ struct Ignored {
   std::string_view key, what;
 };
 constexpr Ignored kIgnored[] = {
-    {"gradient_checkpointing", "checkpointing is what the run's checkpointing.mode says"},
+    {"gradient_checkpointing", "the run's checkpointing.mode determines checkpointing"},
     {"output_attentions", "attention weights of all layers are not kept as outputs"},
     {"output_hidden_states", "hidden states of all layers are not kept as outputs"},
 };

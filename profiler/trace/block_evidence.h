@@ -3,7 +3,7 @@
 // blocks: run::ModelledBlocks).
 //
 //   const BlockEvidence evidence(trace);
-//   evidence.Of(id).text;   // "PyTorch's own aten::mm asked for it"
+//   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"
 //
 // Immutable; thread-safe. The trace must outlive it.
 #pragma once

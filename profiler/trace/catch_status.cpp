@@ -14,7 +14,7 @@ namespace {
 // because threads may still fail while the program ends.
 struct Prepared {
   absl::Status out_of_memory =
-      Make(absl::StatusCode::kResourceExhausted, "this computer has not enough free memory for it");
+      Make(absl::StatusCode::kResourceExhausted, "this computer does not have enough free memory");
   absl::Status unexpected = Make(absl::StatusCode::kInternal, "unexpected error");
 
   static absl::Status Make(absl::StatusCode code, const char* text) noexcept {

@@ -129,8 +129,8 @@ class PlainStream : public InputStream {
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
     if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
     return absl::ResourceExhaustedError(
-        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is not "
-                     "expected of a recording; if it is one, unpack it and open the result",
+        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is "
+                     "unusual for a recording; if it is one, unpack it and open the result",
                      raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
   }
   std::unique_ptr<RawInput> raw_;

@@ -54,7 +54,7 @@ void LiveState::Strings(uint32_t first_id, std::span<const std::string> values) 
 
 absl::Status LiveState::SkipTo(uint64_t next_block, uint64_t next_segment) {
   if (next_block < next_block_ || next_segment < next_segment_)
-    return absl::DataLossError(i18n::Text("numbers decrease"));
+    return absl::DataLossError(i18n::Text("ids decrease"));
   next_block_ = next_block;
   next_segment_ = next_segment;
   return absl::OkStatus();

@@ -304,7 +304,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> JoinProcesses(std::span<const Proce
   for (const ProcessTrace& part : parts)
     if (!DevicesOf(*part.trace).empty()) with_memory.push_back(&part);
   if (with_memory.empty() && !parts.empty()) return parts.front().trace;
-  if (with_memory.empty()) return absl::InvalidArgumentError(i18n::Text("there is no process"));
+  if (with_memory.empty())
+    return absl::InvalidArgumentError(i18n::Text("there is no process to join"));
   if (with_memory.size() == 1) return with_memory.front()->trace;
   int64_t first = INT64_MAX;
   for (const ProcessTrace* part : with_memory) first = std::min(first, part->begin_ns);

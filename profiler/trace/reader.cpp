@@ -303,16 +303,15 @@ class FileReader {
   // "" if everything was read; else what was lost and where.
   std::string Loss() const {
     if (!loss_.empty()) {
-      return fmt::format("damaged at byte {}: {}; what comes after it was not read{}", loss_offset_,
+      return fmt::format("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,
                          loss_, Rest(loss_offset_));
     }
     if (ended_) return "";
     if (decoder_.buffered() > 0)
-      return fmt::format(
-          "cut at byte {}: the last {} bytes are the beginning of a frame whose rest is missing",
-          read_, decoder_.buffered());
+      return fmt::format("cut at byte {}: the last {} bytes are an incomplete frame", read_,
+                         decoder_.buffered());
     if (!assembler_.footer.has_value())
-      return fmt::format("cut at byte {}: the footer is missing, and with it whatever came last",
+      return fmt::format("cut at byte {}: the footer is missing, and possibly data before it",
                          read_);
     return "";
   }
@@ -579,7 +578,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file holds");
+  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file contains");
   if (!missing.empty()) {
     assembler.builder.AddWarning(missing);
     return assembler.builder.Finish(false, missing);
