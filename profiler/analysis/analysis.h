@@ -52,7 +52,7 @@ struct Context {
   int32_t step = -1;
   int32_t micro_batch = -1;
   trace::Phase phase = trace::Phase::kNone;
-  std::string module;  // of the allocation or op at the event
+  std::string module;  // module of the allocation or op at the event
   std::string op;
 };
 

@@ -33,11 +33,11 @@ struct RequestStream {
 // Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt: everything
 // (in a recording, without the blocks that are older than it).
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
-// `vramscope requests`: a header and one row for every Alloc, FreeRequested and FreeCompleted, with
-// the columns
-// index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module, op. index
-// is that of the event in the trace; category and phase are those at the event; module and op those
-// of the allocation. RFC 4180 quoting.
+// Writes the CSV of `vramscope requests`: a header and one row for every Alloc, FreeRequested and
+// FreeCompleted, with the columns
+// index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module,op. index
+// is the index of the event in the trace; category and phase are those at the event; module and op
+// are those of the allocation. Quoted as in RFC 4180.
 void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out);
 
 // Reads a CSV, either written by vramscope (`vramscope requests`) or with the columns
@@ -52,7 +52,7 @@ struct RequestDiff {
   // Number of equal requests if the frees between two allocations may be in any order, as those of
   // autocast's casts (which are in hash order).
   uint64_t equal_frees_unordered = 0;
-  uint64_t total = 0;  // of the longer stream
+  uint64_t total = 0;  // number of requests in the longer stream
   struct Difference {
     uint64_t index_a = 0, index_b = 0;
     std::string a, b;  // descriptions; empty: nothing on that side

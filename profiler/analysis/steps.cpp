@@ -60,7 +60,7 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
   const trace::SliceTable& s = trace.slices;
   std::vector<StepRow> rows;
   const std::vector<Place> places = PlacesOf(trace);
-  EventIndex step_end = 0;  // of the last row
+  EventIndex step_end = 0;  // end event of the last row
   for (uint32_t i = 0; i < s.size(); ++i) {
     const double ms = static_cast<double>(s.end_ns[i] - s.begin_ns[i]) * 1e-6;
     if (s.kind[i] == SliceKind::kPhase && s.depth[i] == 0 && !rows.empty() &&

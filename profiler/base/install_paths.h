@@ -24,11 +24,11 @@ struct InstallPaths {
   std::filesystem::path share;        // fonts, licences, ...; empty in a build tree
 };
 
-// Of the tree that contains `program` (in its bin/ or lib/vramscope/). The caller must check that
-// the files exist.
+// The paths of the tree that contains `program` (in its bin/ or lib/vramscope/). The caller must
+// check that the files exist.
 InstallPaths PathsOf(const std::filesystem::path& program);
 
-// Of the running program.
+// The paths of the tree that contains the running program.
 const InstallPaths& OwnPaths();
 
 // In an installed tree, the program in bin/ makes the loader search folders of the tree for

@@ -245,7 +245,7 @@ struct IdleGaps::Impl {
   Overlaps memory, waits;
   std::vector<Line> lines;
   std::vector<LaneData> data;  // by line
-  // By gap.
+  // Columns with one row per gap.
   std::vector<uint32_t> before, after, evidence;
   std::vector<IdleCause> cause;
 };

@@ -91,7 +91,7 @@ class LaneData::Walk {
     // Whether slices that begin before or after the window count in its first or last column; else
     // they count in none.
     bool before = false, behind = false;
-    // Only rectangles that end after rects_from and begin before rects_to are added.
+    // Only rectangles that begin at or after rects_from and end at or before rects_to are added.
     int64_t rects_from = std::numeric_limits<int64_t>::min();
     int64_t rects_to = std::numeric_limits<int64_t>::max();
   };
@@ -186,7 +186,7 @@ class LaneData::Walk {
     sum.look ^= (sum.look ^ look) & all;
   }
 
-  // Of a column.
+  // The summary of one column.
   struct Sum {
     double covered = 0, longest_ns = -1;
     uint32_t count = 0, longest = 0, look = 0;

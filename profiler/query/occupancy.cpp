@@ -74,7 +74,7 @@ std::vector<CellRange> CellRanges(double from, double to, int grid, int level) {
     const double a = (from + (to - from) * i / grid) * level;
     const double b = (from + (to - from) * (i + 1) / grid) * level;
     if (b <= 0 || a >= level) {
-      out[static_cast<size_t>(i)] = {0, 0};  // outside of the plane
+      out[static_cast<size_t>(i)] = {0, 0};  // outside the plane
       continue;
     }
     // Cells whose centre is inside, and at least the one below the centre.

@@ -223,7 +223,7 @@ struct Labels {
     trace::Category category = trace::Category::kUnknown;
     uint8_t rule = 0;
   };
-  std::vector<Retag> retags;  // by `at`
+  std::vector<Retag> retags;  // sorted by `at`
   // [begin, end) are entries; end may be the number of entries. Phases are within steps.
   struct Step {
     EntryIndex begin = 0, end = 0;
@@ -243,7 +243,7 @@ struct Labels {
     EntryIndex at = 0;
     trace::Event event;
   };
-  std::vector<Placed> placed;        // by `at`
+  std::vector<Placed> placed;        // sorted by `at`
   std::vector<std::string> strings;  // not in the file; their ids continue after the file's
 };
 

@@ -126,7 +126,7 @@ class Finder {
       r.mempools.push_back(s.mempool[id]);
     }
     uint64_t bytes = 0;
-    std::pair<uint64_t, uint64_t> piece;  // begin, end
+    std::pair<uint64_t, uint64_t> piece;  // begin and end of the free block
     if (trace_.events.kind[i] == EventKind::kSegmentUnmap) {
       bytes = trace_.events.bytes[i];
       const uint64_t at = trace_.other_events.address[Activity(i)];

@@ -122,8 +122,9 @@ absl::Status TakeBool(const Setting& s, bool& out) {
   return absl::OkStatus();
 }
 
-// A number for all sizes, or a table: "256:1,512:2,>:8" sets sizes of [256 MiB, 512 MiB) and, as
-// the first row, all below to 1, [512 MiB, 1 GiB) to 2 and everything above the last row to 8.
+// A number for all sizes, or a table: "256:1,512:2,>:8" uses 1 for sizes of [256 MiB, 512 MiB) and,
+// because it is the first row, for all smaller sizes; 2 for [512 MiB, 1 GiB); and 8 for everything
+// above the last row.
 absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   auto& table = conf.roundup_power2_divisions;
   constexpr uint64_t kMost = uint64_t{1} << 31;

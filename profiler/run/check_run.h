@@ -36,8 +36,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 // The assumption that the CUDA context, outside the allocator's memory, has the size in the device
 // table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
-// The assumption that every launch takes the host of a plan the same time (emulated/core/clock.h).
-// It applies to the embedded loop and to programs without Python.
+// The assumption that a launch takes the host of a plan the same time on every computer
+// (emulated/core/clock.h). It applies to the embedded loop and to programs without Python.
 Assumption HostAssumption();
 
 }  // namespace vramscope::run

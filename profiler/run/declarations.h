@@ -62,7 +62,7 @@ struct Toggle {
   std::string id;     // "checkpoint-layer"; stable
   std::string title;  // "Checkpoint every layer"
   std::string explanation;
-  std::vector<Condition> on;        // on when all hold
+  std::vector<Condition> on;        // on if all hold
   std::vector<SettingValues> ways;  // switching on sets the first that breaks no rule
   SettingValues off = {};           // switching off sets this; other keys of `ways` get their
                                     // default

@@ -35,7 +35,7 @@ struct BatchStart {
 // (event_fields.h) are left out.
 std::string EncodeBatch(std::span<const Event> events, const BatchStart& start);
 
-// Foresees the fields that are coded against what came before in the batch.
+// Predicts the fields that are coded relative to earlier events of the batch.
 class Predictor {
  public:
   Predictor() = default;
@@ -97,7 +97,7 @@ class BatchDecoder {
   // Checks the whole payload: counts, layouts and column lengths. `payload` must outlive the
   // decoder. kDataLoss: not a batch.
   absl::Status Open(std::string_view payload);
-  // Fills `out` from its start; the number of events, 0 at the end or after an error.
+  // Fills `out` from its start and returns the number of events; 0 at the end or after an error.
   size_t Read(std::span<Event> out);
   const absl::Status& status() const { return status_; }
 

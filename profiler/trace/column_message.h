@@ -80,7 +80,7 @@ class ColumnReader {
   absl::Status Bad(std::string_view what) const;  // kDataLoss, naming the message
 
   uint32_t count() const { return count_; }
-  uint64_t number(uint32_t field) const { return numbers_[field]; }  // 0 where it is missing
+  uint64_t number(uint32_t field) const { return numbers_[field]; }  // 0 if the field is missing
   uint8_t KindOf(uint32_t row) const { return kinds_[row]; }
   uint32_t CountOf(uint8_t kind) const { return counts_[kind]; }
   uint32_t CarriedBy(uint8_t kind) const { return carried_[kind]; }

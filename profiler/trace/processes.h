@@ -32,7 +32,7 @@ constexpr uint8_t ProcessOfThread(uint32_t thread) {
 struct Process {
   uint8_t number = 0;
   std::string name;                   // "rank 3"
-  std::string host = {};              // the computer's name; "": not known
+  std::string host = {};              // the computer's name; "": unknown
   int64_t clock_offset_ns = 0;        // its time 0, on the clock of the trace
   std::vector<uint8_t> devices = {};  // ascending
 };

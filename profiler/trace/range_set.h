@@ -1,5 +1,6 @@
-// Disjoint half-open ranges of addresses, by their begin; ranges that touch are one. The only set
-// of ranges in the project: mapped pages of expandable segments, address axes, what a file covers.
+// Disjoint half-open ranges of addresses, sorted by begin; adjacent ranges are joined. The only set
+// of ranges in the project, used for mapped pages of expandable segments, address axes, and the
+// parts that a file covers.
 //
 //   RangeSet mapped;
 //   mapped.Add(0x1000, 0x3000);
