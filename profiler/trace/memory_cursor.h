@@ -4,7 +4,7 @@
 //
 //   for (MemoryCursor at(trace); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
-//   MemoryCursor there = MemoryCursor::Behind(trace, event);   // "at the moment of an event"
+//   MemoryCursor there = MemoryCursor::Behind(trace, event);   // the memory after an event
 //
 // Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
 // torch.cuda.memory_allocated(). Reserved is the device memory that the allocator has reserved:

@@ -1,6 +1,6 @@
-// How many parameters of a watched program's optimizer were reached by no backward pass. The
-// program's hooks record this as a marker, whose event has the bytes of these parameters. The last
-// such marker of a trace is valid.
+// The number of parameters of a watched program's optimizer that no backward pass reached. The
+// program's hooks record it as a marker, whose event has the bytes of these parameters. Only the
+// last such marker of a trace is valid.
 //
 //   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
 //   ParseMissingGradients(name, without, of)

@@ -6,7 +6,7 @@
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
 //   int64_t first = time_ns[0];
-//   PackedColumn<int64_t> picture = time_ns;  // shares all full runs
+//   PackedColumn<int64_t> copy = time_ns;  // shares all full runs
 //
 // Any number of threads may read while nobody writes; copies are independent.
 #pragma once

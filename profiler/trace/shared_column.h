@@ -5,8 +5,8 @@
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);
-//   SharedColumn<int64_t> picture = end_ns;  // no row is copied
-//   end_ns.Set(0, 7);                        // picture[0] stays 5
+//   SharedColumn<int64_t> copy = end_ns;  // no row is copied
+//   end_ns.Set(0, 7);                     // copy[0] stays 5
 //
 // Any number of threads may read or copy a column while no thread writes to it; copies are
 // independent.

@@ -87,9 +87,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last one
-  // The category held for most of its life. Ties are broken by the number of events, then by which
-  // came first. Used where one colour or word represents the whole allocation, because the last
-  // category may only be set at its free.
+  // The category that it had for most of its life. Ties are broken by the number of events, then by
+  // which came first. Used where one colour or word represents the whole allocation, because the
+  // last category may only be set at its free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
