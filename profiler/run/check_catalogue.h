@@ -1,7 +1,7 @@
 // Checks the declarations for consistency before they are used: keys that a run.json can contain,
 // defaults that are allowed, rules and toggles that name existing keys.
 //
-//   absl::Status status = CheckCatalogue(DeclaredCatalogue());   // "a.b: \"a\" is a key itself..."
+//   absl::Status status = CheckCatalogue(DeclaredCatalogue());   // "a.b: \"a\" is itself a key..."
 //
 // Pure function; thread-safe.
 #pragma once

@@ -5,7 +5,7 @@
 //   ConfigReader reader(object);
 //   const int64_t layers = reader.Integer({"num_hidden_layers", "n_layer"}, 1, kMaxLayers);
 //   const double dropout = reader.Number("dropout", 0, 0.999, 0.1);
-//   if (!reader.status().ok()) return reader.status();      // the first thing that is wrong
+//   if (!reader.status().ok()) return reader.status();      // the first error
 //
 // An object is not thread-safe; the functions are.
 #pragma once

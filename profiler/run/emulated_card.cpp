@@ -11,7 +11,7 @@ namespace vramscope::run {
 
 std::string CudaName(std::string_view name) {
   name = name.substr(0, name.find(" ("));
-  // Only the names of GeForce GPUs omit the memory size.
+  // CUDA's names omit the memory size only for GeForce GPUs.
   if (const size_t space = name.rfind(' ');
       name.find("GeForce") != std::string_view::npos && space != std::string_view::npos) {
     const std::string_view last = name.substr(space + 1);
