@@ -1,6 +1,6 @@
 // The state of the caching-allocator model and the steps that change it. Malloc and Free are in
-// caching_allocator.cpp, what asks the driver and gives back in release.cpp, expandable segments in
-// expandable.cpp, snapshots in snapshot.cpp. Internal to this folder.
+// caching_allocator.cpp, requests to the driver and releases in release.cpp, expandable segments in
+// expandable.cpp, snapshots in snapshot_and_restore.cpp. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,27 @@ namespace vramscope::allocator {
 
 struct MemPool;
 
-// Blocks of one stream within one memory pool. Best fit never crosses streams, so one tree a stream
-// gives the same answer as the real allocator's one set ordered by (stream, size, address).
+// Blocks of one stream within one memory pool. Best fit never crosses streams, so one tree per
+// stream gives the same result as the real allocator's single set ordered by (stream, size,
+// address).
 struct StreamPools {
   uint32_t stream = 0;
   MemPool* owner = nullptr;
   FreeTree free[2];                            // by Pool
   std::map<uint64_t, BlockNode*> unmapped[2];  // by address
-  bool listed[3] = {false, false, false};      // in MemPool::freed
+  bool listed[3] = {false, false, false};      // whether listed in MemPool::freed
 };
 
 // The default pool, or a private one.
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};  // of the small and of the large pool: what ages are counted in
+  uint64_t searches[2] = {0, 0};  // of the small and of the large pool; the unit in which ages are
+                                  // counted
   std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
-  // Those in which something was freed since they were last looked at, by pool; what was not given
-  // back then stays. The third: of the large pool, for the collection of garbage, which leaves
-  // some.
+  // Streams in which a block was freed since the list was last processed, by pool; blocks that were
+  // not released then are not listed again. The third list is for garbage collection in the large
+  // pool, which releases only some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -44,7 +46,7 @@ struct MemPool {
     pools.listed[which] = true;
     freed[which].push_back(&pools);
   }
-  // By stream; the list is empty then.
+  // Returns the listed streams in order and empties the list.
   std::vector<StreamPools*> TakeFreed(size_t which) {
     std::vector<StreamPools*> list;
     list.swap(freed[which]);
@@ -69,19 +71,19 @@ struct CachingAllocator::Impl {
   SegmentObserver* observer;
   Stats stats;
   uint64_t next_address;
-  uint64_t allowed = kNoLimit;  // by the memory fraction
-  bool rounds_up = false;       // roundup_power2_divisions
-  bool plain = true;            // no setting narrows best fit
-  bool ages = false;            // garbage collection is on
-  bool over_limit = false;      // since the last time that a request fitted
+  uint64_t allowed = kNoLimit;                            // set by the memory fraction
+  bool rounds_up = false;                                 // roundup_power2_divisions is set
+  bool plain = true;                                      // no setting restricts best fit
+  bool ages = false;                                      // garbage collection is on
+  bool over_limit = false;                                // since the last allocation that fitted
   std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;
   NodePool<SegmentNode> segment_nodes;
   LiveTable in_use;
   std::map<uint64_t, SegmentNode*> segments;  // by address
-  // Pending blocks in the order of their requests; some may be completed already: no block is
-  // pending there, or with another ticket.
+  // Pending blocks in the order of their free requests. Entries may be stale: the block at the
+  // address is no longer pending or has another ticket.
   struct Pending {
     uint64_t address = 0, ticket = 0;
   };
@@ -140,20 +142,20 @@ struct CachingAllocator::Impl {
   // A new node right before or after `b` in its segment.
   BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);
   BlockNode* AddAfter(BlockNode* b, uint64_t address, uint64_t size);
-  // `b` takes over its neighbour, which is in no container any more.
+  // Merges `neighbour` into `b`; it must already be in no container.
   void Absorb(BlockNode* b, BlockNode* neighbour);
-  // The block is in no container: merges it with free neighbours and makes it free.
+  // `b` is in no container: merges it with free neighbours and adds it to the free blocks.
   void PutBack(BlockNode* b);
   void Complete(BlockNode* b);
 
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // The block for a request that no cached block serves, or null after telling the observer.
+  // A block for an allocation that no cached block serves, or null after telling the observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 
-  // --- giving back
+  // --- releasing memory
   void CompletePending();
   void ReleaseSegment(BlockNode* whole);
   void ReleaseBlocks(MemPool& owner, size_t pool);
@@ -164,9 +166,9 @@ struct CachingAllocator::Impl {
   // --- expandable segments
   BlockNode* FindExpandable(StreamPools& pools, size_t pool, uint64_t size);
   BlockNode* AllocateExpandable(StreamPools& pools, size_t pool, uint64_t size, bool forced);
-  // The free block that the mapped pages are part of; null: the device is full.
+  // Maps pages; returns the free block that contains them. Null: the device is full.
   BlockNode* Map(BlockNode* b, uint64_t bytes, bool forced);
-  // Whole pages of a free block go back. The block becomes the unmapped range, if there is one.
+  // Releases the whole pages of a free block, which becomes the unmapped range, if there is one.
   void Unmap(BlockNode* b);
   void ReleaseExpandable(BlockNode* whole);
 };

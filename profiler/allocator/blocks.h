@@ -1,7 +1,7 @@
-// Containers of the caching-allocator model: blocks linked in their segment, a tree of free blocks
-// by (size, address), a table of blocks in use by address. Intrusive and with recycled nodes, so
-// that a malloc or free costs a few short descents and no heap allocation once warm.
-// Internal to this folder.
+// Containers of the caching-allocator model: blocks linked within their segment, a tree of free
+// blocks by (size, address), a table of blocks in use by address. The containers are intrusive and
+// reuse nodes, so that after warm-up a malloc or free costs a few short descents and no heap
+// allocation. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct SegmentNode;
 
 enum class BlockUse : uint8_t {
   kFree,      // in the FreeTree of its stream and pool
-  kLive,      // in the LiveTable, as the next
-  kPending,   // freed, another stream may still use it
+  kLive,      // in the LiveTable, like the next
+  kPending,   // freed, but another stream may still use it
   kUnmapped,  // addresses of an expandable segment without memory
 };
 
@@ -31,12 +31,13 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  uint64_t since = 0;  // of a free block: searches of its pool until then; of a pending: its ticket
+  uint64_t since = 0;  // of a free block: searches of its pool so far; of a pending block: its
+                       // ticket
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
 };
 
-// Hands out nodes from chunks and takes them back; a node's address never changes.
+// Allocates nodes in chunks and reuses them; a node's address never changes.
 template <class Node>
 class NodePool {
  public:
@@ -59,8 +60,8 @@ class NodePool {
   std::vector<Node*> free_;
 };
 
-// Treap of free blocks ordered by (size, address): expected O(log n), no rebalancing bookkeeping.
-// Priorities come from a fixed-seed generator, so equal histories cost the same.
+// Treap of free blocks ordered by (size, address): expected O(log n) without rebalancing.
+// Priorities come from a generator with a fixed seed, so equal histories cost the same.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {
@@ -99,8 +100,8 @@ class FreeTree {
     EraseAt(link);
   }
 
-  // The smallest block of at least `size` bytes, of those the one at the lowest address; taken out
-  // of the tree. Null: none.
+  // Removes and returns the smallest block of at least `size` bytes, the one at the lowest address
+  // if several have that size. Null: none.
   BlockNode* TakeBestFit(uint64_t size) {
     BlockNode** best = nullptr;
     for (BlockNode** link = &root_; *link != nullptr;) {
@@ -117,7 +118,8 @@ class FreeTree {
     return node;
   }
 
-  // The first block not below (size, address); null: none. Stays in the tree, as the next two.
+  // The first block not less than (size, address); null: none. Does not remove it, like the next
+  // two.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {
@@ -145,7 +147,7 @@ class FreeTree {
 
   bool empty() const { return root_ == nullptr; }
 
-  // In order. `visit` must not change the tree.
+  // Visits the blocks in order. `visit` must not change the tree.
   template <class Visit>
   void ForEach(Visit visit) const {
     std::vector<BlockNode*> open;
@@ -184,8 +186,8 @@ class FreeTree {
   uint32_t random_ = 0x9e3779b9;
 };
 
-// Blocks in use by address: open addressing with linear probing, kept at most half full; removal
-// shifts followers back, so there are no tombstones to clean up.
+// Blocks in use by address: open addressing with linear probing, at most half full. Removal shifts
+// later entries back, so there are no tombstones.
 class LiveTable {
  public:
   LiveTable() : slots_(kFirstSize) {}
@@ -196,7 +198,7 @@ class LiveTable {
     ++count_;
   }
 
-  // Null: no block in use starts there.
+  // Null: no block in use begins there.
   BlockNode* Find(uint64_t address) const {
     const size_t mask = slots_.size() - 1;
     size_t i = Home(address);
@@ -212,7 +214,7 @@ class LiveTable {
     --count_;
     for (size_t j = (i + 1) & mask; slots_[j].block != nullptr; j = (j + 1) & mask) {
       const size_t home = Home(slots_[j].address);
-      // Moves back over the hole unless its home lies after the hole.
+      // Moves an entry back into the gap unless its home slot is after the gap.
       if (((j - home) & mask) >= ((j - i) & mask)) {
         slots_[i] = slots_[j];
         i = j;

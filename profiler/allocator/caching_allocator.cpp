@@ -54,7 +54,7 @@ StreamPools& CachingAllocator::Impl::PoolsOf(uint32_t mempool, uint32_t stream) 
   return *last_pools;
 }
 
-// get_free_block(): best fit, and who may not have it.
+// get_free_block() of PyTorch: best fit, and the conditions under which it is rejected.
 BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t pool,
                                             uint64_t size) const {
   const FreeTree& tree = pools.free[pool];
@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // A block that can grow counts as large as it can grow, so that the end of a segment is taken
-      // last.
+      // A block that can grow is compared by the size to which it can grow, so that the end of a
+      // segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;
@@ -80,7 +80,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
     }
   }
   const run::AllocConf& conf = settings.conf;
-  // A block above the limit is for requests above it, and only for those of nearly its size.
+  // A block of at least max_split_size serves only requests of at least that size, and only if its
+  // size is close.
   if (size < conf.max_split_size) {
     if (b->size >= conf.max_split_size) return nullptr;
   } else if (b->size - size >= conf.max_non_split_rounding) {
@@ -130,7 +131,7 @@ void CachingAllocator::Impl::PutBack(BlockNode* b) {
   InsertFree(b);
 }
 
-// free_block(). The block has left the table.
+// free_block() of PyTorch. The block is already removed from the table.
 void CachingAllocator::Impl::Complete(BlockNode* b) {
   stats.requested -= b->requested;
   stats.allocated -= b->size;

@@ -1,11 +1,11 @@
-// Expandable segments: one range of addresses for a stream and pool, memory mapped into it page by
+// Expandable segments: one address range per stream and pool, into which memory is mapped page by
 // page.
 #include "profiler/allocator/allocator_state.h"
 
 namespace vramscope::allocator {
 
-// find_expandable_block(): the lowest unmapped range, with the free block right before it, that has
-// room; else a new segment.
+// find_expandable_block() of PyTorch: the lowest unmapped range with enough room, including the
+// free block directly before it; else a new segment.
 BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t pool, uint64_t size) {
   const auto has_room = [size](const BlockNode* b) {
     uint64_t bytes = 0;
@@ -21,7 +21,7 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (has_room(b)) return b;
   }
   const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
-  // Of devices smaller than the request (limits are tried out) more.
+  // Reserves more if the device is smaller than the request, which happens when limits are tried.
   const uint64_t reserved =
       ReservedAddresses(DeviceTotal(), static_cast<trace::Pool>(pool), settings.conf);
   Segment segment{.bytes = std::max(reserved, RoundUp(size, page)),
@@ -45,7 +45,7 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
   return s->first;
 }
 
-// try_allocate_expandable_block().
+// try_allocate_expandable_block() of PyTorch.
 BlockNode* CachingAllocator::Impl::AllocateExpandable(StreamPools& pools, size_t pool,
                                                       uint64_t size, bool forced) {
   BlockNode* b = FindExpandable(pools, pool, size);
@@ -54,7 +54,7 @@ BlockNode* CachingAllocator::Impl::AllocateExpandable(StreamPools& pools, size_t
     b = Map(b, std::min(b->size, size), forced);
     if (b == nullptr) return nullptr;
   }
-  // What follows a free block is unmapped: free neighbours are merged.
+  // The range after a free block is unmapped, because free neighbours are merged.
   while (b->size < size) {
     b = Map(b->next, std::min(b->next->size, size - b->size), forced);
     if (b == nullptr) return nullptr;
@@ -63,7 +63,7 @@ BlockNode* CachingAllocator::Impl::AllocateExpandable(StreamPools& pools, size_t
   return b;
 }
 
-// map_block(). Unmapped ranges begin and end at pages.
+// map_block() of PyTorch. Unmapped ranges begin and end at page boundaries.
 BlockNode* CachingAllocator::Impl::Map(BlockNode* b, uint64_t bytes, bool forced) {
   SegmentNode& s = *b->segment;
   const uint64_t address = b->address;
@@ -86,7 +86,7 @@ BlockNode* CachingAllocator::Impl::Map(BlockNode* b, uint64_t bytes, bool forced
   return b;
 }
 
-// unmap_block().
+// unmap_block() of PyTorch.
 void CachingAllocator::Impl::Unmap(BlockNode* b) {
   SegmentNode& s = *b->segment;
   const uint64_t base = s.segment.address;

@@ -1,4 +1,4 @@
-// Where memory comes from when no cached block serves, and how it goes back.
+// Requests to the driver when no cached block serves, and the release of memory.
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
@@ -10,7 +10,7 @@ void CachingAllocator::Impl::CountReserved(uint64_t bytes) {
   stats.peak_reserved = std::max(stats.peak_reserved, stats.reserved);
 }
 
-// The segment is one block that is in no container.
+// The new segment is a single block that is in no container.
 SegmentNode* CachingAllocator::Impl::AddSegment(const Segment& segment, StreamPools& pools) {
   SegmentNode* s = segment_nodes.Take();
   *s = SegmentNode{.segment = segment, .pools = &pools};
@@ -20,7 +20,7 @@ SegmentNode* CachingAllocator::Impl::AddSegment(const Segment& segment, StreamPo
   return s;
 }
 
-// alloc_block(). `forced`: whatever the limits.
+// alloc_block() of PyTorch. `forced`: ignores the limits.
 BlockNode* CachingAllocator::Impl::TryDriver(uint64_t size, StreamPools& pools, size_t pool,
                                              bool forced) {
   Segment segment{.bytes = SegmentSize(size, settings.conf),
@@ -52,7 +52,7 @@ BlockNode* CachingAllocator::Impl::FromDriver(uint64_t bytes, uint64_t size, Str
   if (b == nullptr && ReleaseAvailable(pools, pool, size)) {
     b = TryDriver(size, pools, pool, false);
   }
-  // While requests go to a private pool (a capture) nothing may be released.
+  // While allocations go to a private pool (a capture), nothing may be released.
   if (b == nullptr && pools.owner->id == 0) {
     ++stats.retries;
     ReleaseCached();
@@ -71,7 +71,7 @@ BlockNode* CachingAllocator::Impl::FromDriver(uint64_t bytes, uint64_t size, Str
   return TryDriver(size, pools, pool, true);
 }
 
-// synchronize_and_free_events().
+// synchronize_and_free_events() of PyTorch.
 void CachingAllocator::Impl::CompletePending() {
   if (pending_count == 0) {
     pending.clear();
@@ -93,7 +93,7 @@ void CachingAllocator::Impl::CompletePending() {
   }
 }
 
-// release_block(): `whole` is free and all of its segment.
+// release_block() of PyTorch: `whole` is free and fills its segment.
 void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
   SegmentNode* s = whole->segment;
   const Segment gone = s->segment;
@@ -106,7 +106,7 @@ void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
   if (observer != nullptr) observer->OnSegmentFree(gone);
 }
 
-// release_blocks(), in the order of the pool's set (stream, size, address).
+// release_blocks() of PyTorch, in the order of the pool's set (stream, size, address).
 void CachingAllocator::Impl::ReleaseBlocks(MemPool& owner, size_t pool) {
   std::vector<BlockNode*> whole, pages;
   for (const StreamPools* pools : owner.TakeFreed(pool)) {
@@ -128,7 +128,7 @@ void CachingAllocator::Impl::ReleaseBlocks(MemPool& owner, size_t pool) {
   }
 }
 
-// release_cached_blocks().
+// release_cached_blocks() of PyTorch.
 void CachingAllocator::Impl::ReleaseCached() {
   constexpr auto kSmall = static_cast<size_t>(trace::Pool::kSmall);
   constexpr auto kLarge = static_cast<size_t>(trace::Pool::kLarge);
@@ -144,13 +144,14 @@ void CachingAllocator::Impl::ReleaseCached() {
   }
 }
 
-// release_available_cached_blocks(): just enough oversize blocks for one more try.
+// release_available_cached_blocks() of PyTorch: releases just enough oversize blocks for one more
+// attempt.
 bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, uint64_t size) {
   const uint64_t limit = settings.conf.max_split_size;
   if (limit == run::AllocConf::kNoMaxSplit) return false;
   FreeTree& tree = pools.free[pool];
   const uint64_t wanted = std::max(size, limit);
-  // Blocks that size are whole segments, unless the state was recorded under other settings.
+  // Blocks of that size fill their segments, unless the state was recorded with other settings.
   const auto whole = [](const BlockNode* b) {
     return !b->segment->segment.expandable && b->prev == nullptr && b->next == nullptr;
   };
@@ -159,7 +160,7 @@ bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, u
     ReleaseSegment(b);
     return true;
   }
-  // No single block will do: the largest ones, downwards.
+  // No single block is large enough, so the largest ones are released in descending order.
   b = b != nullptr ? tree.Previous(b) : tree.Last();
   uint64_t released = 0;
   while (b != nullptr && released < wanted && b->size >= limit) {
@@ -173,8 +174,8 @@ bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, u
   return released >= wanted;
 }
 
-// garbage_collect_cached_blocks(): blocks of the large pool that were not used for longer than the
-// average, until reserved memory is below the threshold.
+// garbage_collect_cached_blocks() of PyTorch: releases blocks of the large pool that were unused
+// for longer than average, until reserved memory is below the threshold.
 void CachingAllocator::Impl::CollectGarbage() {
   const auto threshold = static_cast<uint64_t>(settings.conf.garbage_collection_threshold *
                                                static_cast<double>(allowed));

@@ -1,4 +1,4 @@
-// The state from outside: what is there, and starting from a given one.
+// Reading the state, and starting from a given state.
 #include <fmt/format.h>
 
 #include <utility>
@@ -37,7 +37,7 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
     return absl::InvalidArgumentError(
         i18n::Format("caching allocator: segment at {:#x}: {}", address, what));
   };
-  // Checked as a whole before anything is built.
+  // Checks the whole input before anything is built.
   std::map<uint64_t, uint64_t> ends;
   for (const SnapshotSegment& state : states) {
     const Segment& s = state.segment;
@@ -45,7 +45,7 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
       return bad(s.address, i18n::Format("its size of {} bytes is not allowed", s.bytes));
     }
     if (!ends.emplace(s.address, s.address + s.bytes).second)
-      return bad(s.address, i18n::Text("it is there twice"));
+      return bad(s.address, i18n::Text("it exists twice"));
     const uint64_t page = PageSize(s.pool, m.settings.conf);
     uint64_t at = s.address;
     for (const SnapshotBlock& b : state.blocks) {

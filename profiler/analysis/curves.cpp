@@ -8,7 +8,8 @@ namespace {
 
 using trace::kCategoryCount;
 
-// Points are gathered in a small buffer that stays in cache and are then appended column by column.
+// Collects points in a small buffer that stays in the cache, and then appends them column by
+// column.
 class PointBuffer {
  public:
   explicit PointBuffer(MemoryCurves& out, const std::array<bool, kCategoryCount>& present)
@@ -61,15 +62,15 @@ size_t MemoryCurves::MemoryBytes() const {
 
 namespace {
 
-// Appends the points of the events from the cursor on.
+// Appends the points of all events from the cursor on.
 void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  // The tables tell of which categories there are points, without a walk over all events.
+  // The categories that have points, from the tables, without a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;
   for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
-  // What was not there before was nothing.
+  // New categories were zero before.
   for (int c = 0; c < kCategoryCount; ++c)
     if (present[c]) out.category[c].resize(out.size());
   PointBuffer buffer(out, present);

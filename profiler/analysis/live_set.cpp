@@ -32,12 +32,12 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
   c.event = event;
   c.time_ns = trace.events.time_ns[event];
 
-  // Slices are in order of their begin, so that the last open one of a kind is the innermost.
+  // Slices are ordered by begin, so the last open one of a kind is the innermost.
   const trace::SliceTable& s = trace.slices;
   const auto end = std::upper_bound(s.begin_event.begin(), s.begin_event.end(), event);
   const auto rows = static_cast<uint32_t>(end - s.begin_event.begin());
   for (uint32_t i = 0; i < rows; ++i) {
-    if (s.end_event[i] <= event) continue;  // kNoEvent is the greatest
+    if (s.end_event[i] <= event) continue;  // kNoEvent is the largest index
     switch (s.kind[i]) {
       case SliceKind::kStep:
         c.step = static_cast<int32_t>(s.number[i]);
@@ -134,7 +134,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
-// The file of the frame that StackName() names; without frames of Python none.
+// The file of the frame that StackName() uses; "" without Python frames.
 std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   const SiteNames names(trace);
   std::string_view library;
@@ -147,9 +147,9 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// Of live allocations the innermost slice of a kind that was open when they were made, the last
-// begun of several; an operator only where the allocation does not say its own, as of compiled
-// graphs. By allocation.
+// For live allocations, the innermost slice of a kind that was open when they were made (of
+// several, the one begun last). Operators are only looked up for allocations without a recorded
+// one, such as those of compiled graphs. The result is by allocation.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
   const trace::AllocationTable& a = trace.allocations;
@@ -173,8 +173,8 @@ base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, c
   return names;
 }
 
-// Upper ends of the classes. 1 MiB: the largest request that PyTorch serves from 2 MiB segments;
-// 10 MiB: from there on a segment of its own.
+// Upper limits of the classes. 1 MiB: the largest request that PyTorch serves from 2 MiB segments.
+// 10 MiB: requests from this size on get their own segment.
 struct SizeClass {
   uint64_t most;
   std::string_view name;
@@ -197,7 +197,7 @@ constexpr AgeClass kAgesInEntries[] = {
     {10, "< 10 entries"},        {100, "< 100 entries"},        {1'000, "< 1000 entries"},
     {10'000, "< 10000 entries"}, {100'000, "< 100000 entries"}, {INT64_MAX, ">= 100000 entries"}};
 
-// One set of live blocks, grouped one way.
+// Groups one set of live blocks by one criterion.
 class Grouping {
  public:
   Grouping(const trace::Trace& trace, const LiveSet& live, GroupBy by)
@@ -211,12 +211,13 @@ class Grouping {
     if (by == GroupBy::kAnnotation) open_ = OpenSlices(trace, live, SliceKind::kAnnotation);
   }
 
-  // Blocks of one key are of one group; so may be those of several.
+  // Blocks with the same key are in one group; a group may have several keys.
   uint64_t KeyOf(const LiveAllocation& l) const;
   std::string NameOf(uint64_t key) const;
 
  private:
-  // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
+  // The key of blocks older than a recording: they are in no phase of it, and their call site is
+  // usually not recorded.
   static constexpr uint64_t kOlder = ~uint64_t{0};
   std::string_view Text(uint64_t id, std::string_view none) const {
     const std::string_view s = trace_.String({static_cast<uint32_t>(id)});
@@ -309,7 +310,8 @@ std::string Grouping::NameOf(uint64_t key) const {
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const Grouping grouping(trace, live, by);
   base::HashMap<uint64_t, uint32_t> row;
-  base::HashMap<std::string, uint32_t> row_of_name;  // stacks that differ farther out are one
+  base::HashMap<std::string, uint32_t> row_of_name;  // stacks that only differ in outer frames are
+                                                     // one group
   std::vector<Group> groups;
   LiveGroups out;
   out.group_of.reserve(live.allocations.size());
@@ -349,7 +351,8 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
   Peak peak;
   if (curves.size() == 0) return peak;
-  // What a recording began with is restated piece by piece; all of it was there when it began.
+  // The memory at the beginning of a recording is restated event by event, but all of it existed at
+  // the beginning.
   const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
   const auto first = static_cast<ptrdiff_t>(PointAt(curves, begin).value_or(0));
   const auto at = static_cast<size_t>(

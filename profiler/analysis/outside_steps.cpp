@@ -10,7 +10,7 @@ using trace::EventIndex;
 using trace::Phase;
 using trace::SliceKind;
 
-// What is there on entry included.
+// Includes the state at the begin of the range.
 void RaisePeak(const MemoryCurves& curves, EventIndex begin, EventIndex end, OutsideRow& row) {
   const auto raise = [&](size_t point) {
     row.peak_allocated = std::max(row.peak_allocated, curves.allocated[point]);

@@ -14,7 +14,7 @@ using trace::ActivityKind;
 
 namespace {
 
-// The memory of the allocator's segments, as the driver handed it out.
+// The memory of the allocator's segments, by the driver's allocations.
 class SegmentMemory {
  public:
   explicit SegmentMemory(const trace::SegmentTable& segments) {
@@ -27,8 +27,8 @@ class SegmentMemory {
       }
     }
   }
-  // An expandable segment is a range of addresses into which the driver's allocations are mapped
-  // one by one; CUPTI tells of each.
+  // An expandable segment is an address range into which the driver's allocations are mapped one by
+  // one; CUPTI reports each of them.
   bool Holds(uint64_t address, uint64_t bytes) const {
     if (whole_.contains({address, bytes})) return true;
     const auto after = expandable_.upper_bound(address);
@@ -38,8 +38,8 @@ class SegmentMemory {
   }
 
  private:
-  base::HashSet<std::pair<uint64_t, uint64_t>> whole_;  // address, bytes
-  std::map<uint64_t, uint64_t> expandable_;             // address, end
+  base::HashSet<std::pair<uint64_t, uint64_t>> whole_;  // (address, bytes)
+  std::map<uint64_t, uint64_t> expandable_;             // begin to end
 };
 
 }  // namespace
@@ -54,7 +54,7 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
     } else if (a.kind[row] == ActivityKind::kDriverAlloc &&
                a.to[row] == trace::MemorySpace::kDevice) {
       if (!segments) segments.emplace(trace.segments);
-      // Else it is the allocator's own, and in its segments already.
+      // Otherwise the memory belongs to the allocator's segments.
       if (!segments->Holds(a.address[row], a.bytes[row])) rows.push_back(row);
     }
   }
@@ -76,7 +76,7 @@ CardUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Pe
       look();
     }
   };
-  base::HashMap<uint64_t, uint64_t> live;  // address: bytes
+  base::HashMap<uint64_t, uint64_t> live;  // address to bytes
   for (const uint32_t row : rows) {
     to(a.begin_ns[row]);
     uint64_t& bytes = live[a.address[row]];

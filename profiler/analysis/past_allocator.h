@@ -1,10 +1,11 @@
-// What is taken from the driver past the allocator: buffers of NCCL's, what a library asks CUDA for
-// itself. It lies on the card beside what the allocator reserves, and a card must hold both.
+// Memory that is allocated from the driver past the caching allocator: buffers of NCCL, memory that
+// a library requests from CUDA itself. It uses GPU memory in addition to what the allocator
+// reserves, and the GPU must have room for both.
 //
 //   const CardUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// Known where the driver's allocations were told (CUPTI; a plan with --no-activities has none). Of
+// Known if the driver's allocations were recorded (CUPTI; not in a plan with --no-activities). For
 // a trace of one device. Pure; thread-safe.
 #pragma once
 
@@ -16,12 +17,12 @@
 
 namespace vramscope::analysis {
 
-// Rows of the activities: the driver's allocations of device memory that are no segment of the
-// allocator's, and all of its frees, in the order of their time.
+// Rows of the activities: the driver's allocations of device memory outside the allocator's
+// segments, and all of the driver's frees, ordered by time.
 std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace);
 
-// What the allocator has reserved, and what was taken past it, when both together are most. Looks
-// at every activity once.
+// The reserved memory and the memory past the allocator at the time when their sum is highest.
+// Reads every activity once.
 CardUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak);
 
 }  // namespace vramscope::analysis

@@ -7,7 +7,7 @@
 namespace vramscope::analysis {
 namespace {
 
-// Within a slice, what was there at its begin included.
+// The peak within a slice, including the state at its begin.
 void Look(const trace::SliceTable& s, uint32_t slice, const MemoryCurves& curves, PhasePeak& peak) {
   const std::optional<size_t> before = PointAt(curves, s.begin_event[slice]);
   const auto see = [&](size_t point, int64_t time_ns) {

@@ -1,4 +1,4 @@
-// When most is allocated within each phase of each step.
+// The peak of allocated memory within each phase of each step.
 //
 //   for (const PhasePeak& p : PhasePeaksOf(trace, curves)) Show(p.step, p.phase, p.allocated);
 //
@@ -14,11 +14,11 @@ namespace vramscope::analysis {
 struct PhasePeak {
   int32_t step = -1;                         // -1: outside of steps
   trace::Phase phase = trace::Phase::kNone;  // kNone: the whole step
-  uint64_t allocated = 0;                    // what was there at its begin included
-  uint64_t reserved = 0;                     // its own highest
+  uint64_t allocated = 0;                    // includes the state at the begin of the phase
+  uint64_t reserved = 0;                     // maximum within the phase, independent of `allocated`
   int64_t time_ns = 0;                       // when `allocated` was first reached
 };
-// Outermost phases; by step and phase. A phase that comes several times in a step is one.
+// Outermost phases, by step and phase. A phase that occurs several times in a step is one row.
 std::vector<PhasePeak> PhasePeaksOf(const trace::Trace& trace, const MemoryCurves& curves);
 
 }  // namespace vramscope::analysis

@@ -55,7 +55,7 @@ std::string InWords(const Request& r) {
 }
 
 uint64_t Peak(const RequestStream& stream) {
-  uint64_t now = 0;  // over the start; wraps below it
+  uint64_t now = 0;  // relative to the start; wraps below it
   int64_t peak = 0;
   for (const Request& r : stream.requests) {
     const uint64_t bytes = allocator::RoundSize(r.bytes);
@@ -72,7 +72,7 @@ std::vector<Token> SizeTokens(const RequestStream& s) {
   return out;
 }
 
-// counterpart[i]: allocation of the other stream that allocation i was matched with, or -1.
+// counterpart[i]: the allocation of the other stream that matches allocation i, or -1.
 struct Counterparts {
   std::vector<int64_t> of_a, of_b;
 };
@@ -96,8 +96,8 @@ Counterparts CounterpartsOf(const RequestStream& a, const RequestStream& b,
   return c;
 }
 
-// Tokens that are equal only where the identities are: an allocation that has a counterpart is
-// named by its number in stream a, one that has none by its own number and its side.
+// Tokens that are equal only if the identities are: an allocation with a counterpart is identified
+// by its number in stream a, one without by its own number and its side.
 std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int64_t>& counterpart,
                                   bool is_a) {
   std::vector<Token> out;
@@ -117,7 +117,7 @@ std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int6
   return out;
 }
 
-// Each run of frees in the order of their tokens.
+// Sorts each sequence of consecutive frees by token.
 std::vector<Token> FreesSorted(const RequestStream& s, std::vector<Token> tokens) {
   for (size_t begin = 0; begin < tokens.size();) {
     size_t end = begin;
@@ -143,14 +143,14 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
     if (!found.ok()) return found.status();
     range = *found;
   } else if (trace.recording_begin != trace::kNoEvent) {
-    range.first = trace.recording_begin;  // what comes before restates older blocks
+    range.first = trace.recording_begin;  // the events before it restate older blocks
   }
   const trace::AllocationTable& a = trace.allocations;
   for (EventIndex i = 0; i < range.first; ++i) {
     if (e.kind[i] == EventKind::kAlloc) out.start_bytes += a.bytes_rounded[e.id[i]];
     if (e.kind[i] == EventKind::kFreeCompleted) out.start_bytes -= a.bytes_rounded[e.id[i]];
   }
-  std::optional<uint64_t> first_id;  // ids count up, so that the ordinal is a difference
+  std::optional<uint64_t> first_id;  // ids are consecutive, so the ordinal is a difference
   for (EventIndex i = range.first; i <= range.last; ++i) {
     const bool is_alloc = e.kind[i] == EventKind::kAlloc;
     if (!is_alloc && e.kind[i] != EventKind::kFreeCompleted) continue;
@@ -187,7 +187,7 @@ RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b, size_t 
                                .size());
 
   size_t x = 0, y = 0;
-  const auto gap = [&](size_t end_a, size_t end_b) {  // what lies unmatched before (end_a, end_b)
+  const auto gap = [&](size_t end_a, size_t end_b) {  // unmatched entries before (end_a, end_b)
     while ((x < end_a || y < end_b) && out.first_differences.size() < max_differences) {
       RequestDiff::Difference d;
       d.index_a = x;

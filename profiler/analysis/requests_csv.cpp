@@ -25,13 +25,13 @@ std::string Quoted(std::string_view text) {
   return out + '"';
 }
 
-// Rows of RFC 4180, LF or CRLF. Fields are views into the text, or into the reader where a quoted
-// one had to be unescaped.
+// Reads rows by RFC 4180, with LF or CRLF. Fields are views of the text, or of the reader if a
+// quoted field had to be unescaped.
 class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : rest_(text) {}
 
-  // False: no row left. Empty lines are skipped.
+  // False: no more rows. Empty lines are skipped.
   absl::StatusOr<bool> Next(std::vector<std::string>& fields) {
     while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
       line_ += rest_.front() == '\n';
@@ -52,7 +52,7 @@ class CsvReader {
       return true;
     }
   }
-  size_t line() const { return row_line_; }  // of the row that Next gave, from 1
+  size_t line() const { return row_line_; }  // line of the row that Next returned, from 1
 
  private:
   absl::Status Field(std::string& out) {
@@ -87,7 +87,7 @@ class CsvReader {
   size_t line_ = 1, row_line_ = 1;
 };
 
-// Columns by name; -1: not there.
+// Columns by name; -1: missing.
 struct Columns {
   int kind = -1, bytes = -1, rounded = -1, address = -1, index = -1, alloc_index = -1;
   int op = -1, module = -1;
@@ -109,7 +109,7 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
     if (name == "op") c.op = at;
     if (name == "module") c.module = at;
   }
-  // A flattened recording may have a column "kind" of another meaning beside "action".
+  // In other files, a column "kind" next to "action" may have another meaning.
   if (c.kind < 0 && own) {
     c.kind = static_cast<int>(std::find(header.begin(), header.end(), "kind") - header.begin());
   }
@@ -189,7 +189,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
   RequestStream out;
   base::HashMap<uint64_t, int64_t> by_address;    // live allocations of the stream
   base::HashMap<int64_t, size_t> request_by_row;  // `index` -> request
-  base::HashMap<int64_t, uint64_t> live_bytes;    // allocation -> its bytes
+  base::HashMap<int64_t, uint64_t> live_bytes;    // allocation to its bytes
   int64_t allocations = 0;
   while (true) {
     more = reader.Next(fields);

@@ -6,8 +6,8 @@
 namespace vramscope::analysis {
 namespace {
 
-// One search from (0, 0) of a, b. Appends the matches of the path (offset by base) and returns
-// where it ends: the end of both, or the furthest point after max_differences.
+// Searches once from (0, 0) of a, b. Appends the matches of the path (offset by base) and returns
+// its end: the end of both, or the furthest point after max_differences.
 struct Reached {
   uint32_t a = 0, b = 0;
 };
@@ -25,7 +25,7 @@ class Search {
         const int64_t k = 2 * i - d;
         int64_t x = d == 0 ? 0 : Start(d, i);
         int64_t y = x - k;
-        if (x > n || y > m || x < 0 || y < 0) {  // outside: never continued from
+        if (x > n || y > m || x < 0 || y < 0) {  // outside, so never continued
           rows_[d][i] = kOutside;
           continue;
         }
@@ -49,8 +49,8 @@ class Search {
  private:
   static constexpr int32_t kOutside = -1;
 
-  // Where diagonal i of row d starts from row d - 1: down (insertion, from k + 1, x stays) or right
-  // (deletion, from k - 1, x + 1), whichever is further.
+  // The begin of diagonal i of row d, from row d - 1: down (insertion, from k + 1, x unchanged) or
+  // right (deletion, from k - 1, x + 1), whichever is further.
   int64_t Start(int64_t d, int64_t i) const {
     const std::vector<int32_t>& above = rows_[d - 1];
     const int64_t down = i < d ? above[i] : kOutside;
@@ -70,7 +70,7 @@ class Search {
             {static_cast<uint32_t>(base.a + s - 1), static_cast<uint32_t>(base.b + s - 1 - k)});
       }
       if (d == 0) break;
-      // The same choice as Start(): down wins a tie.
+      // The same choice as in Start(): down wins a tie.
       const int64_t down = i < d ? rows_[d - 1][i] : kOutside;
       if (down != start) --i;
       --d;

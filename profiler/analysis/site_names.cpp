@@ -17,8 +17,8 @@ bool Contains(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
 }
 
-// The code of a graph of torch.fx (torch.compile, export): one line for each node. Its files are
-// numbered as they are made, "<eval_with_key>.12".
+// Code of a torch.fx graph (torch.compile, export), which has one line per node. Its files are
+// numbered in order of creation, "<eval_with_key>.12".
 bool IsGraphCode(std::string_view file) { return file.starts_with("<eval_with_key>"); }
 
 bool IsPython(std::string_view file, std::string_view function) {
@@ -27,7 +27,7 @@ bool IsPython(std::string_view file, std::string_view function) {
          (function == "<module>" && !file.empty());
 }
 
-// Recorded on Windows the separators are the other ones, and Python's own modules lie in "Lib".
+// Files recorded on Windows have other separators, and Python's own modules are in "Lib".
 bool IsInstalled(std::string_view file) {
   for (const std::string_view folder :
        {"site-packages/", "dist-packages/", "/lib/python", "site-packages\\", "dist-packages\\",
@@ -37,7 +37,7 @@ bool IsInstalled(std::string_view file) {
   return file.starts_with("<frozen");
 }
 
-// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" when it is none.
+// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" if it is no node.
 std::string_view NodeOf(std::string_view function) {
   if (!function.starts_with(kAutogradPrefix)) return "";
   const size_t apply = function.find("::apply(");
@@ -47,13 +47,13 @@ std::string_view NodeOf(std::string_view function) {
   return colon == std::string_view::npos ? path : path.substr(colon + 1);
 }
 
-// A dispatched operator that does more than hand out memory.
+// Whether it is a dispatched operator that does more than allocate memory.
 bool IsOperator(std::string_view function) {
   return function.starts_with("at::_ops::") && !trace::AsksForStorageOnly(function);
 }
 
 // "at::TensorBase at::detail::_empty_generic<long>(...)" ->
-// "at::detail::_empty_generic<long>(...)": of a template the compiler writes what it returns, too.
+// "at::detail::_empty_generic<long>(...)": the compiler also writes the return type of a template.
 std::string_view WithoutResult(std::string_view function) {
   int depth = 0;
   size_t begin = 0;
@@ -70,7 +70,7 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Where a torch.nn.Module calls another; every stack of a model has some.
+// Files in which a torch.nn.Module calls another; every stack of a model has frames in them.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
     for (const std::string_view slash : {"/", "\\"})
@@ -78,12 +78,12 @@ bool CallsModules(std::string_view file) {
   return false;
 }
 
-// A frame of its own up to Python 3.11, and none from 3.12 on (PEP 709).
+// These have their own frame up to Python 3.11, and none from 3.12 on (PEP 709).
 bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Frames that every stack has, whoever asked.
+// Frames that occur in every stack, whatever the caller.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
@@ -115,7 +115,7 @@ std::string FileLabel(std::string_view path) {
   std::string_view base = BaseName(path);
   if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
     base.remove_suffix(3);
-    // A hash of the cell: its last digits tell cells of one notebook apart.
+    // The name is a hash of the cell; its last digits distinguish the cells of a notebook.
     return fmt::format("cell {}", base.substr(base.size() - std::min(base.size(), kDigits)));
   }
   return std::string(base);
@@ -141,7 +141,7 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // Neither is part of the other in notebooks.
+  // In notebooks, neither name is part of the other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));
 }
@@ -157,7 +157,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
-  bool within = false;  // an operator was passed, from the inside
+  bool within = false;  // an operator was passed, from the innermost frame outwards
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {
@@ -165,7 +165,7 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
     } else if (kind == Frame::kNode && node.empty()) {
       node = NodeOf(Function(frame));
     } else if (kind == Frame::kOperator && !within) {
-      within = true;  // how the operator works within says nothing of who called it
+      within = true;  // functions within an operator are not its callers
       other = "";
     } else if (other.empty() && !IsMachinery(Function(frame)) && kind != Frame::kOperator) {
       other = FunctionName(Function(frame));
@@ -220,7 +220,7 @@ std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t de
   if (op.empty()) op = made;
   const auto end = callers.begin() + static_cast<std::ptrdiff_t>(std::min(depth, callers.size()));
   std::string name = fmt::format("{}", fmt::join(callers.begin(), end, " < "));
-  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node of its own
+  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node without operator
   return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
 }
 
@@ -265,7 +265,7 @@ std::string SiteNames::Key(trace::StackId stack, bool portable) const {
   }
   key += fmt::format("\n{}\n{}", node, Operator(stack));
   if (python || key.size() > 2) return key;
-  // Nothing of the program: the whole of it.
+  // No frame of the program: the key is the whole stack.
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     key += fmt::format("{}\n", Function(frame));
   }
@@ -277,7 +277,7 @@ std::string SiteNames::InnermostKey(trace::StackId stack) const {
   const auto program = std::ranges::find_if(
       frames, [this](uint32_t frame) { return KindOf(frame) == Frame::kProgram; });
   if (program == frames.end()) return "";
-  std::string line;  // of a graph each is a node
+  std::string line;  // in a graph, each line is a node
   if (IsGraphCode(File(*program))) line = fmt::format(":{}", trace_.stacks.line[*program]);
   std::string_view node;
   for (const uint32_t frame : frames)

@@ -1,5 +1,5 @@
-// What a call stack is called, and which stacks are the same call site. Pure functions of an
-// immutable Trace; thread-safe.
+// Names of call stacks, and which stacks are the same call site. Pure functions of an immutable
+// Trace; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace vramscope::analysis {
 
-// The path's last part.
+// The last part of the path.
 std::string_view BaseName(std::string_view path);
-// Its last two: the end of a path says more than its beginning.
+// The last two parts: the end of a path is more specific than its beginning.
 std::string_view LastParts(std::string_view path);
 
-// A file as call sites name it: its base name; "graph" of the code of a compiled graph, whose lines
-// are its nodes; of a notebook's cell, whose files all begin alike, "In[12]" of
-// "<ipython-input-12-0c98ad91dbd6>", "cell 3041" of "/tmp/ipykernel_7/2198263041.py".
+// The name of a file in call sites: its base name. For the code of a compiled graph, whose lines
+// are its nodes, "graph". For the cell of a notebook, whose files have a common prefix, "In[12]"
+// for "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
 // A C++ frame without its arguments, at most 100 characters.
 std::string_view FunctionName(std::string_view function);
 
-// What a stack says about who asked. Cheap to make; one for each use.
+// Names the call sites of stacks. Cheap to construct; construct one for each use.
 class SiteNames {
  public:
   explicit SiteNames(const trace::Trace& trace) : trace_(trace) {}
 
-  // What kind of frame a row of StackTable's frames is.
+  // The kind of a frame.
   enum class Frame : uint8_t {
     kProgram,    // Python, not of an installed package
     kLibrary,    // Python of an installed package
@@ -43,62 +43,64 @@ class SiteNames {
     return kind == Frame::kProgram || kind == Frame::kLibrary;
   }
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
-  // What a search finds of a frame of Python, as lists of frames show it and as call sites do;
-  // "" of others.
+  // The text of a Python frame that a search examines: its names in lists of frames and in call
+  // sites; "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
-  // Python frames as "optimizer.py:80 step", innermost first: those of the program, or where there
-  // are none those of packages; without any: the autograd node or the innermost function of note
-  // that called the operator.
+  // Python frames as "optimizer.py:80 step", innermost first: those of the program, or those of
+  // packages if there are none. Without any: the autograd node, or the innermost significant
+  // function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
-  // Frames of packages that the program's innermost frame called, innermost first:
-  // "conv.py:548 _conv_forward", "resnet.py:155 forward"; of a file that calls itself the innermost
-  // one, and without those by which a torch.nn.Module calls another. None where Callers() are
-  // packages' themselves.
+  // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
+  // _conv_forward", "resnet.py:155 forward". For a file that calls itself, only the innermost;
+  // without frames in which a torch.nn.Module calls another. Empty if Callers() are frames of
+  // packages.
   std::vector<std::string> Within(trace::StackId stack) const;
-  // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
-  // callers), and the operator; `op` in its place where a trace knows it. In front `within` frames
-  // of Within(). "" when the stack says nothing.
+  // The name of a call site, used everywhere: the program's innermost frame (then `depth` - 1 of
+  // its callers), and the operator, or `op` if a trace has it. Preceded by `within` frames of
+  // Within(). "" if the stack has no usable frame.
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
-  // Likewise of stacks that are listed together by their innermost frame. A script without
-  // functions asks for everything on a few lines: there it is what the line calls that is listed.
+  // Likewise, for stacks that are listed together by their innermost frame. A script without
+  // functions allocates everything on a few lines, so for it the function that the line calls is
+  // listed.
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
     return Name(stack, op, 1, IsTopLevel(stack) ? 1 : 0);
   }
-  // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
+  // "aten::mm": the innermost operator that does more than allocate memory; "" if there is none.
   std::string Operator(trace::StackId stack) const;
-  // Equal for stacks that are the same call site: Python frames, node and operator alike. With
-  // `portable` also across recordings of changed programs: lines, all but the last two parts of
-  // paths, what the script is called and comprehensions do not count.
+  // Equal for stacks of the same call site: same Python frames, node and operator. With `portable`,
+  // also equal across recordings of changed programs: ignores lines, all but the last two parts of
+  // paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // Of the program's innermost frame and the operator alone, without lines: what stays the same
-  // where a program is called from elsewhere. "" of a stack without the program.
+  // A key of the program's innermost frame and the operator only, without lines, which stays the
+  // same when a program is called from elsewhere. "" for a stack without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
-  // Whether the program's innermost frame is a module's.
+  // Whether the program's innermost frame is at module level.
   bool IsTopLevel(trace::StackId stack) const;
-  // The file that was started: the outermost of the program's modules; "" when the stack has none.
+  // The script: the file of the outermost frame at module level in the program; "" if there is
+  // none.
   std::string_view ScriptOf(trace::StackId stack) const;
   std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }
 
   const trace::Trace& trace_;
 };
 
-// "layers.3.mlp > aten::mm", with "(no module)" and the like; "(before the recording)" for a
-// block of which nothing else is known.
+// "layers.3.mlp > aten::mm", with "(no module)" and the like; "(before the recording)" for an older
+// block without other information.
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);
 
-// Whether the allocation restates what was there when the recording began.
+// Whether the allocation restates a block that existed when the recording began.
 inline bool IsOlder(const trace::Trace& trace, uint32_t allocation) {
   return trace.recording_begin != trace::kNoEvent &&
          trace.allocations.alloc_event[allocation] < trace.recording_begin;

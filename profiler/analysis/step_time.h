@@ -1,4 +1,4 @@
-// How long a step takes where the host runs ahead of the card.
+// The duration of a step when the host runs ahead of the GPU.
 //
 //   digest.last_step_ms = analysis::LastStepMs(trace, summary.steps);
 //
@@ -11,9 +11,10 @@
 
 namespace vramscope::analysis {
 
-// Of the last of `steps`, in milliseconds: from when the card was through with what the step before
-// had launched to when it was through with this one's. Where the host waited for it, or the trace
-// does not tell what it did, that is the step's `total_ms`. 0: no steps.
+// The duration of the last of `steps`, in milliseconds: from the time when the GPU finished the
+// work launched by the step before to the time when it finished this step's work. If the host
+// waited for the GPU, or the trace has no activities of it, this is the step's `total_ms`. 0: no
+// steps.
 double LastStepMs(const trace::Trace& trace, const std::vector<StepRow>& steps);
 
 }  // namespace vramscope::analysis

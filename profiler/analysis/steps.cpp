@@ -20,7 +20,7 @@ MemoryPair ValueAt(const MemoryCurves& curves, EventIndex event) {
   return i ? MemoryPair{curves.allocated[*i], curves.reserved[*i]} : MemoryPair{};
 }
 
-// The marker's event, or nullopt. The first of several.
+// The event of the first marker with the name, or nullopt.
 std::optional<EventIndex> MarkerEvent(const trace::Trace& trace, std::string_view name) {
   for (const trace::Marker& m : trace.markers) {
     if (trace.String(m.name) == name) return m.event;
@@ -42,7 +42,7 @@ std::map<PhaseKey, CategoryBytes> PhasePeaks(const trace::Trace& trace,
   for (size_t p = 0; p < places.size(); ++p) {
     CategoryBytes& peak = peaks[{places[p].step, places[p].phase}];
     const EventIndex end = p + 1 < places.size() ? places[p + 1].event : trace::kNoEvent;
-    const size_t first = i == 0 ? 0 : i - 1;  // what is there on entry
+    const size_t first = i == 0 ? 0 : i - 1;  // state at the begin
     while (i < curves.size() && curves.event[i] < end) ++i;
     for (int c = 0; c < kCategoryCount; ++c) {
       const MemoryCurves::Bytes& column = curves.category[c];
@@ -60,7 +60,7 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
   const trace::SliceTable& s = trace.slices;
   std::vector<StepRow> rows;
   const std::vector<Place> places = PlacesOf(trace);
-  EventIndex step_end = 0;  // of the last row
+  EventIndex step_end = 0;  // end event of the last row
   for (uint32_t i = 0; i < s.size(); ++i) {
     const double ms = static_cast<double>(s.end_ns[i] - s.begin_ns[i]) * 1e-6;
     if (s.kind[i] == SliceKind::kPhase && s.depth[i] == 0 && !rows.empty() &&
@@ -128,8 +128,8 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Of plans of programs: the embedded loop is given what it asks for beyond the device, to see by
-  // how much, and what a recording did behind it would be another on another device.
+  // Only for plans of programs. The embedded loop is granted memory beyond the device, to see by
+  // how much it does not fit, and a recording might continue differently on another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&

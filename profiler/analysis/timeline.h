@@ -1,4 +1,4 @@
-// Which step and phase every event lies in, as a short list of changes. Internal to this folder.
+// The step and phase of every event, as a short list of changes. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace vramscope::analysis {
 
-// From `event` on (included), until the next change.
+// Valid from `event` (inclusive) to the next change.
 struct Place {
   trace::EventIndex event = 0;
   int32_t step = -1;
   trace::Phase phase = trace::Phase::kNone;  // innermost
 };
 
-// In order of event; the first is at event 0. One change an event at most.
+// In order of event; the first is at event 0. At most one change per event.
 std::vector<Place> PlacesOf(const trace::Trace& trace);
 const Place& PlaceAt(const std::vector<Place>& places, trace::EventIndex event);
 

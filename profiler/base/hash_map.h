@@ -1,10 +1,12 @@
-// Hash maps and sets of everything beside ui/. They are used as std::unordered_map is, but for
-// this: what points into one holds until the next insertion, and the order differs from run to run.
+// Hash maps and sets for everything outside ui/. They are used like std::unordered_map, with two
+// differences: an insertion invalidates pointers and references to elements, and the order differs
+// from run to run.
 //
-// Not absl's tables, which these are modelled on: those take note of their new size before they
-// allocate it, so that after a failed allocation their destructor frees an invalid pointer, and
-// they mark a slot as full before its value is constructed. A wrapper would have to know when they
-// grow, which differs by version. tests/setup/layering.py refuses them elsewhere.
+// They are modelled on absl's tables, which have two defects when memory runs out. absl's tables
+// store their new size before they allocate, so that after a failed allocation their destructor
+// frees an invalid pointer; and they mark a slot as full before its value is constructed. A wrapper
+// would have to know when they grow, which differs by version. tests/setup/layering.py rejects them
+// elsewhere.
 #pragma once
 
 #include <stdexcept>
@@ -32,7 +34,7 @@ struct SetPolicy {
   }
 };
 
-// A pair whose key is constant for everybody else, and moved with the slot.
+// A pair whose key is constant for users, but can be moved with the slot.
 template <class K, class V>
 struct MapSlot {
   template <class... From>
@@ -83,7 +85,7 @@ template <class K, class V, class Hash = internal::DefaultHash<K>,
           class Equal = internal::DefaultEqual<K>>
 class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal> {
   using Table = internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal>;
-  // Searched for as it comes; else a key is made of it first.
+  // Whether a key is searched without conversion; otherwise a K is constructed from it first.
   template <class Given>
   static constexpr bool kAsItIs = std::is_same_v<std::remove_cvref_t<Given>, K> ||
                                   std::is_same_v<typename Table::template key_arg<Given>, Given>;
@@ -96,7 +98,7 @@ class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equa
   HashMap() = default;
   HashMap(std::initializer_list<std::pair<const K, V>> values) : Table(values) {}
 
-  // Nothing of `from` is used when there is such a key.
+  // `from` is not used if the key exists.
   template <class... From>
   std::pair<iterator, bool> try_emplace(const K& key, From&&... from) {
     return TryEmplace(key, std::forward<From>(from)...);

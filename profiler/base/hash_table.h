@@ -26,15 +26,14 @@
 
 namespace vramscope::base::internal {
 
-// A byte of control for every slot: 0 to 127 when it is full (seven bits of the hash), else one of
-// these.
+// The control byte of a slot: 0 to 127 if it is full (seven bits of the hash), else one of these.
 enum : int8_t {
   kEmpty = -128,
-  kDeleted = -2,  // it was full, and its group, too: what is searched for may lie farther on
-  kEnd = -1,      // behind the last slot
+  kDeleted = -2,  // was full, and its group too, so a search must continue past it
+  kEnd = -1,      // after the last slot
 };
 
-// Sixteen bytes of control. A bit of a mask stands for a slot.
+// Sixteen control bytes. Each bit of a mask represents a slot.
 struct Group {
   static constexpr size_t kSlots = 16;
 
@@ -63,7 +62,7 @@ struct Group {
 #endif
 };
 
-// What a table without slots points to.
+// The control bytes of a table without slots.
 struct alignas(Group::kSlots) NoControl {
   int8_t bytes[Group::kSlots + 1] = {kEmpty, kEmpty, kEmpty, kEmpty, kEmpty, kEmpty,
                                      kEmpty, kEmpty, kEmpty, kEmpty, kEmpty, kEmpty,
@@ -75,7 +74,7 @@ template <class Key>
 struct DefaultHash : absl::Hash<Key> {};
 struct TextHash {
   using is_transparent = void;
-  // Abseil may have a string_view of its own, and then takes longer for std's.
+  // Abseil may have its own string_view type, and is then slower for std's.
   size_t operator()(std::string_view text) const {
     return absl::Hash<absl::string_view>()(absl::string_view(text.data(), text.size()));
   }
@@ -96,7 +95,7 @@ struct DefaultEqual<std::string> : TextEqual {};
 template <>
 struct DefaultEqual<std::string_view> : TextEqual {};
 
-// What may be searched for: anything where hash and equality take it, else keys.
+// The type of a search key: any type if hash and equality are transparent, else Key.
 template <bool kTransparent>
 struct Searched {
   template <class K, class Key>
@@ -108,12 +107,11 @@ struct Searched<false> {
   using Type = Key;
 };
 
-// Open addressing over groups of sixteen slots. `Policy` says what a slot holds:
-//   Key, Value, Slot (what is stored; a Value lies at its address), static const Key& KeyOf(const
-//   Value&), kConstant (whether iterators refuse changes).
-// Every growth builds the larger array first and moves into it what cannot fail; a value is
-// constructed before its slot is marked as full. So an exception (of an allocation, of a
-// constructor) leaves the table as it was.
+// Open addressing over groups of sixteen slots. `Policy` defines the contents of a slot: Key,
+// Value, Slot (what is stored; a Value is at its address), static const Key& KeyOf(const Value&),
+// kConstant (whether iterators are constant). To grow, the table first allocates the larger array
+// and then moves the slots, which cannot fail. A value is constructed before its slot is marked as
+// full. So an exception (of an allocation or a constructor) leaves the table unchanged.
 template <class Policy, class Hash, class Equal>
 class HashTable {
   using Slot = typename Policy::Slot;
@@ -191,7 +189,7 @@ class HashTable {
     insert(first, last);
   }
   HashTable(std::initializer_list<value_type> values) { insert(values.begin(), values.end()); }
-  // By another constructor: once that is done, an exception below runs the destructor.
+  // Delegates to another constructor, so that after an exception below the destructor runs.
   HashTable(const HashTable& other) : HashTable(0, other.hash_, other.equal_) {
     reserve(other.size_);
     for (const auto& value : other) {
@@ -233,7 +231,7 @@ class HashTable {
   size_t size() const { return size_; }
   size_t capacity() const { return slots_in_all_; }
 
-  // Room for so many in all.
+  // Reserves room for `count` elements in all.
   void reserve(size_t count) {
     if (count > size_ + room_) Rehash(SlotsFor(count));
   }
@@ -287,7 +285,7 @@ class HashTable {
   void erase(const_iterator at) noexcept {
     std::destroy_at(at.slot_);
     const auto place = static_cast<size_t>(at.slot_ - slots_);
-    // A group that has been full never has an empty slot again: a search must not end at it.
+    // A group that was full never gets an empty slot again, because a search must not end there.
     const bool was_full = Group(control_ + place / Group::kSlots * Group::kSlots).Of(kEmpty) == 0;
     control_[place] = was_full ? kDeleted : kEmpty;
     if (!was_full) ++room_;
@@ -305,7 +303,7 @@ class HashTable {
   }
 
  protected:
-  // A value that is made of `from` under the key, unless there is one.
+  // Inserts a value made from `from` under the key unless the key exists.
   template <class K, class... From>
   std::pair<iterator, bool> Insert(const K& key, From&&... from) {
     const size_t hash = hash_(key);
@@ -316,13 +314,13 @@ class HashTable {
 
  private:
   static constexpr size_t kSmallest = 4;
-  static constexpr size_t kKept = 128;  // by clear()
+  static constexpr size_t kKept = 128;  // the largest table that clear() keeps
   static constexpr size_t kMost =
       size_t{1} << (std::bit_width(std::numeric_limits<size_t>::max() / 4 / (sizeof(Slot) + 1)) -
                     1);
 
-  // How many of its slots are filled before a table grows: all of a small one, which has but one
-  // group, else seven eighths.
+  // The number of slots to fill before a table grows: all of a small table, which has only one
+  // group; else seven eighths.
   static constexpr size_t Limit(size_t slots) {
     return slots < Group::kSlots ? slots : slots / 8 * 7;
   }
@@ -334,7 +332,7 @@ class HashTable {
   }
   static int8_t Low(size_t hash) { return static_cast<int8_t>(hash & 0x7f); }
   static size_t Groups(size_t slots) { return (slots + Group::kSlots - 1) / Group::kSlots; }
-  // Control, its end, then the slots.
+  // The memory has the control bytes, the end mark, and then the slots.
   static size_t SlotsAt(size_t slots) { return (Groups(slots) + 1) * Group::kSlots; }
   static size_t Bytes(size_t slots) { return SlotsAt(slots) + slots * sizeof(Slot); }
 
@@ -351,15 +349,15 @@ class HashTable {
             [[likely]]
           return It(control_ + place, slots_ + place);
       }
-      // Every group is seen once in so many steps.
+      // This many steps visit every group once.
       if (controls.Of(kEmpty) != 0 || step > group_mask_) [[likely]]
         return It();
       group = (group + step) & group_mask_;
     }
   }
 
-  // Where a value with that hash goes. There is such a slot: tables are never full, small ones have
-  // one that is not theirs, which is only met with room_ == 0.
+  // The first slot that is not full, for a value with that hash. One always exists: tables are
+  // never full, and small ones have an extra slot, which is found only if room_ == 0.
   size_t FirstNotFull(size_t hash) const {
     size_t group = (hash >> 7) & group_mask_;
     for (size_t step = 1;; ++step) {
@@ -370,12 +368,13 @@ class HashTable {
     }
   }
 
-  // Apart from the search, which is all of it as a rule.
+  // Not inline, because most calls only search.
   template <class... From>
   [[gnu::noinline]] iterator InsertNew(size_t hash, From&&... from) {
     size_t place = FirstNotFull(hash);
     if (room_ == 0 && control_[place] != kDeleted) [[unlikely]] {
-      // What it is made of may lie in here: it is made before that is moved.
+      // The arguments may refer to elements of this table, so the value is made before they are
+      // moved.
       Slot made = Policy::Make(std::forward<From>(from)...);
       Grow();
       place = FirstNotFull(hash);
@@ -397,7 +396,7 @@ class HashTable {
   void Grow() {
     if (slots_in_all_ == 0) return Rehash(kSmallest);
     if (slots_in_all_ >= kMost) throw std::bad_alloc();
-    // Many deleted ones: the same room without them.
+    // With many deleted slots, the table is rebuilt at the same size.
     const bool same = slots_in_all_ > Group::kSlots && size_ <= slots_in_all_ / 32 * 25;
     Rehash(same ? slots_in_all_ : slots_in_all_ * 2);
   }
@@ -421,7 +420,7 @@ class HashTable {
     }
     larger.size_ = size_;
     larger.room_ -= size_;
-    SwapSlots(larger);  // the destructor there ends what was moved from
+    SwapSlots(larger);  // its destructor destroys the moved-from slots
   }
 
   void MarkAllEmpty() noexcept {
@@ -469,7 +468,7 @@ class HashTable {
   size_t slots_in_all_ = 0;
   size_t group_mask_ = 0;
   size_t size_ = 0;
-  size_t room_ = 0;  // how many empty slots may be filled before it grows
+  size_t room_ = 0;  // number of empty slots to fill before the table grows
   [[no_unique_address]] Hash hash_;
   [[no_unique_address]] Equal equal_;
 };

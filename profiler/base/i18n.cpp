@@ -12,12 +12,13 @@ struct Texts {
   std::shared_mutex mutex;
   Translator translator = nullptr;
   std::unordered_map<std::string, const std::string*> shown;  // by the English text
-  // Every text ever given out: switching the language frees none, since callers hold references.
+  // Every text ever returned: a change of the language frees none, because callers hold references.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
 };
 
 Texts& TheTexts() {
-  static auto* const texts = new Texts;  // outlives whoever shows a text while the program ends
+  static auto* const texts = new Texts;  // never destroyed, because texts may be shown while the
+                                         // program ends
   return *texts;
 }
 
@@ -60,7 +61,7 @@ std::string FormatTranslated(const std::string& english, fmt::format_args argume
   if (text != english) {
     try {
       return fmt::vformat(text, arguments);
-    } catch (const fmt::format_error&) {  // the translation asks for what is not there
+    } catch (const fmt::format_error&) {  // the translation has a placeholder without an argument
     }
   }
   return fmt::vformat(english, arguments);

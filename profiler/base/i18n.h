@@ -1,12 +1,12 @@
-// Texts that a person reads, from code without Qt. English stands in the source; the window
-// installs a translator, the command line does not.
+// User-visible texts in code without Qt. The source contains the English text; the window installs
+// a translator, the command line does not.
 //
 //   facts.push_back({i18n::Text("largest hole"), bytes});
 //   return i18n::Format("{} of {} reserved are not in use", free, reserved);
 //
 // resources/translations/update.py collects the literals of these calls. A text in a table that is
 // filled before the program starts is marked with TEXT_MARK("...") and translated where it is
-// shown. What is written to a file or to JSON is never translated. Thread-safe.
+// shown. Text written to a file or to JSON is never translated. Thread-safe.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,17 +15,17 @@
 #include <string_view>
 #include <utility>
 
-// The text as it is; update.py collects it.
+// Evaluates to the text itself; update.py collects it.
 #define TEXT_MARK(text) text
 
 namespace vramscope::i18n {
 
-// The translation of an English text; empty: there is none. Called from any thread.
+// Returns the translation of an English text; empty: there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null: English. The window calls it on its thread; texts that were given out stay valid.
+// Null: English. The window calls it on its thread; texts returned before stay valid.
 void SetTranslator(Translator translator);
 
-// While one is there, the thread that made it gets English: what it writes is a file for others.
+// While an object exists, its thread gets English texts, for files that are written for others.
 class InEnglish {
  public:
   InEnglish();
@@ -34,14 +34,14 @@ class InEnglish {
   InEnglish& operator=(const InEnglish&) = delete;
 };
 
-// Lives as long as the process.
+// Valid for the life of the process.
 const std::string& Text(std::string_view english);
 
 namespace internal {
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments);
 }
 
-// As fmt::format. The English text is checked when it is compiled; a translation that does not fit
+// Like fmt::format. The English text is checked at compile time; a translation that does not match
 // the arguments is replaced by the English text.
 template <typename... Args>
 std::string Format(fmt::format_string<Args...> english, Args&&... arguments) {

@@ -1,12 +1,12 @@
-// Where vramscope's own files are. Relative to the running program, so that an installed tree can
-// be moved anywhere; of a build tree and of an installed one alike:
+// Paths of vramscope's own files, relative to the running program, so that an installed tree can be
+// moved. They are the same in a build tree and an installed tree:
 //
 //   build/release/bin/vramscope, vramscope-worker, ...    PREFIX/bin/vramscope
-//   build/release/lib/libvramscope_torch_cuda.so          PREFIX/lib/vramscope/vramscope-worker,
-//   ... build/release/emulated/                               PREFIX/lib/vramscope/emulated/
+//   build/release/lib/libvramscope_torch_cuda.so          PREFIX/lib/vramscope/vramscope-worker
+//   build/release/emulated/                               PREFIX/lib/vramscope/emulated/
 //                                                         PREFIX/share/
 //
-// An installed tree that brings its own Qt (packaging/) has in bin/ a program that starts
+// In an installed tree with its own Qt (packaging/), the program in bin/ starts
 // lib/vramscope/vramscope.
 #pragma once
 
@@ -16,24 +16,24 @@ namespace vramscope::base {
 
 struct InstallPaths {
   bool installed = false;             // false: a build tree
-  std::filesystem::path vramscope;    // what people start
+  std::filesystem::path vramscope;    // the program that users start
   std::filesystem::path worker;       // vramscope-worker
-  std::filesystem::path worker_loop;  // what that becomes
+  std::filesystem::path worker_loop;  // the program that it executes
   std::filesystem::path torch_cuda;   // the module that links libtorch_cuda
   std::filesystem::path emulated;     // the emulated platform and, in python/, the hooks
-  std::filesystem::path share;        // fonts, licences, ...; a build tree has none: empty
+  std::filesystem::path share;        // fonts, licences, ...; empty in a build tree
 };
 
-// Of the tree that `program` lies in (its bin/ or lib/vramscope/). Whether the files are there is
-// for the caller to see.
+// The paths of the tree that contains `program` (in its bin/ or lib/vramscope/). The caller must
+// check that the files exist.
 InstallPaths PathsOf(const std::filesystem::path& program);
 
-// Of the running program.
+// The paths of the tree that contains the running program.
 const InstallPaths& OwnPaths();
 
-// The program in bin/ of an installed tree lets the loader look into folders of the tree for
-// libraries that this computer lacks (app/starter). It concerns nothing that is started from here:
-// LD_LIBRARY_PATH is again what the user said. Before there are threads.
+// In an installed tree, the program in bin/ makes the loader search folders of the tree for
+// libraries that this computer lacks (app/starter). Programs that are started from here must not
+// inherit this, so LD_LIBRARY_PATH is restored to the user's value. Call before there are threads.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -37,7 +37,7 @@ Of OfKind(ActivityKind kind) {
     case ActivityKind::kOverhead:
       return Of::kOverhead;
     case ActivityKind::kRange:
-    case ActivityKind::kOperand:  // in a table of their own
+    case ActivityKind::kOperand:  // have their own table
       return Of::kRanges;
   }
   return Of::kRanges;
@@ -47,7 +47,7 @@ bool IsCall(ActivityKind kind) {
   return kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
 }
 
-// What a track is of: device, stream, thread, name.
+// The fields that identify a track: device, stream, thread, name.
 using Key = std::tuple<Of, uint8_t, uint32_t, uint32_t, uint32_t>;
 
 Key KeyOf(const trace::ActivityTable& a, uint32_t row) {
@@ -97,11 +97,12 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
-    // Pictures of a run that goes on come many a second; few are asked.
+    // During a run, many indexes are built per second and few are used for operands, so Prepare()
+    // is not called.
     if (trace->complete) operands.Prepare();
   }
 
-  // Every activity into the first row of its kind that is free when it begins.
+  // Puts every activity into the first row of its kind that is free at its begin.
   void Place() {
     const trace::ActivityTable& a = trace->activities;
     struct Rows {
@@ -109,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // and the depth
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // with the depth
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;
@@ -235,7 +236,9 @@ std::vector<uint32_t> ActivityIndex::LaunchedWithin(uint32_t slice, size_t most)
                              [&](uint32_t row, int64_t ns) { return a.begin_ns[row] < ns; });
   for (; at != calls.end() && a.begin_ns[*at] < s.end_ns[slice] && found.size() < most; ++at) {
     const std::span<const uint32_t> related = Correlated(*at);
-    if (!related.empty() && related.front() != *at) continue;  // the runtime's call has had them
+    if (!related.empty() && related.front() != *at)
+      continue;  // already added with the runtime's
+                 // call
     for (const uint32_t row : related)
       if (trace::IsOfDevice(a.kind[row]) && found.size() < most) found.push_back(row);
   }

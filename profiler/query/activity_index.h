@@ -1,6 +1,6 @@
-// What ran beside the allocator's stream (kernels, copies, calls, ...) as tracks for a picture, and
-// what belongs to what: a kernel to the call that launched it, the call to the op and module in
-// which it lies on its thread, an op to what it allocated and launched.
+// Activities (kernels, memcpys, calls, ...) as tracks for drawing, and their relations: from a
+// kernel to the call that launched it, from the call to the op and module around it on its thread,
+// from an op to what it allocated and launched.
 //
 //   ActivityIndex index(trace);
 //   for (uint32_t track = 0; track < index.tracks().size(); ++track) {
@@ -10,11 +10,11 @@
 //   const uint32_t op = index.SliceOf(kernel, trace::SliceKind::kOp);
 //   if (op != kNoRow) Show(index.MadeWithin(op), index.LaunchedWithin(op, 100));
 //
-// What an allocation has to do with kernels is told by address where the trace has operands
-// (operand_links.h), else by op.
+// Allocations and kernels are related by address if the trace has operands (operand_links.h), else
+// by op.
 //
-// Immutable once built; queries may come from any thread. Keeps the trace alive. No query costs
-// more than what it returns and the logarithm of the trace.
+// Immutable once built; queries may come from any thread. Keeps the trace alive. The cost of a
+// query is its result plus the logarithm of the trace's size.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ namespace vramscope::query {
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 
 struct ActivityTrack {
-  // In the order in which tracks come.
+  // In the order of the tracks.
   enum class Of : uint8_t {
-    kStream,            // kernels, copies and sets: device, stream
+    kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream
-    kDriverMemory,      // cudaMalloc and the like, moments: device
+    kDriverMemory,      // cudaMalloc and the like, without duration: device
     kCounter,           // device, name; a value holds until the next begins
-    kCalls,             // of the runtime and the driver: thread
+    kCalls,             // calls of the runtime and the driver: thread
     kSynchronizations,  // thread
     kOverhead,          // thread
     kRanges,            // thread
@@ -49,18 +49,18 @@ struct ActivityTrack {
   uint32_t stream = 0;
   uint32_t thread = 0;
   trace::StringId name;  // of a counter
-  uint32_t depth = 0;    // what overlaps has rows of its own, the first to begin at 0
-  uint32_t count = 0;    // activities
-  uint64_t busy_ns = 0;  // that they take together
+  uint32_t depth = 0;    // overlapping activities have several rows; 0 is the one that begins first
+  uint32_t count = 0;    // number of activities
+  uint64_t busy_ns = 0;  // sum of their durations
 };
 
 std::string_view Name(ActivityTrack::Of of);  // "stream"
 
-// What an activity is drawn by, in a byte.
+// The properties that determine how an activity is drawn, in one byte.
 struct ActivityLook {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
-  uint32_t tint = 0;  // by its name, below kTints: neighbours are told apart
+  uint32_t tint = 0;  // from its name, below kTints; distinguishes neighbours
 
   static ActivityLook Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};
@@ -80,7 +80,7 @@ struct RowRange {
 
 class ActivityIndex {
  public:
-  // Depths beyond it lie on one another.
+  // Activities at greater depths overlap in one row.
   static constexpr uint32_t kMostDepth = 15;
 
   explicit ActivityIndex(std::shared_ptr<const trace::Trace> trace);
@@ -89,9 +89,9 @@ class ActivityIndex {
   ActivityIndex& operator=(ActivityIndex&&) noexcept;
 
   const trace::Trace& trace() const;
-  // By what they are of, device, stream or thread, name, depth.
+  // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // As LaneIndex::Query, Ask and At, with rows of Trace::activities; a column's `look`:
+  // Like LaneIndex::Query, Ask and At, with rows of Trace::activities; the `look` of a column is an
   // ActivityLook.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
@@ -99,30 +99,33 @@ class ActivityIndex {
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // All of the same correlation, itself among them: calls first, then by begin. Empty: it has none.
+  // All activities with the same correlation, including itself: calls first, then by begin. Empty:
+  // it has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
-  // The call that launched it (of the runtime, else of the driver), itself where it is one; kNoRow.
+  // The call that launched it (of the runtime, else of the driver), or itself if it is a call;
+  // kNoRow if unknown.
   uint32_t CallOf(uint32_t activity) const;
-  // The innermost op, module, ... in which its call began, on the call's thread (of what has no
-  // call and is the host's: it itself). A row of Trace::slices; kNoRow.
+  // The innermost op, module, ... in which its call began, on the call's thread. For host
+  // activities without a call, the one in which the activity itself began. A row of Trace::slices
+  // or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // Of the producer's word, the open module and the operator's (which a backward node has, where no
-  // module is open) the first that there is.
+  // The first that exists of the producer's module, the open module, and the operator's module
+  // (backward nodes have one when no module is open).
   trace::StringId ModuleOf(uint32_t activity) const;
 
-  // Rows of Trace::allocations: made while the slice was open (on whatever thread).
+  // Rows of Trace::allocations that were made while the slice was open (on any thread).
   RowRange MadeWithin(uint32_t slice) const;
-  // Rows of Trace::activities: what the device did for calls that began within the slice on its
-  // thread, by call; at most `most`.
+  // Rows of Trace::activities: the device's work for calls that began within the slice on its
+  // thread, ordered by call; at most `most`.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
-  // The innermost op that was open when it was made; kNoRow.
+  // The innermost op that was open when it was made; kNoRow if none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
-  // The innermost op that was open when its free was requested, else the last to begin before;
-  // kNoRow: it lives, or there is none.
+  // The innermost op that was open when its free was requested, else the last one that began
+  // before; kNoRow: it is not freed, or there is no op.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
-  // By address, where anybody said what kernels work on.
+  // Relations by address, if the trace has operands.
   const OperandLinks& operands() const;
 
   size_t MemoryBytes() const;

@@ -11,13 +11,14 @@
 namespace vramscope::query {
 namespace {
 
-// Ranges of the packed axis: the smallest free one that fits, the lowest of those; else at the end.
+// Allocates ranges of the packed axis: the smallest free range that fits, the lowest of several;
+// else at the end.
 class Packer {
  public:
   uint64_t Take(uint64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) {
-      // The last free range grows when it reaches the end.
+      // If the last free range touches the end, it is extended.
       uint64_t offset = end_;
       if (!free_.empty() && std::prev(free_.end())->second == end_) {
         offset = std::prev(free_.end())->first;
@@ -36,7 +37,7 @@ class Packer {
 
   void Give(uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return;
-    // What it touches becomes one with it.
+    // Merges it with adjacent free ranges.
     for (auto it = free_.FirstEndingAfter(offset == 0 ? 0 : offset - 1);
          it != free_.end() && it->first <= offset + bytes; ++it)
       by_size_.erase({it->second - it->first, it->first});
@@ -49,21 +50,21 @@ class Packer {
 
  private:
   trace::RangeSet free_;
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // of free_: (bytes, offset)
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // ranges of free_: (bytes, offset)
   uint64_t end_ = 0;
 };
 
-// What is mapped of one expandable segment at a moment, as strips that go on.
+// The mapped ranges of one expandable segment at present, as open strips.
 class OpenStrips {
  public:
-  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the picture
+  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the drawing
 
-  // `offset_of` an address on the packed axis.
+  // `offset_of` returns the offset of an address on the packed axis.
   template <class OffsetOf>
   void Map(uint64_t begin, uint64_t bytes, int64_t time_ns, uint32_t segment, OffsetOf offset_of,
            std::vector<Strip>& strips) {
     if (bytes == 0) return;
-    // Pages that are mapped one by one at a moment are one strip.
+    // Adjacent pages that are mapped at the same time are one strip.
     if (!open_.empty()) {
       auto before = open_.lower_bound(begin);
       if (before != open_.begin()) {
@@ -84,7 +85,7 @@ class OpenStrips {
                       .end_ns = end_ns_});
   }
 
-  // Strips that lose a part end, and what is left of them goes on as new ones.
+  // Strips that lose a part end there; the remaining parts begin as new strips.
   void Unmap(uint64_t begin, uint64_t bytes, int64_t time_ns, std::vector<Strip>& strips) {
     const uint64_t end = begin + bytes;
     auto at = open_.upper_bound(begin);
@@ -121,7 +122,7 @@ class OpenStrips {
 
  private:
   const int64_t end_ns_;
-  std::map<uint64_t, size_t> open_;  // address: row of strips
+  std::map<uint64_t, size_t> open_;  // address to row of strips
 };
 
 }  // namespace
@@ -191,7 +192,7 @@ class AddressAxis::Builder {
   }
 
  private:
-  // Everything that was ever mapped of a segment, in one list for all.
+  // Finds all address ranges of each segment that were ever mapped, in one list for all segments.
   void FindPieces() {
     std::map<uint32_t, trace::RangeSet> mapped;
     for (uint32_t row = 0; row < trace_.other_events.size(); ++row) {
@@ -218,7 +219,7 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
-  // How much was reserved, nobody knows where: no room on the axis, and no free memory to show.
+  // A segment that represents only a total has no room on the axis and no free memory to show.
   bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);

@@ -16,13 +16,16 @@
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kBase = 16;     // blocks of a bottom node
-constexpr int kKeyBits = 20;     // of each coordinate in the sort key
-constexpr float kFaint = 0.02f;  // a cell below that is empty: rests of rounding
+constexpr size_t kBase = 16;     // blocks per bottom node
+constexpr int kKeyBits = 20;     // bits of each coordinate in the sort key
+constexpr float kFaint = 0.02f;  // cells below this are empty, because their coverage is a rounding
+                                 // error
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr size_t kFewBlocks = 4096;  // no map for fewer: looking at each is quick
-constexpr int kOccupancyBits = 21;   // cells of the finest maps, as a power of two
-constexpr int kClassBits = 4;        // blocks of a group differ by less than a factor of 16 a side
+constexpr size_t kFewBlocks = 4096;  // with fewer blocks no map is needed, because all can be
+                                     // inspected quickly
+constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
+constexpr int kClassBits = 4;        // the blocks of a group differ by less than a factor of 16 in
+                                     // each dimension
 
 struct Item {
   int64_t begin, end;
@@ -30,7 +33,7 @@ struct Item {
   uint32_t row;
 };
 
-// Items that follow each other are near each other: their columns pack well.
+// Consecutive items are near each other, so their columns compress well.
 class Items {
  public:
   void Reserve(size_t n) {
@@ -67,7 +70,7 @@ class Items {
   trace::PackedColumn<uint32_t> row_;
 };
 
-// Of blocks that lie near each other and are of similar shape.
+// Summary of blocks that are near each other and have similar shapes.
 struct Node {
   int64_t begin, end;
   uint64_t low, high;  // packed offsets
@@ -75,11 +78,11 @@ struct Node {
   uint64_t min_bytes, max_bytes;
   double area;  // sum of duration x bytes
   double largest_area;
-  uint32_t largest;  // row
+  uint32_t largest;  // row of the block with the largest area
 };
 
 Node NodeOf(const Item& i) {
-  // At least 1 ns, so that a block of no duration still leaves a trace.
+  // At least 1 ns, so that a block without duration is still drawn.
   const uint64_t d = std::max<uint64_t>(1, Duration(i.begin, i.end));
   const double area = static_cast<double>(d) * static_cast<double>(i.bytes);
   return {.begin = i.begin,
@@ -111,10 +114,10 @@ void Merge(Node& n, const Node& m) {
   }
 }
 
-// A packed R-tree: items in Z order of (begin, offset), nodes over runs of them.
+// A packed R-tree: items in Z order of (begin, offset), nodes over consecutive items.
 struct Group {
   Items items;
-  std::vector<Item> plain;  // the same while the index is built; else empty
+  std::vector<Item> plain;  // the same items during the build; then empty
   Pyramid<Node> levels;
 
   size_t size() const { return plain.empty() ? items.size() : plain.size(); }
@@ -126,11 +129,11 @@ struct Group {
   void Pack() {
     items.Reserve(plain.size());
     for (const Item& item : plain) items.Add(item);
-    std::vector<Item>().swap(plain);  // and its room
+    std::vector<Item>().swap(plain);  // and frees its memory
   }
 };
 
-// Puts a zero between the bits of a kKeyBits number.
+// Inserts a zero between the bits of a number of kKeyBits bits.
 uint64_t Spread(uint64_t v) {
   v = (v | v << 16) & 0x0000ffff0000ffffu;
   v = (v | v << 8) & 0x00ff00ff00ff00ffu;
@@ -144,13 +147,17 @@ struct Keyed {
   uint32_t row;
 };
 
-// By key, stable, one byte a pass: three times as fast as std::sort at millions of rows.
+// Radix sort by key, stable, one byte per pass: three times as fast as std::sort for millions of
+// rows.
 void SortByKey(std::vector<Keyed>& rows, int bits) {
   std::vector<Keyed> other(rows.size());
   for (int shift = 0; shift < bits; shift += 8) {
     std::array<size_t, 257> start{};
     for (const Keyed& k : rows) ++start[(k.key >> shift & 0xff) + 1];
-    if (std::find(start.begin(), start.end(), rows.size()) != start.end()) continue;  // all equal
+    if (std::find(start.begin(), start.end(), rows.size()) != start.end())
+      continue;  // all equal
+                 // in this
+                 // byte
     for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
     for (const Keyed& k : rows) other[start[k.key >> shift & 0xff]++] = k;
     rows.swap(other);
@@ -179,10 +186,10 @@ class BlockQuery {
     cells_per_byte_ = 1.0 / cell_bytes_;
   }
 
-  // Rectangles only; the grid comes from the occupancy map.
+  // Computes rectangles only; the grid comes from the occupancy map.
   void SkipSmall() { skip_small_ = true; }
 
-  // What the map says of the grid, less what the rectangles cover.
+  // Fills the grid from the map, minus the area that the rectangles cover.
   void FillGrid(const OccupancyMap& map, const OccupancyWindow& window) {
     map.Sample(window, view.grid_columns, view.grid_rows,
                [this](int x, int y, float coverage, uint32_t largest) {
@@ -220,8 +227,8 @@ class BlockQuery {
   bool IsSmall(uint64_t duration, uint64_t bytes) const {
     return static_cast<double>(duration) < min_ns_ || static_cast<double>(bytes) < min_bytes_;
   }
-  // Whether its box says about as much as its blocks do: within a cell, or, along a side, blocks
-  // that reach over more than half of it.
+  // Whether the node's box describes its blocks well enough: in each dimension, it is within a
+  // cell, or every block covers more than half of it.
   bool IsCompact(const Node& n) const {
     const double ns = static_cast<double>(Duration(n.begin, n.end));
     const double bytes = static_cast<double>(n.high - n.low);
@@ -238,7 +245,7 @@ class BlockQuery {
     }
   }
 
-  // In cells from the window's corner, cut at the window.
+  // In cells from the window's corner, clipped to the window.
   struct Box {
     double x0, x1, y0, y1;
   };
@@ -255,7 +262,7 @@ class BlockQuery {
   size_t At(int x, int y) const {
     return static_cast<size_t>(y) * static_cast<size_t>(view.grid_columns) + static_cast<size_t>(x);
   }
-  // visit(cell, part of the cell that lies in the box).
+  // Calls visit(cell, fraction of the cell within the box).
   template <class Visit>
   void ForEachCell(const Box& box, Visit visit) const {
     const int left = std::min(static_cast<int>(box.x0), view.grid_columns - 1);
@@ -293,7 +300,7 @@ class BlockQuery {
   uint64_t low_, high_;
   double min_ns_, min_bytes_, cell_ns_, cell_bytes_, cells_per_ns_, cells_per_byte_;
   bool skip_small_ = false;
-  std::vector<float> best_;  // covered by the cell's largest
+  std::vector<float> best_;  // area covered by the largest block of each cell
 };
 
 void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t offset,
@@ -323,12 +330,13 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
 struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
-  uint64_t top = 0;    // all offsets are below
-  int64_t end_ns = 0;  // of the picture: what is in memory at the trace's end stays up to here
+  uint64_t top = 0;    // all offsets are smaller
+  int64_t end_ns = 0;  // end of the drawing, up to which memory that is live at the trace's end is
+                       // drawn
   OccupancyMap occupancy;
 
-  // The whole plane, every block spread over cells. Wide and flat cells for windows that are narrow
-  // in time, square ones, and high ones for windows that are narrow in addresses.
+  // Queries that cover the whole plane, for the maps: wide and flat cells for windows that are
+  // narrow in time, square ones, and high ones for windows that are narrow in addresses.
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();

@@ -1,5 +1,5 @@
-// Allocations as rectangles, time x (packed) address. A query gives those that are large enough on
-// the screen as rectangles, and a coarse grid of what the smaller ones cover.
+// Allocations as rectangles, time x (packed) address. A query returns those that are large enough
+// on the screen as rectangles, and a coarse grid of the area that the smaller ones cover.
 //
 //   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);
@@ -9,7 +9,7 @@
 //     if (const BlockCell& c = v.cell(x, y); c.coverage > 0) DrawCell(x, y, c);
 //
 // Immutable once built; queries may come from any thread. Keeps the trace alive; the axis is only
-// read while building.
+// used while building.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,21 @@
 namespace vramscope::query {
 
 struct BlockRect {
-  uint32_t row = 0;  // of Trace::allocations
+  uint32_t row = 0;  // row of Trace::allocations
   int64_t begin_ns = 0, end_ns = 0;
   uint64_t offset = 0, bytes = 0;  // on the packed axis
 };
 
 struct BlockCell {
-  float coverage = 0;  // part of the cell's area (time x bytes) that small blocks cover; at most 1
-  uint32_t largest = 0;  // row of the one that covers most; its category is the cell's colour
+  float coverage = 0;    // fraction of the cell's area (time x bytes) that small blocks cover; at
+                         // most 1
+  uint32_t largest = 0;  // row of the block that covers most; its category is the cell's colour
 };
 
 struct BlockView {
   std::vector<BlockRect> rects;
-  // The grid has cells of cell_px x cell_px pixels from the window's begin and lowest address up;
-  // row 0 is the lowest address.
+  // The grid has cells of cell_px x cell_px pixels, starting at the window's begin and lowest
+  // address; row 0 has the lowest addresses.
   int cell_px = 0;
   int grid_columns = 0, grid_rows = 0;
   std::vector<BlockCell> cells;
@@ -54,21 +55,22 @@ class BlockIndex {
   BlockIndex& operator=(BlockIndex&&) noexcept;
 
   struct Options {
-    double min_rect_px = 1.0;  // both sides at least that: a rectangle; else in the grid
+    double min_rect_px = 1.0;  // a block with both sides at least this long is a rectangle; smaller
+                               // ones are in the grid
     int cell_px = 4;
-    // Up to about so many blocks in the window the grid is exact. Beyond, it is sampled from maps
-    // of the whole trace made beforehand, less what the rectangles cover; the rectangles are exact
-    // always.
+    // Up to about this number of blocks in the window, the grid is exact. With more, it is sampled
+    // from precomputed maps of the whole trace, minus the area that the rectangles cover. The
+    // rectangles are always exact.
     size_t max_exact_blocks = 10'000;
   };
-  // Addresses are packed offsets (AddressAxis). Nothing when the window or the picture is empty.
+  // Addresses are packed offsets (AddressAxis). Empty if the window or the drawing area is empty.
   BlockView Query(int64_t begin_ns, int64_t end_ns, uint64_t offset_begin, uint64_t offset_end,
                   int width_px, int height_px, const Options& options) const;
   BlockView Query(int64_t begin_ns, int64_t end_ns, uint64_t offset_begin, uint64_t offset_end,
                   int width_px, int height_px) const {
     return Query(begin_ns, end_ns, offset_begin, offset_end, width_px, height_px, Options{});
   }
-  // The allocation at a point (begin <= time < end): for hovering and selecting.
+  // The allocation at a point (begin <= time < end), for hovering and selecting.
   std::optional<trace::AllocationId> At(int64_t time_ns, uint64_t offset) const;
   size_t MemoryBytes() const;
 

@@ -9,8 +9,9 @@
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kSample = 16;  // as many as a bottom bucket of MaxPyramid: whole ones need no scan
-// Points a column from which its edges may be rounded to kSample points.
+constexpr size_t kSample = 16;  // the size of a bottom bucket of MaxPyramid, so that whole samples
+                                // need no scan
+// Points per column from which its edges may be rounded to kSample points.
 constexpr size_t kManyPoints = 256;
 
 std::vector<uint32_t> Changes(const analysis::MemoryCurves::Bytes& values) {
@@ -32,7 +33,7 @@ std::vector<uint64_t> Pick(const analysis::MemoryCurves::Bytes& values,
   return out;
 }
 
-// Room for so many columns, and for the categories that there are.
+// Resizes the columns of all curves and of the existing categories.
 void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* out) {
   out->allocated_max.resize(columns);
   out->reserved_max.resize(columns);
@@ -41,8 +42,8 @@ void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* 
     out->category[k].resize(curves.category[k].empty() ? 0 : columns);
 }
 
-// What is at the curves' very end is of the column that ends there, too: behind it there may be
-// none in sight, and it is often the peak.
+// A point at the very end of the curves also belongs to the column that ends there, because no
+// later column may be visible, and it is often the peak.
 void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
   if (curves.size() == 0) return;
   const int64_t end = curves.time_ns.back();
@@ -82,7 +83,7 @@ CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
-  // First sample at or after the time; the answer lies behind the sample before it.
+  // The first sample at or after the time; the result is after the previous sample.
   const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
@@ -158,7 +159,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
   for (int column = from; column < to; ++column) {
     const auto c = static_cast<size_t>(column);
     const int64_t left = span.Edge(column);
-    // What holds when the column begins, unless a point at that very time replaces it.
+    // The value before the column counts too, unless a point exactly at its begin replaces it.
     const bool at_left = next < curves_->size() && curves_->time_ns[next] == left;
     const bool carried = next > 0 && !at_left;
     const size_t reserved_first =
@@ -174,13 +175,14 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
       const size_t begin = next;
       next =
           out->rounded ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
-      // One point more or less: within the rounding.
+      // One point more or less is within the rounding.
       if (out->rounded && next > begin) first = begin;
     }
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }
-    // Where there are more columns than times, one without length still is a moment.
+    // If there are more columns than distinct times, a column may have no length; it then shows the
+    // points at its time.
     const bool moment = at_left && first == next;
     const size_t through = moment ? next + 1 : next;
     const bool reserved_moment =
@@ -195,7 +197,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
             ? reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_through)]
             : 0;
   }
-  // One gather a column of the table: the misses of independent loads overlap.
+  // Reads one column of the table at a time, so that the cache misses of independent loads overlap.
   const auto gather = [&](const analysis::MemoryCurves::Bytes& of, std::vector<uint64_t>& into) {
     for (auto c = static_cast<size_t>(from); c < static_cast<size_t>(to); ++c)
       into[c] = out->point[c] == CurveColumns::kNoPoint ? 0 : of[out->point[c]];
@@ -228,7 +230,7 @@ std::vector<uint64_t> CurveIndex::AllocatedBetween(std::span<const int64_t> edge
                                       curves_->time_ns.end(), edges[c + 1]) -
                      curves_->time_ns.begin())
                : FirstAtOrAfter(edges[c + 1], next);
-    // A span without length still is a moment.
+    // A span without length has the points at its time.
     const size_t last = std::max(next, at_left ? first + 1 : first);
     if (first < last)
       out[c] = curves_->allocated[allocated_.ArgMax(curves_->allocated, first, last)];

@@ -10,7 +10,7 @@ namespace {
 using trace::Phase;
 using trace::SliceKind;
 
-// Of intervals that come by begin: what they cover.
+// The time covered by intervals that are added in order of begin.
 struct Covered {
   int64_t until = INT64_MIN, ns = 0;
   void Add(int64_t begin, int64_t end) {
@@ -32,7 +32,7 @@ std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index) {
   const trace::Trace& trace = index.trace();
   const trace::ActivityTable& a = trace.activities;
   const trace::SliceTable& s = trace.slices;
-  // A device's intervals cover one another, those of two devices do not.
+  // Overlapping intervals of one device count once; those of different devices add up.
   std::map<std::pair<uint32_t, uint8_t>, OfStep> steps;
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (!trace::IsOfDevice(a.kind[row]) || a.kind[row] == trace::ActivityKind::kCounter) continue;

@@ -1,13 +1,15 @@
-// How long the card was busy with each phase of each step, and the table of steps by both clocks.
+// The time in which the GPU was busy with each phase of each step, and the table of steps with the
+// times of host and GPU.
 //
 //   const std::vector<DeviceTimes> card = DeviceTimesOfSteps(ActivityIndex(trace));
 //   for (size_t i = 0; i < steps.size(); ++i)
 //     for (const PhaseTime& t : TimesOf(steps[i], i < card.size() ? &card[i] : nullptr))
 //       Show(t.host, t.host_ms, t.card, t.card_ms);
 //
-// The host runs ahead of the card: what a phase takes on the host says how long it launched and
-// waited. A kernel, copy, fill or collective counts for the step and the innermost phase in which
-// the call that launched it began; what runs at the same time on several streams counts once.
+// The host runs ahead of the GPU, so the duration of a phase on the host only shows how long it
+// launched and waited. A kernel, memcpy, memset or collective counts for the step and the innermost
+// phase in which the call that launched it began; work that runs at the same time on several
+// streams counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once
@@ -23,32 +25,31 @@
 namespace vramscope::query {
 
 struct DeviceTimes {
-  double forward_ms = 0;  // with the loss
+  double forward_ms = 0;  // includes the loss
   double backward_ms = 0;
   double optimizer_ms = 0;
-  double busy_ms = 0;  // with what lies in no phase, or in another one
+  double busy_ms = 0;  // includes work in no phase or in another one
 };
 
-// One for each row of analysis::StepTable. Empty: the trace has nothing that a card did whose call
-// is known.
+// One entry per row of analysis::StepTable. Empty: the trace has no GPU work whose call is known.
 std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
 
-// A time of a step as tables show it: what the host took from the phase's begin to its end, and how
-// long the card was busy with what was launched in it.
+// A time of a step as shown in tables: the duration of the phase on the host, and how long the GPU
+// was busy with the work launched in it.
 struct PhaseTime {
-  std::string_view host, card;  // "forward", "forward"; the last "total", "busy"
+  std::string_view host, card;  // "forward", "forward"; in the last entry "total", "busy"
   double host_ms = 0;
-  std::optional<double> card_ms;  // none: the trace does not tell
+  std::optional<double> card_ms;  // nullopt: unknown
 };
 inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward", 0, {}},
                                                           {"backward", "backward", 0, {}},
                                                           {"optimizer", "optimizer", 0, {}},
                                                           {"total", "busy", 0, {}}}};
-// Whether any step has a phase of training: of a run that only generates or evaluates tables leave
-// the first three out.
+// Whether any step has a training phase. Tables omit the first three times for a run that only
+// generates or evaluates.
 bool HasPhases(const std::vector<analysis::StepRow>& steps);
 
-// `card`: of the same step; null: not known.
+// `card`: times of the same step; null: unknown.
 std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card);
 
 }  // namespace vramscope::query

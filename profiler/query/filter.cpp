@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, FilterField>, 13> kFields = {
      {"duration", FilterField::kDuration},
      {"kind", FilterField::kKind}}};
 
-// The longer of two that begin alike comes first.
+// Longer relations come before their prefixes.
 constexpr std::array<std::pair<std::string_view, Relation>, 8> kRelations = {
     {{"!=", Relation::kNotEqual},
      {"!~", Relation::kContainsNot},
@@ -121,7 +121,7 @@ class FilterParser {
     if (const auto whole = Any(); !whole.ok()) return whole.status();
     if (at_ < text_.size())
       return Error(at_, text_[at_] == ')'
-                            ? i18n::Text("this bracket closes nothing")
+                            ? i18n::Text("this bracket was never opened")
                             : i18n::Text("\"and\" or \"or\" is missing in front of this"));
     return std::move(filter_);
   }
@@ -129,7 +129,7 @@ class FilterParser {
  private:
   using Node = absl::StatusOr<uint32_t>;
 
-  // Columns count characters from 1, as an editor does.
+  // Columns are counted in characters from 1, as in an editor.
   absl::Status Error(size_t at, std::string_view what) const {
     size_t column = 1;
     for (size_t i = 0; i < at; ++i) column += (static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80;
@@ -139,7 +139,7 @@ class FilterParser {
   void SkipSpace() {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
-  // The next word of letters, not taken.
+  // The next word, without consuming it.
   std::string_view Peek() const {
     size_t end = at_;
     while (end < text_.size() && !IsSpace(text_[end]) && text_[end] != '(' && text_[end] != ')' &&
@@ -272,7 +272,7 @@ class FilterParser {
     return static_cast<double>(*time);
   }
 
-  // In quotes, or words up to "and", "or", a bracket that closes or the end.
+  // A quoted value, or words up to "and", "or", a closing bracket or the end.
   absl::StatusOr<std::string> Value(std::string_view what) {
     if (at_ < text_.size() && text_[at_] == '"') return InQuotes();
     std::string value;

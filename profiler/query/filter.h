@@ -1,4 +1,4 @@
-// What is looked for among everything that is drawn: a text, or comparisons of its fields.
+// A filter for everything that is drawn: a text, or comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
 //   Matcher matcher(filter, trace, index);          // matcher.h
@@ -10,8 +10,8 @@
 //   value      words up to "and", "or", ")" or the end; or "in quotes"
 //
 // Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind.
-// Sizes have units of bytes ("10 MiB"), times those of time ("20 us"); texts are compared whatever
-// their case. Plain values; no limit on threads.
+// Sizes have units of bytes ("10 MiB"), times units of time ("20 us"); texts are compared without
+// regard to case. Plain values, usable from any thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -52,24 +52,24 @@ enum class Relation : uint8_t {
   kContainsNot,
 };
 
-// One of them at a time; `left` and `right` are numbers of others, which come before it.
+// One node of the filter; `left` and `right` are indices of earlier nodes.
 struct FilterNode {
   enum class Is : uint8_t { kText, kCompare, kNot, kAnd, kOr };
   Is is = Is::kText;
   FilterField field = FilterField::kName;
   Relation relation = Relation::kContains;
   std::string text = {};  // lower case
-  double number = 0;      // of sizes in bytes, of times in ns
+  double number = 0;      // sizes in bytes, times in ns
   uint32_t left = 0, right = 0;
 };
 
 class Filter {
  public:
-  // What contains this text in one of its words.
+  // A filter for things that contain this text in one of their words.
   static Filter OfText(std::string_view text);
-  bool empty() const { return nodes_.empty(); }                 // matches everything
-  std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the whole
-  // The text, where that is all that is looked for; "": it is more.
+  bool empty() const { return nodes_.empty(); }                 // whether it matches everything
+  std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the root
+  // The text, if the filter is only a text; else "".
   std::string_view plain_text() const;
 
  private:
@@ -78,15 +78,15 @@ class Filter {
 };
 
 inline constexpr size_t kLongestFilter = 4096;  // bytes
-inline constexpr int kDeepestFilter = 64;       // of brackets and "not"s in one another
+inline constexpr int kDeepestFilter = 64;       // nesting of brackets and "not"
 
-// kInvalidArgument, by column: "column 8: \"10 apples\" is no size; write ...".
+// kInvalidArgument, with the column: "column 8: \"10 apples\" is no size; write ...".
 absl::StatusOr<Filter> ParseFilter(std::string_view text);
-// What a search box has: a filter where a field is compared in it, else the text as it stands (the
-// names of kernels have brackets and spaces).
+// Parses the text of a search box: a filter if it compares a field, else a plain text (names of
+// kernels contain brackets and spaces).
 absl::StatusOr<Filter> ParseSearch(std::string_view text);
 
-// As a value of a filter: in quotes, with what is special in them escaped.
+// The text as a value of a filter: quoted, with special characters escaped.
 std::string Quoted(std::string_view text);
 
 }  // namespace vramscope::query

@@ -12,13 +12,14 @@ namespace {
 using trace::ActivityKind;
 using trace::ActivityTable;
 
-// A gap is held against so many other streams, and so many calls that overlap.
+// A gap is compared with at most this many other streams and overlapping calls.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
-// What the host did explains a gap where it took so much of it: a quarter.
+// A host activity explains a gap if it takes at least this fraction (a quarter) of it.
 constexpr int64_t kShareOfGap = 4;
 
-// Intervals by begin, with the highest end so far: what overlaps a time is found from behind.
+// Intervals sorted by begin, with the highest end so far, so that those that overlap a time are
+// found by searching backwards.
 class Overlaps {
  public:
   Overlaps(const ActivityTable& a) : activities_(a) {}
@@ -28,9 +29,9 @@ class Overlaps {
         std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), activities_.end_ns[row]));
   }
   struct Share {
-    int64_t ns = 0;         // of [begin, end] that they cover, at most
-    uint32_t row = kNoRow;  // the last to begin of those that meet it
-    bool at_begin = false;  // one of them was going on at the begin
+    int64_t ns = 0;         // upper bound of the part of [begin, end] that they cover
+    uint32_t row = kNoRow;  // of the overlapping ones, the last to begin
+    bool at_begin = false;  // one of them was active at `begin`
   };
   Share Within(int64_t begin, int64_t end) const {
     Share share;
@@ -55,7 +56,7 @@ class Overlaps {
   std::vector<int64_t> highest_end_;
 };
 
-// What a call of the runtime or the driver does to the host, by its name.
+// The effect of a runtime or driver call on the host, from its name.
 enum class CallIs : uint8_t { kUnseen, kOther, kMemory, kSynchronization };
 
 CallIs ClassOf(std::string_view name) {
@@ -64,7 +65,7 @@ CallIs ClassOf(std::string_view name) {
   };
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("Synchronize")) return CallIs::kSynchronization;
-  // Those in stream order (cudaMallocAsync, cuMemFreeAsync) make nobody wait.
+  // Stream-ordered calls (cudaMallocAsync, cuMemFreeAsync) do not block.
   if (has("Async")) return CallIs::kOther;
   for (const std::string_view prefix : {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree",
                                         "cuMemCreate", "cuMemRelease", "cuMemMap", "cuMemUnmap"})
@@ -95,15 +96,15 @@ std::string_view Name(IdleCause cause) {
 std::string_view Rule(IdleCause cause) {
   switch (cause) {
     case IdleCause::kMemory:
-      return "the host was in cudaMalloc or cudaFree a quarter of it or more";
+      return "the host spent at least a quarter of the gap in cudaMalloc or cudaFree";
     case IdleCause::kSynchronization:
-      return "the host waited for the device, and asked for the next after it";
+      return "the host waited for the device and launched the next work afterwards";
     case IdleCause::kHost:
-      return "the call for what ran next began after the gap did";
+      return "the call that launched the next work began after the start of the gap";
     case IdleCause::kOtherStream:
-      return "what ran next was queued, and another stream ended as it began";
+      return "the next work was queued, and began when work of another stream ended";
     case IdleCause::kUnknown:
-      return "what ran next was queued before, or its call was not recorded";
+      return "the next work was queued before the gap, or its call was not recorded";
   }
   return "";
 }
@@ -136,7 +137,7 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
-        case ActivityKind::kDriverAlloc:  // a moment; its call has the time
+        case ActivityKind::kDriverAlloc:  // has no duration; its call has the time
         case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
@@ -146,12 +147,12 @@ struct IdleGaps::Impl {
       }
     }
     for (const auto& [device, streams] : devices) {
-      // What a device does: all of its streams, by begin.
+      // The work of a device: of all streams, sorted by begin.
       Rows all;
       for (const auto& [stream, rows] : streams) all.insert(all.end(), rows.begin(), rows.end());
-      std::sort(all.begin(), all.end());  // rows are by begin
+      std::sort(all.begin(), all.end());  // rows are ordered by begin
       AddLine(device, trace::kAllStreams, all, {});
-      if (streams.size() < 2) continue;  // its only stream's gaps are its own
+      if (streams.size() < 2) continue;  // the gaps of its only stream are those of the device
       for (const auto& [stream, rows] : streams) {
         std::vector<const Rows*> others;
         for (const auto& [other, of_other] : streams)
@@ -166,7 +167,7 @@ struct IdleGaps::Impl {
     const ActivityTable& a = trace->activities;
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
-    uint32_t last = rows.front();  // of those so far the last to end
+    uint32_t last = rows.front();  // of the rows so far, the last to end
     std::vector<Other> streams;
     for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
@@ -195,13 +196,13 @@ struct IdleGaps::Impl {
     lines.push_back(line);
   }
 
-  // Another stream, and how many of its rows have ended when the gap that is looked at does.
+  // Another stream, and how many of its rows end before the end of the current gap.
   struct Other {
     const Rows* rows;
     size_t ended = 0;
   };
 
-  // Gaps come by their end.
+  // Call for gaps in order of their end.
   void Explain(IdleGap& gap, std::vector<Other>& others) const {
     const ActivityTable& a = trace->activities;
     const auto is = [&](IdleCause cause, uint32_t by) {
@@ -213,7 +214,7 @@ struct IdleGaps::Impl {
     const uint32_t call = index->CallOf(gap.after);
     const bool queued = call != kNoRow && a.begin_ns[call] <= gap.begin_ns;
     if (!queued) {
-      // What the host did from the gap's begin until it asked.
+      // What the host did from the gap's begin until it launched.
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
       if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
       const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
@@ -221,7 +222,7 @@ struct IdleGaps::Impl {
       if (is(IdleCause::kHost, call)) return;
     }
     for (Other& other : others) {
-      // Of a stream nothing overlaps: what ends in order begins in order.
+      // The activities of a stream do not overlap, so they end in the order in which they begin.
       const Rows& rows = *other.rows;
       while (other.ended < rows.size() && a.end_ns[rows[other.ended]] <= gap.end_ns) ++other.ended;
       if (other.ended == 0) continue;
@@ -233,7 +234,7 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // What of the driver's memory filled enough of a time to be why; kNoRow.
+  // The memory call of the driver that took enough of the time to be the cause; kNoRow if none.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;
@@ -244,7 +245,7 @@ struct IdleGaps::Impl {
   Overlaps memory, waits;
   std::vector<Line> lines;
   std::vector<LaneData> data;  // by line
-  // By gap.
+  // Columns with one row per gap.
   std::vector<uint32_t> before, after, evidence;
   std::vector<IdleCause> cause;
 };

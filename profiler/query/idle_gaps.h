@@ -1,5 +1,5 @@
-// Times in which a stream, or a whole device, had nothing to run, and what it waited for as far as
-// the recording says. For pictures, like ActivityIndex; every answer names its rule.
+// Times in which a stream or a whole device had nothing to run, and the cause of each, as far as
+// the recording shows it. Built for drawing, like ActivityIndex; every answer names its rule.
 //
 //   IdleGaps gaps(trace, index);
 //   for (const IdleGaps::Line& line : gaps.lines()) Show(line.device, line.stream, line.idle_ns);
@@ -21,40 +21,41 @@
 
 namespace vramscope::query {
 
-// In the order in which they are looked for; the first that holds is the cause.
+// In the order of the tests; the first that applies is the cause.
 enum class IdleCause : uint8_t {
-  kMemory,           // the host was in cudaMalloc or cudaFree for a good part of it
-  kSynchronization,  // the host was waiting for the device, with nothing queued behind
-  kHost,             // what ran next was asked for only when the gap had begun
-  kOtherStream,      // what ran next was queued, and began when another stream came to an end
-  kUnknown,          // it was queued, or nobody says when it was
+  kMemory,           // the host was in cudaMalloc or cudaFree for a large part of the gap
+  kSynchronization,  // the host was waiting for the device, with nothing queued
+  kHost,             // the next work was launched only after the gap had begun
+  kOtherStream,      // the next work was queued, and began when another stream's work ended
+  kUnknown,          // it was queued, or its launch time is unknown
 };
 inline constexpr int kIdleCauseCount = 5;
 
 std::string_view Name(IdleCause cause);  // "host"
-std::string_view Rule(IdleCause cause);  // by what it is told, a sentence
+std::string_view Rule(IdleCause cause);  // the rule that identifies the cause, as a sentence
 
 struct IdleGap {
   int64_t begin_ns = 0, end_ns = 0;
   uint32_t before = kNoRow, after = kNoRow;  // rows of Trace::activities
   IdleCause cause = IdleCause::kUnknown;
-  uint32_t evidence = kNoRow;  // the call or the activity that the cause was told by
+  uint32_t evidence = kNoRow;  // the call or activity that shows the cause
 };
 
 class IdleGaps {
  public:
-  // Shorter ones are what lies between any two kernels.
+  // Shorter times occur between any two kernels.
   static constexpr int64_t kShortest = 2'000;
-  // A stream that waits for another begins at most so much after it.
+  // The maximum delay between another stream's end and the begin of a stream that waited for it.
   static constexpr int64_t kHandOver = 5'000;
 
-  // From the first to the last of its activities.
+  // From the first to the last activity of the stream or device.
   struct Line {
     uint8_t device = 0;
-    uint32_t stream = trace::kAllStreams;  // kAllStreams: the device, where no stream has work
+    uint32_t stream = trace::kAllStreams;  // kAllStreams: the device; times in which no stream has
+                                           // work
     uint32_t gaps = 0;
     int64_t begin_ns = 0, end_ns = 0;
-    uint64_t idle_ns = 0;  // in gaps
+    uint64_t idle_ns = 0;  // total time in gaps
     std::array<uint64_t, kIdleCauseCount> idle_by_cause{};
   };
 
@@ -63,14 +64,14 @@ class IdleGaps {
   IdleGaps(IdleGaps&&) noexcept;
   IdleGaps& operator=(IdleGaps&&) noexcept;
 
-  // By device; the device's own before those of its streams.
+  // Sorted by device; the device's own line comes before those of its streams.
   std::span<const Line> lines() const;
   std::optional<uint32_t> LineOf(uint8_t device, uint32_t stream) const;
-  // As ActivityIndex's, with numbers of gaps in place of rows; `look` is the IdleCause.
+  // Like those of ActivityIndex, with gap numbers in place of rows; `look` is the IdleCause.
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The gaps of at least `least_ns` that meet [begin_ns, end_ns), by begin.
+  // The gaps of at least `least_ns` that overlap [begin_ns, end_ns), by begin.
   std::vector<LaneRect> Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
                              uint64_t least_ns) const;
   std::optional<uint32_t> At(uint32_t line, int64_t time_ns) const;

@@ -9,8 +9,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Where a list of parameters and what follows it end: at the comma or bracket that ends the
-// argument they stand in.
+// The end of a parameter list and its suffix: the comma or bracket that ends the surrounding
+// argument.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;
   for (; at < name.size(); ++at) {
@@ -29,8 +29,8 @@ void DropQualifier(std::string& out) {
 }  // namespace
 
 std::string KernelName(std::string_view name) {
-  // Its arguments, those of its template among them, begin at the first bracket after the name;
-  // "(anonymous namespace)" is part of it.
+  // The arguments, including template arguments, begin at the first bracket after the name;
+  // "(anonymous namespace)" is part of the name.
   size_t end = 0;
   while (end < name.size() && name[end] != '<' && name[end] != '(') {
     ++end;
@@ -47,7 +47,7 @@ std::string KernelName(std::string_view name) {
 std::string ReadableKernel(std::string_view name) {
   constexpr std::string_view kVoid = "void ", kOperator = "::operator";
   const size_t bracket = name.find_first_of("<(");
-  // "cublasSgemm_v2 (modelled)", "Memcpy (DtoH)" are no function's.
+  // "cublasSgemm_v2 (modelled)" and "Memcpy (DtoH)" are not function names.
   if (bracket == std::string_view::npos || bracket == 0 ||
       (name[bracket - 1] == ' ' && !name.starts_with(kVoid)))
     return std::string(name);

@@ -1,9 +1,9 @@
-// What a kernel is called, shorter than its compiler calls it.
+// Short names of kernels, from the compiler's names.
 //
-//   const auto name = "void at::native::vectorized_elementwise_kernel<4,
-//   at::native::AbsFunctor<float>>(int, ...)"; KernelName(name); "vectorized_elementwise_kernel",
-//   for a rectangle ReadableKernel(name);   "vectorized_elementwise_kernel<4, AbsFunctor<float>>",
-//   for a row
+//   const auto name =
+//       "void at::native::vectorized_elementwise_kernel<4, at::native::AbsFunctor<float>>(int)";
+//   KernelName(name);      "vectorized_elementwise_kernel", for a rectangle
+//   ReadableKernel(name);  "vectorized_elementwise_kernel<4, AbsFunctor<float>>", for a row
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace vramscope::query {
 
-// Without what it returns, its namespace and its arguments.
+// The name without return type, namespace and arguments.
 std::string KernelName(std::string_view name);
-// With those of its template, by which PyTorch's kernels differ; without namespaces and parameters,
-// and a lambda under the name of the function that it stands in.
+// The name with its template arguments, by which PyTorch's kernels differ. Without namespaces and
+// parameters; a lambda has the name of its enclosing function.
 std::string ReadableKernel(std::string_view name);
 
 }  // namespace vramscope::query

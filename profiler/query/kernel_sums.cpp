@@ -98,7 +98,7 @@ std::string KeyText(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   return ActivityName(index.trace(), row);
 }
 
-// Activities with the same one have the same text; several may have the same.
+// Activities with the same number have the same text; different numbers may have the same text.
 uint64_t KeyNumber(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   const trace::Trace& trace = index.trace();
   const trace::ActivityTable& a = trace.activities;

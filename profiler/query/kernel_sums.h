@@ -1,14 +1,14 @@
-// What the device did, added up by name, op, module, phase, step, stream or kind: the table of
-// `vramscope kernels` and of the window's kernels page; and what is said of one activity.
+// Sums of the device's work by name, op, module, phase, step, stream or kind: the table of
+// `vramscope kernels` and of the window's kernels page. Also the properties of one activity.
 //
 //   const ActivityIndex index(trace);
 //   const KernelSums sums = SumKernels(index, KernelsBy::kName);
 //   sums.sums[0].name;            // that took longest, "void at::native::..."
 //   sums.sums[sums.sum_of[row]];  // the one that a row of Trace::activities is counted in
 //
-// Work is kernels, copies, fills and collectives. Times are sums of what each took: what runs at
-// the same time on two streams counts twice, and a share is one of that sum. Pure functions of an
-// immutable index; thread-safe. Linear in the activities.
+// Work is kernels, memcpys, memsets and collectives. Times are sums of durations: work that runs at
+// the same time on two streams counts twice, and a share is a fraction of that sum. Pure functions
+// of an immutable index; thread-safe. Linear in the activities.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace vramscope::query {
 
-// Whether the device did it: a kernel, a copy, a fill, a collective.
+// Whether it is work of the device: a kernel, memcpy, memset or collective.
 bool IsDeviceWork(trace::ActivityKind kind);
 
-// What is said of an activity; empty where nothing is known.
-std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // in full
-// The trace's slices say who ran; else what the producer wrote down.
+// Properties of an activity; empty if unknown.
+std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // full name
+// From the trace's slices if they contain the activity; else the producer's value.
 std::string_view OpOf(const ActivityIndex& index, uint32_t activity);
 std::string_view ModuleOf(const ActivityIndex& index, uint32_t activity);
 std::string_view PhaseOf(const ActivityIndex& index, uint32_t activity);
-int64_t StepOf(const ActivityIndex& index, uint32_t activity);  // -1: outside
+int64_t StepOf(const ActivityIndex& index, uint32_t activity);  // -1: outside of steps
 inline int64_t TakesOf(const trace::Trace& trace, uint32_t activity) {
   return trace.activities.end_ns[activity] - trace.activities.begin_ns[activity];
 }
@@ -44,27 +44,28 @@ std::string_view Name(KernelsBy by);  // "name"
 std::optional<KernelsBy> ParseKernelsBy(std::string_view name);
 
 struct KernelSum {
-  std::string name;  // empty: not known
+  std::string name;  // empty: unknown
   uint64_t count = 0;
   int64_t takes_ns = 0;
-  uint64_t bytes = 0;         // that copies, fills and collectives moved; of kernels not known
-  uint32_t longest = kNoRow;  // of them the first that took longest
+  uint64_t bytes = 0;         // moved by memcpys, memsets and collectives; unknown for kernels
+  uint32_t longest = kNoRow;  // the first of those with the longest duration
   double mean_ns() const {
     return count == 0 ? 0 : static_cast<double>(takes_ns) / static_cast<double>(count);
   }
 };
 
 struct KernelSums {
-  std::vector<KernelSum> sums;  // most time first, then by name
-  int64_t takes_ns = 0;         // of all
+  std::vector<KernelSum> sums;  // longest time first, then by name
+  int64_t takes_ns = 0;         // sum over all
   uint64_t count = 0;
-  std::vector<uint32_t> sum_of;  // row = activity; kNoRow: no work, or not in the range
+  std::vector<uint32_t> sum_of;               // row = activity; kNoRow: not work, or out of range
   double share(const KernelSum& sum) const {  // 0 to 1
     return takes_ns <= 0 ? 0 : static_cast<double>(sum.takes_ns) / static_cast<double>(takes_ns);
   }
 };
 
-// Of those that begin in [begin_ns, end_ns) (begin_ns >= end_ns: all) and match the filter.
+// Sums the activities that begin in [begin_ns, end_ns) (begin_ns >= end_ns: all) and match the
+// filter.
 KernelSums SumKernels(const ActivityIndex& index, KernelsBy by, int64_t begin_ns = 0,
                       int64_t end_ns = 0, const Filter& filter = {});
 

@@ -9,7 +9,7 @@
 namespace vramscope::query {
 namespace {
 
-constexpr double kAll = (1 << 24) - 1;  // of a node's span is covered
+constexpr double kAll = (1 << 24) - 1;  // value of Node::covered for a fully covered span
 
 float RoundedUp(double value) {
   const auto nearest = static_cast<float>(value);
@@ -82,20 +82,21 @@ void LaneData::Build() {
   }
 }
 
-// Over columns of a grid, or some of them. Pieces come by their begin, so that what is added goes
-// to a column and never to one before it.
+// Fills columns of a grid. Pieces are visited in order of begin, so a column never precedes the
+// previous one.
 class LaneData::Walk {
  public:
   struct Window {
     int64_t begin, end;
-    // What begins before it or behind it counts in its first, its last column; else in none.
+    // Whether slices that begin before or after the window count in its first or last column; else
+    // they count in none.
     bool before = false, behind = false;
-    // Only those of the rects that begin and end so.
+    // Only rectangles that begin at or after rects_from and end at or before rects_to are added.
     int64_t rects_from = std::numeric_limits<int64_t>::min();
     int64_t rects_to = std::numeric_limits<int64_t>::max();
   };
 
-  // `columns`: those of `span`.
+  // `columns`: the columns of `span`.
   Walk(const LaneData& lane, const TimeSpan& span, double min_rect_columns, const Window& window,
        LaneColumn* columns, std::vector<LaneRect>* rects)
       : lane_(lane),
@@ -113,7 +114,7 @@ class LaneData::Walk {
   }
 
  private:
-  // From the top down: in place of a node that is too coarse those that it is made of.
+  // Top down: a node that is too coarse is replaced by its children.
   void Visit() {
     const size_t top = lane_.levels_.size() - 1;
     const int64_t window_begin = window_.begin, window_end = window_.end;
@@ -137,7 +138,7 @@ class LaneData::Walk {
           Pieces(i * kFan, std::min((i + 1) * kFan, lane_.row_.size()));
         }
       }
-      // The next, and behind the last that a node is made of the one behind that node.
+      // Moves to the next node; after the last child of a node, to the node after the parent.
       for (++i; level < top && (i % kFan == 0 || i == size);) {
         i = (i + kFan - 1) / kFan;
         nodes = lane_.levels_[++level].data();
@@ -161,8 +162,8 @@ class LaneData::Walk {
     }
   }
 
-  // Without a branch that depends on the nodes: whether one is of the next column, or is the
-  // longest yet, cannot be foretold, and a wrong guess takes longer than all of this.
+  // Avoids branches that depend on the nodes: whether a node is in the next column, or is the
+  // longest so far, is unpredictable, and a mispredicted branch costs more than the whole function.
   void Add(int64_t begin, double longest_ns, double covered, uint32_t count, uint32_t longest,
            uint32_t look) {
     const double position = span_.Position(begin);
@@ -185,7 +186,7 @@ class LaneData::Walk {
     sum.look ^= (sum.look ^ look) & all;
   }
 
-  // Of a column.
+  // The summary of one column.
   struct Sum {
     double covered = 0, longest_ns = -1;
     uint32_t count = 0, longest = 0, look = 0;
@@ -213,7 +214,7 @@ LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,
 void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const {
   const TimeGrid before = view->grid;
   const auto n = static_cast<size_t>(grid.columns);
-  // Of columns [from, to) of the grid: what begins before the very first is in it.
+  // Fills columns [from, to) of the grid; slices that begin before the first column count in it.
   const auto ask = [&](int64_t from, int64_t to, int64_t rects_from, int64_t rects_to,
                        std::vector<LaneRect>* rects) {
     const TimeSpan span(TimeGrid{grid.origin_ns, grid.width_ns, from, static_cast<int>(to - from)});
@@ -240,9 +241,10 @@ void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view
   if (by == 0) return;
   MoveColumns(&view->columns, by);
   const TimeSpan was(before), is(grid);
-  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;  // of what was asked
+  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;  // the range of the
+                                                                          // previous query
   if (by > 0) {
-    // What begins before the view counts in its first column: that one is another now.
+    // Slices that begin before the view count in its first column, which has changed.
     std::vector<LaneRect> none;
     ask(grid.first, grid.first + 1, kAny, begin - 1, &none);
     std::erase_if(view->rects, [now = is.Edge(0)](const LaneRect& r) { return r.end_ns < now; });

@@ -1,6 +1,6 @@
-// What a row of a picture is asked: pieces of time by their begin, and summaries over runs of 4,
-// 16, 64, ... of them, so that a query costs its columns. LaneIndex has slices in it, ActivityIndex
-// activities. Internal to this folder.
+// The data of a row of the timeline: pieces of time by begin, and summaries of 4, 16, 64, ... of
+// them, so that the cost of a query depends on its columns. LaneIndex stores slices in it,
+// ActivityIndex activities. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -23,44 +23,46 @@ class LaneData {
     row_.reserve(count);
     look_.reserve(count);
   }
-  // In order of begin, rows rising. `look`: LaneColumn's.
+  // Call in order of begin, with ascending rows. `look`: see LaneColumn.
   void Add(int64_t begin_ns, int64_t end_ns, uint32_t row, uint8_t look) {
     begin_.push_back(begin_ns);
     duration_.push_back(Duration(begin_ns, end_ns));
     row_.push_back(row);
     look_.push_back(look);
   }
-  // Once, after the last.
+  // Call once, after the last Add().
   void Build();
 
-  // columns > 0, begin < end.
+  // Requires columns > 0, begin < end.
   LaneView Query(int64_t begin_ns, int64_t end_ns, int columns, double min_rect_columns) const;
-  // LaneIndex's.
+  // See LaneIndex.
   void Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // Those that take at least `least_ns` and meet [begin_ns, end_ns); the others cost nothing.
+  // The pieces that last at least `least_ns` and overlap [begin_ns, end_ns); shorter ones cost
+  // nothing.
   std::vector<LaneRect> Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const;
   std::optional<uint32_t> At(int64_t time_ns) const;
   size_t MemoryBytes() const;
 
  private:
-  // Pieces of a bottom node, and nodes of one above. Of few, a column of a picture takes few of
-  // them, however many pieces it has; of fewer, they would weigh more than the pieces.
+  // Pieces per bottom node, and children per node above. With a small number, a column needs few
+  // nodes, however many pieces it has; with an even smaller one, the nodes would need more memory
+  // than the pieces.
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
-  // Of consecutive pieces. Half of a frame is spent with these: they are small, and what is rounded
-  // is rounded to where it is only looked at more closely.
+  // A summary of consecutive pieces. Half of a frame is spent reading nodes, so they are small.
+  // Values are rounded in the direction that only causes a closer inspection.
   struct Node {
     int64_t begin;
-    float span;             // to the highest end, rounded up
+    float span;             // from begin to the highest end, rounded up
     float longest_ns;       // rounded up
-    uint32_t longest;       // row
-    uint32_t look : 8;      // of the longest
-    uint32_t covered : 24;  // sum of the durations, in parts of the span, rounded down
+    uint32_t longest;       // row of the longest piece
+    uint32_t look : 8;      // of the longest piece
+    uint32_t covered : 24;  // sum of the durations as a fraction of the span, rounded down
   };
   static_assert(sizeof(Node) == 24);
   class Walk;
 
-  // How many a node has.
+  // The number of pieces of a node.
   uint32_t PiecesOf(size_t level, size_t index) const {
     const size_t all = kFan << kFanBits * level;
     return static_cast<uint32_t>(std::min(row_.size() - index * all, all));
@@ -69,7 +71,7 @@ class LaneData {
     const int64_t begin = begin_[i];
     return {begin, EndOf(begin, duration_[i]), row_[i], look_[i]};
   }
-  // Of nodes [first, last) of a level; `take(LaneRect)`.
+  // Visits the nodes [first, last) of a level; calls take(LaneRect).
   template <class Take>
   void VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,
                  uint64_t least_ns, Take take) const;
@@ -85,7 +87,8 @@ class LaneData {
   trace::PackedColumn<uint64_t> duration_;
   trace::PackedColumn<uint32_t> row_;
   trace::PackedColumn<uint8_t> look_;
-  std::vector<std::vector<Node>> levels_;  // [0]: the bottom; the last has one node (none: empty)
+  std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node (no levels if
+                                           // empty)
 };
 
 }  // namespace vramscope::query

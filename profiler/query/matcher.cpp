@@ -19,7 +19,7 @@ namespace {
 
 char LowerLetter(char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); }
 
-// Of != and !~: what must not hold.
+// The positive form of != and !~.
 Relation Positive(Relation relation) {
   return relation == Relation::kNotEqual      ? Relation::kEqual
          : relation == Relation::kContainsNot ? Relation::kContains
@@ -66,7 +66,7 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
     if (node.is != FilterNode::Is::kText) continue;
     memory_[i].strings.resize(trace_.strings.size());
     memory_[i].stacks.resize(trace_.stacks.size());
-    // Outside of phases is no word.
+    // The name of kNone (outside of phases) is not searchable.
     memory_[i].categories.resize(trace::kCategoryCount);
     memory_[i].phases.resize(trace::kPhaseCount, kNo);
     for (int c = 0; c < trace::kCategoryCount; ++c)
@@ -117,7 +117,7 @@ bool Matcher::Eval(uint32_t at, const Thing& thing) {
   return false;
 }
 
-// By the positive relation.
+// Tests the positive form of the relation.
 bool Matcher::Holds(const FilterNode& node, std::string_view text) const {
   if (Positive(node.relation) == Relation::kContains) return ContainsText(text, node.text);
   return text.size() == node.text.size() && ContainsText(text, node.text);
@@ -195,7 +195,7 @@ bool Matcher::HoldsStack(uint32_t at, trace::StackId stack) {
   return answer == kYes;
 }
 
-// Of millions of blocks nearly all have names and stacks that were asked about before.
+// Results are cached per name and stack, because nearly all of millions of blocks share them.
 bool Matcher::Text(uint32_t at, const Thing& thing) {
   if (!thing.block()) return HoldsName(at, thing);
   const trace::AllocationTable& a = trace_.allocations;
@@ -228,7 +228,7 @@ bool Matcher::CompareStack(uint32_t at, const Thing& thing) {
   return HoldsStack(at, stack);
 }
 
-// The innermost phase in which it begins, on whatever thread.
+// The innermost phase in which the slice begins, on any thread.
 Phase Matcher::PhaseOfSlice(uint32_t slice) {
   const trace::SliceTable& s = trace_.slices;
   if (s.kind[slice] == SliceKind::kPhase) return s.phase(slice);

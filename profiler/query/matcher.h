@@ -1,12 +1,13 @@
-// Which things of a trace a filter matches.
+// Tests which things of a trace match a filter.
 //
 //   Matcher matcher(filter, trace, &index);
 //   matcher.Matches({ThingKind::kKernel, row});
 //
-// A text is contained in a block's module, op, category, phase, frames and call site, user metadata
-// or compile context; in an activity's or a slice's name. A field that a thing does not have (the
-// category of a kernel, the stream of a call) is an empty text; as a number it compares with
-// nothing. Asks once for every name and stack. One thread; trace and index outlive it.
+// A plain text is searched in a block's module, op, category, phase, frames and call site, user
+// metadata and compile context; in the name of an activity or a slice. A field that a thing does
+// not have (the category of a kernel, the stream of a call) is an empty text; as a number it
+// matches no comparison. Every name and stack is tested once. One thread; trace and index must
+// outlive the matcher.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +22,24 @@ namespace vramscope::query {
 
 class Matcher {
  public:
-  // `index`: knows the op and module of a kernel; null: the producer's word alone. `at_ns`:
-  // what age is counted until, of what is there then; else it is that at the end.
+  // `index`: has the op and module of a kernel; null: uses only the producer's values. `at_ns`: the
+  // time at which ages are computed, for blocks that are live then; otherwise the end of the trace
+  // is used.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Categories of blocks as they were at that time, by allocation, in place of the one that each
-  // had longest; outlives this.
+  // Uses these categories, by allocation, instead of the one that each block had longest.
+  // `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
-  // Of every block whether it matches; a million of them take milliseconds.
+  // Whether each block matches; a million blocks take milliseconds.
   std::vector<bool> MatchBlocks();
-  // Whether a frame of Python is found by the filter's plain text; false: it is none.
+  // Whether a Python frame contains the filter's plain text; false if the filter is not a plain
+  // text.
   bool MatchesFrame(uint32_t frame);
 
  private:
   enum Answer : uint8_t { kNotAsked, kNo, kYes };
-  struct Memory {  // of one node
+  struct Memory {  // results of one node
     std::vector<Answer> strings, frames, stacks;
     std::vector<Answer> categories, phases;
   };
@@ -60,10 +63,10 @@ class Matcher {
   int64_t moment_ns_;
   const std::vector<trace::Category>* categories_ = nullptr;
   std::vector<Memory> memory_;
-  std::vector<trace::Phase> phase_of_slice_;  // empty: not asked
+  std::vector<trace::Phase> phase_of_slice_;  // empty: not yet computed
 };
 
-// Whether `text` contains `lower`, whatever the case.
+// Whether `text` contains `lower`, ignoring case.
 bool ContainsText(std::string_view text, std::string_view lower);
 
 }  // namespace vramscope::query

@@ -1,5 +1,5 @@
-// Argmax over any range of a column in O(log n): power-of-two buckets above a base bucket that is
-// scanned. Internal to this folder.
+// Argmax over any range of a column in O(log n): buckets of power-of-two sizes above base buckets
+// that are scanned. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace vramscope::query {
 
 class MaxPyramid {
  public:
-  // Keeps nothing of `values`: a column of unsigned numbers, at most 2^32 - 1.
+  // `values`: a column of unsigned numbers, at most 2^32 - 1 rows. Keeps no reference to it.
   template <class Values>
   explicit MaxPyramid(const Values& values);
-  // Index of the first highest value of [begin, end) of the very values that it was made of; the
+  // Index of the first maximum in [begin, end). `values` must be those of the constructor, and the
   // range must not be empty.
   template <class Values>
   size_t ArgMax(const Values& values, size_t begin, size_t end) const;

@@ -7,9 +7,10 @@
 namespace vramscope::query {
 namespace {
 
-constexpr int kCoarsest = 64;  // columns or rows below which no coarser level is made
+constexpr int kCoarsest = 64;  // a level with fewer columns or rows is not halved
 
-// Half as many cells in both directions; odd ends are merged with themselves.
+// Halves the number of cells in both directions; the last row or column of an odd number is merged
+// with itself.
 OccupancyLevel Halved(const OccupancyLevel& fine) {
   OccupancyLevel out{.columns = (fine.columns + 1) / 2,
                      .rows = (fine.rows + 1) / 2,
@@ -32,7 +33,8 @@ OccupancyLevel Halved(const OccupancyLevel& fine) {
       }
       const size_t at =
           static_cast<size_t>(y) * static_cast<size_t>(out.columns) + static_cast<size_t>(x);
-      out.coverage[at] = static_cast<uint8_t>((sum + 3) / 4);  // up: what is there stays there
+      out.coverage[at] = static_cast<uint8_t>((sum + 3) / 4);  // rounds up, so that occupied cells
+                                                               // stay visible
       out.largest[at] = fine.largest[best_at];
     }
   }
@@ -53,8 +55,8 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   const OccupancyLevel* best = nullptr;
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
-    // How fine it is where it is coarsest, three quarters of the wish being enough; then the fewer
-    // cells.
+    // Prefers the level with the best resolution in its coarser direction, up to three quarters of
+    // the requested one; then the one with fewer cells.
     const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);
@@ -72,10 +74,10 @@ std::vector<CellRange> CellRanges(double from, double to, int grid, int level) {
     const double a = (from + (to - from) * i / grid) * level;
     const double b = (from + (to - from) * (i + 1) / grid) * level;
     if (b <= 0 || a >= level) {
-      out[static_cast<size_t>(i)] = {0, 0};  // outside of the plane
+      out[static_cast<size_t>(i)] = {0, 0};  // outside the plane
       continue;
     }
-    // Cells whose middle lies inside, and at least the one under the middle.
+    // Cells whose centre is inside, and at least the one below the centre.
     int begin = static_cast<int>(std::ceil(std::clamp(a, 0.0, level - 1.0) - 0.5));
     int end = static_cast<int>(std::ceil(std::clamp(b, 0.0, static_cast<double>(level)) - 0.5));
     if (end <= begin) {

@@ -1,5 +1,5 @@
-// How full every part of the plane time x address is, at several resolutions: what a picture of
-// blocks looks like from so far away that single ones can't be told apart. Internal to this folder.
+// The coverage of every part of the plane time x address, at several resolutions, for views in
+// which single blocks cannot be distinguished. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ namespace vramscope::query {
 // Cells of equal size over the whole plane.
 struct OccupancyLevel {
   int columns = 0, rows = 0;
-  std::vector<uint8_t> coverage;  // 0: nothing at all; 255: full
+  std::vector<uint8_t> coverage;  // 0: empty; 255: fully covered
   std::vector<uint32_t> largest;  // row of the allocation that covers most
 };
 
-// Part of the plane, from 0 to 1 in both directions.
+// A part of the plane; coordinates from 0 to 1.
 struct OccupancyWindow {
   double left = 0, right = 1, bottom = 0, top = 1;
 };
 
 class OccupancyMap {
  public:
-  // Keeps the level and coarser ones made from it.
+  // Stores the level and coarser ones computed from it.
   void Add(OccupancyLevel level);
   bool empty() const { return levels_.empty(); }
-  // Calls cell(column, row, coverage 0..1, largest) for every cell of the grid over the window that
-  // is not empty. Takes the coarsest level that is fine enough, else the finest.
+  // Calls cell(column, row, coverage 0..1, largest) for every non-empty cell of the grid over the
+  // window. Uses the coarsest level with sufficient resolution, else the finest.
   template <class Cell>
   void Sample(const OccupancyWindow& window, int columns, int rows, Cell cell) const;
   size_t MemoryBytes() const;
@@ -36,7 +36,7 @@ class OccupancyMap {
   std::vector<OccupancyLevel> levels_;
 };
 
-// Range of level cells under every grid cell of one axis.
+// The range of level cells within each grid cell, along one axis.
 struct CellRange {
   int begin, end;
 };

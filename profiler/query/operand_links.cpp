@@ -6,7 +6,7 @@
 namespace vramscope::query {
 namespace {
 
-// A launch's parameters hold at most 512 addresses; a file may say anything.
+// A launch's parameters contain at most 512 addresses, but a file may have any number.
 constexpr uint32_t kMostOfOne = 4096;
 
 bool IsWork(trace::ActivityKind kind) {
@@ -59,7 +59,7 @@ const OperandLinks::Tables& OperandLinks::tables() const {
   return tables_;
 }
 
-// The last to be made at that moment that holds the address.
+// The last block allocated at the operand's time that contains its address.
 uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   const trace::AllocationTable& a = trace_.allocations;
   const std::vector<uint32_t>& rows = tables().allocations;
@@ -68,7 +68,7 @@ uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   auto at = std::upper_bound(rows.begin(), rows.end(), key, [this](const Key& value, uint32_t row) {
     return value < KeyOfAllocation(row);
   });
-  // Blocks that were made in one moment and overlap follow one another at once: few are looked at.
+  // Blocks with the same allocation time that overlap are consecutive, and few are inspected.
   constexpr int kMostTogether = 64;
   uint32_t found = kNone;
   for (int looked = 0; at != rows.begin() && looked < kMostTogether; ++looked) {
@@ -87,7 +87,7 @@ uint32_t OperandLinks::WorkOf(uint32_t operand, uint32_t& behind) const {
   const trace::OperandTable& o = trace_.operands;
   const trace::ActivityTable& a = trace_.activities;
   const int64_t begin = o.begin_ns[operand];
-  // Most often it is near.
+  // Usually it is near, so the search begins with small steps.
   uint32_t step = 1;
   while (step < a.size() - behind && a.begin_ns[behind + step] < begin) {
     behind += step;
@@ -146,7 +146,8 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
   const Key first(made, device, address);
   const Key last(made, device, bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes);
   const auto before = [this](uint32_t row, const Key& key) { return KeyOfOperand(row) < key; };
-  // Whether another was made in that moment that may hold the same addresses: as good as never.
+  // Whether another block that may contain the same addresses was allocated at the same time, which
+  // is very rare.
   const std::vector<uint32_t>& by_key = tables().allocations;
   const auto here =
       std::lower_bound(by_key.begin(), by_key.end(), first,
@@ -163,7 +164,7 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
     if (alone || BlockOf(*at) == allocation) operands.push_back(*at);
   std::sort(operands.begin(), operands.end());
   auto work = std::make_shared<Work>();
-  uint32_t behind = 0;  // activities that begin before the operand
+  uint32_t behind = 0;  // number of activities that begin before the operand
   for (const uint32_t operand : operands)
     if (const uint32_t row = WorkOf(operand, behind); row != kNone)
       work->emplace_back(row, operand);
@@ -180,7 +181,9 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
     if (of.first == kNone) of.first = row;
     of.last = row;
   };
-  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // another may be asked for
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // keeps the result, because
+                                                                      // another thread may replace
+                                                                      // the cached one
   for (const auto& [row, operand] : *work) {
     if (o.from[operand] == trace::MemorySpace::kDevice) take(touches.reads, row);
     if (o.to[operand] == trace::MemorySpace::kDevice) take(touches.writes, row);
@@ -192,7 +195,7 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
 
 std::vector<uint32_t> OperandLinks::TouchedBy(trace::AllocationId allocation, size_t most) const {
   std::vector<uint32_t> rows;
-  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // another may be asked for
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // likewise
   for (const auto& [row, operand] : *work) {
     if (rows.size() == most) break;
     if (rows.empty() || rows.back() != row) rows.push_back(row);

@@ -1,16 +1,16 @@
-// Which blocks kernels, copies and fills were given addresses in, and which of them a block was
-// given to first and last: by address, where the trace has operands (trace::OperandTable).
+// Relates kernels, memcpys and memsets to the blocks whose addresses they were given, and a block
+// to the first and last of them. Requires a trace with operands (trace::OperandTable).
 //
 //   OperandLinks links(trace);
 //   for (const OperandLinks::Block& block : links.BlocksOf(kernel, 100)) ...
 //   const OperandLinks::Touches touches = links.TouchesOf(allocation);
 //
-// To be given an address in a block is to touch it: what of it is read and what is written is known
-// of some work alone (a library's call, a copy, a fill, PyTorch's elementwise kernels), and a block
-// may be given to a kernel that does not use it.
+// "Touching" a block means being given an address in it. Whether it is read or written is only
+// known for some work (library calls, memcpys, memsets, PyTorch's elementwise kernels), and a
+// kernel may be given a block that it does not use.
 //
-// Immutable; thread-safe. What it looks things up by (four bytes an operand and four an allocation)
-// is made by Prepare(), else at the first question.
+// Immutable; thread-safe. The lookup tables (four bytes per operand and four per allocation) are
+// built by Prepare(), or else at the first query.
 #pragma once
 
 #include <atomic>
@@ -34,52 +34,52 @@ class OperandLinks {
 
   explicit OperandLinks(const trace::Trace& trace) : trace_(trace) {}
 
-  // Takes half a second for three million operands: for whoever loads.
+  // Takes half a second for three million operands; call it while loading.
   void Prepare() const;
 
-  // Whether anybody said what anything works on.
+  // Whether the trace has operands.
   bool any() const { return trace_.operands.size() > 0; }
 
   struct Block {
     trace::AllocationId allocation;
-    bool read = false, written = false;  // neither: not known
+    bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // By address, each once, at most `most`. `activity`: a row of Trace::activities.
+  // Sorted by address, without duplicates, at most `most`. `activity`: a row of Trace::activities.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
-  // Rows of Trace::activities; kNone: none. By begin, then by row.
+  // Rows of Trace::activities; kNone: none. The first and last by begin, then by row.
   struct Ends {
     uint32_t first = kNone, last = kNone;
     friend bool operator==(const Ends&, const Ends&) = default;
   };
   struct Touches {
-    uint64_t count = 0;       // of what was given an address in it
-    Ends all, reads, writes;  // reads and writes: as far as it is known
+    uint64_t count = 0;       // of activities that touch the block
+    Ends all, reads, writes;  // reads and writes: as far as known
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
-  // At most `most` of them, by begin.
+  // At most `most` activities, by begin.
   std::vector<uint32_t> TouchedBy(trace::AllocationId allocation, size_t most) const;
 
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // When the block was made, in the trace: what is older is there from its begin on.
-  using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // and device and address
+  // The allocation time of the block in the trace; older blocks are allocated at the trace's begin.
+  using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
-    std::vector<uint32_t> allocations, operands;  // rows by Key
+    std::vector<uint32_t> allocations, operands;  // rows sorted by Key
   };
   const Tables& tables() const;
   int64_t MadeAt(uint32_t operand) const;
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
-  uint32_t BlockOf(uint32_t operand) const;  // kNone
-  // kNone. `behind`: so many activities begin before it, of an operand that comes before this one;
-  // then of this one.
+  uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
+  // kNone if unknown. `behind`: on entry, the number of activities that begin before an earlier
+  // operand; on return, before this one.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
-  // What was given an address in the block, with the operand; by row of activities.
+  // Activities that touch the block, each with its operand, by row of activities.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
   std::shared_ptr<const Work> WorkIn(uint32_t allocation) const;
 
@@ -87,13 +87,13 @@ class OperandLinks {
   mutable std::once_flag once_;
   mutable Tables tables_;
   mutable std::atomic<size_t> bytes_{0};
-  // What was asked for last: a picture asks for the same block again and again.
+  // The last result, because a view asks for the same block repeatedly.
   mutable std::mutex mutex_;
   mutable uint32_t asked_ = kNone;
   mutable std::shared_ptr<const Work> work_;
 };
 
-// "read", "written", "read and written"; "touched": it is not known which.
+// "read", "written", "read and written"; "touched" if unknown.
 std::string_view UseText(bool read, bool written);
 
 }  // namespace vramscope::query

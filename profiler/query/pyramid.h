@@ -1,5 +1,5 @@
-// A summary of every run of items at several lengths: the bottom nodes stand for `base` items each,
-// every node above for two below it. Internal to this folder.
+// A summary of consecutive items at several resolutions: each bottom node represents `base` items,
+// every node above two nodes below it. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace vramscope::query {
 
-// [0]: the bottom; the last level has one node (none without items).
+// [0] is the bottom; the last level has one node (no levels without items).
 template <class Node>
 using Pyramid = std::vector<std::vector<Node>>;
 
-// `node_of(i)`: of one item. `merge(node, more)`: takes a later one in.
+// `node_of(i)`: the node of one item. `merge(node, more)`: merges a later node into `node`.
 template <class Node, class NodeOf, class Merge>
 Pyramid<Node> BuildPyramid(size_t items, size_t base, NodeOf node_of, Merge merge) {
   std::vector<Node> level;

@@ -17,7 +17,7 @@
 namespace vramscope::query {
 namespace {
 
-constexpr uint32_t kStopEvery = 1u << 14;  // things between two looks at the flag
+constexpr uint32_t kStopEvery = 1u << 14;  // things between two checks of the stop flag
 
 // Things with the same number have the same name.
 uint64_t NameNumber(const trace::Trace& trace, const Thing& thing) {
@@ -39,7 +39,7 @@ uint64_t NameNumber(const trace::Trace& trace, const Thing& thing) {
   return numbered ? trace.slices.number[i] : trace.slices.name[i].value;
 }
 
-// Puts what is found into groups.
+// Collects the results in groups.
 class Collector {
  public:
   Collector(const trace::Trace& trace, SearchResult* out) : trace_(trace), out_(out) {}
@@ -59,7 +59,7 @@ class Collector {
     out_->group_of.push_back(at->second);
   }
 
-  // Groups by kind, most things first.
+  // Sorts the groups by kind, then by number of things, most first.
   void Finish() {
     std::vector<FoundGroup>& groups = out_->groups;
     std::vector<uint32_t> order(groups.size()), place(groups.size());
@@ -96,7 +96,7 @@ class Collector {
   std::map<std::pair<ThingKind, std::string>, uint32_t> by_name_;
 };
 
-// The three tables in order of time.
+// Walks the three tables in order of time.
 class Walk {
  public:
   explicit Walk(const trace::Trace& trace) : trace_(trace) {}
@@ -138,7 +138,7 @@ std::vector<FoundFrame> FindFrames(const trace::Trace& trace, Matcher& matcher) 
     in_stack.clear();
     for (const uint32_t frame : trace.stacks.Frames({stack}))
       if (matcher.MatchesFrame(frame)) in_stack.push_back(names.FrameName(frame));
-    // A function that calls itself is there once.
+    // A recursive function counts once.
     std::sort(in_stack.begin(), in_stack.end());
     in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
     for (const std::string& name : in_stack) blocks[name] += of_stack[stack];

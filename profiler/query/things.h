@@ -1,5 +1,5 @@
-// Everything that is drawn, as one thing of a kind: a block, a kernel, a copy, a call, an op, a
-// module. What a search finds and what a filter asks about.
+// Everything that is drawn, as a thing with a kind: a block, a kernel, a memcpy, a call, an op, a
+// module. Searches return things, and filters test them.
 //
 // Plain values.
 #pragma once
@@ -23,7 +23,7 @@ enum class ThingKind : uint8_t {
   kCall,  // of the runtime or the driver
   kSynchronization,
   kDriverMemory,  // cudaMalloc, cudaFree
-  kRange,         // that the program named (NVTX)
+  kRange,         // named by the program (NVTX)
   kOverhead,
   // Rows of Trace::slices:
   kOp,
@@ -45,11 +45,11 @@ struct Thing {
   friend bool operator==(const Thing&, const Thing&) = default;
 };
 
-// nullopt: it is not a thing (a counter's value, an operand).
+// nullopt: not a thing (a counter's value, an operand).
 std::optional<ThingKind> ThingKindOf(trace::ActivityKind kind);
 ThingKind ThingKindOf(trace::SliceKind kind);
 
-// When it begins and ends, by the trace's clock.
+// The begin and end, on the trace's clock.
 int64_t BeginOf(const trace::Trace& trace, const Thing& thing);
 int64_t EndOf(const trace::Trace& trace, const Thing& thing);
 

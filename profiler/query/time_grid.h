@@ -1,5 +1,5 @@
-// Columns of equal time. Those of one grid are the same for every view at one scale: a view that
-// moves looks up the columns that come into it and keeps the others.
+// Columns of equal time. The columns of a grid are the same for every view at one scale, so a view
+// that moves computes only the new columns and keeps the others.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 namespace vramscope::query {
 
 struct TimeGrid {
-  int64_t origin_ns = 0;  // where column 0 begins
+  int64_t origin_ns = 0;  // begin of column 0
   double width_ns = 1;    // of a column, more than 0
-  int64_t first = 0;      // column, at least 0
+  int64_t first = 0;      // first column, at least 0
   int columns = 0;
 
   int64_t last() const { return first + columns; }
-  // Other columns of the same grid, as many.
+  // Whether the columns are others of the same grid, equally many, and overlap.
   bool MovedFrom(const TimeGrid& before) const {
     return origin_ns == before.origin_ns && width_ns == before.width_ns &&
            columns == before.columns && first - before.first < columns &&

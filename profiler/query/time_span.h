@@ -1,4 +1,4 @@
-// A window of time cut into equal columns. Internal to this folder.
+// A time window divided into equal columns. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
 class TimeSpan {
  public:
   explicit TimeSpan(const TimeGrid& grid) : grid_(grid), per_ns_(1.0 / grid.width_ns) {}
-  // On a grid of its own; columns > 0, begin < end.
+  // Uses a grid of its own; requires columns > 0, begin < end.
   TimeSpan(int64_t begin_ns, int64_t end_ns, int columns)
       : TimeSpan(TimeGrid{.origin_ns = begin_ns,
                           .width_ns = static_cast<double>(Duration(begin_ns, end_ns)) / columns,
@@ -26,13 +26,14 @@ class TimeSpan {
 
   const TimeGrid& grid() const { return grid_; }
   double width() const { return grid_.width_ns; }  // of a column, in ns
-  // Where a column begins; the first one is 0.
+  // The begin of a column; columns count from 0.
   int64_t Edge(int column) const {
     return static_cast<int64_t>(
         static_cast<uint64_t>(grid_.origin_ns) +
         static_cast<uint64_t>(width() * static_cast<double>(grid_.first + column)));
   }
-  // In columns from the window's begin, not clamped. Of windows of one grid to the same column.
+  // The position in columns from the window's begin, not clamped. It is consistent between windows
+  // of one grid.
   double Position(int64_t time_ns) const {
     const double from_origin = time_ns >= grid_.origin_ns
                                    ? static_cast<double>(Duration(grid_.origin_ns, time_ns))
@@ -45,7 +46,7 @@ class TimeSpan {
   double per_ns_;
 };
 
-// What is kept when the first of the columns is another, `by` columns later (less than 0: sooner).
+// Moves the kept columns when the first column has moved by `by` columns (negative: to the left).
 template <class Column>
 void MoveColumns(std::vector<Column>* columns, int64_t by) {
   if (by > 0)

@@ -15,9 +15,9 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-constexpr size_t kChunk = 4096;  // events that go to the sink at once
+constexpr size_t kChunk = 4096;  // events per call of the sink
 
-// Begin (of an annotation), end, or an event of the file's own, to be merged with the entries.
+// The begin or end of an annotation, to be merged with the entries.
 struct Edge {
   enum Order : uint8_t { kEnd, kBegin, kEndAtOnce };
   int64_t time_ns = 0;
@@ -26,8 +26,8 @@ struct Edge {
   uint32_t thread = 0;
 };
 
-// Annotations as begins and ends that nest on every thread: overlapping ones get threads of their
-// own. Those that end where they begin count as one nanosecond long here.
+// Converts annotations to begins and ends that nest on every thread: overlapping ones get separate
+// threads. Annotations without length count as one nanosecond long here.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -40,7 +40,8 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   });
   std::vector<Edge> edges;
   edges.reserve(2 * rows.size());
-  std::map<std::pair<uint8_t, uint32_t>, std::vector<int64_t>> open;  // (device, lane): their ends
+  std::map<std::pair<uint8_t, uint32_t>, std::vector<int64_t>> open;  // (device, lane) to the ends
+                                                                      // of its open annotations
   std::vector<uint32_t> rank(rows.size());
   for (uint32_t r = 0; r < rows.size(); ++r) {
     const Annotation& a = annotations[rows[r]];
@@ -68,9 +69,10 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   return edges;
 }
 
-// Segments that are there, by address.
+// The existing segments, by address.
 struct Device {
-  absl::btree_map<uint64_t, uint32_t> segments;  // not expandable: address to id
+  absl::btree_map<uint64_t, uint32_t> segments;  // of segments that are not expandable: address to
+                                                 // id
   struct Range {
     uint64_t begin, end;
     uint32_t id;
@@ -224,8 +226,8 @@ class Emitter {
       if (history_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
   }
 
-  // What was mapped of an expandable segment: its blocks, those without a hole between them at
-  // once.
+  // Emits the mapped memory of an expandable segment, which is that of its blocks. Adjacent blocks
+  // are mapped together.
   void Mapped(const SegmentState& s) {
     for (size_t i = 0; i < s.blocks.size();) {
       const uint64_t begin = s.blocks[i].address;
@@ -262,7 +264,7 @@ class Emitter {
     Put(e);
   }
 
-  // Annotations and the file's further events up to `time`.
+  // Emits annotations and the file's further events up to `time`.
   void Others(int64_t time) {
     while (true) {
       const bool edge = edge_ < edges_.size() && edges_[edge_].time_ns <= time;
@@ -285,7 +287,7 @@ class Emitter {
     Put(e);
   }
 
-  // An end without its begin is not passed on: no trace may have it.
+  // Skips ends without a begin, which a trace must not contain.
   void PutExtra(const Event& event) {
     switch (event.kind) {
       case EventKind::kOpBegin:
@@ -316,7 +318,7 @@ class Emitter {
     const auto next_begins = [i](const auto& ranges, size_t at) {
       return at + 1 < ranges.size() && ranges[at + 1].begin == i;
     };
-    // A phase that goes on behind its step's end ends with the step.
+    // A phase that continues after its step's end ends with the step.
     const bool last_of_steps =
         step_open_ && labels_.steps[step_].end == i && !next_begins(labels_.steps, step_);
     const auto end = [&](const auto& ranges, size_t& at, bool& open, EventKind kind) {
@@ -332,7 +334,7 @@ class Emitter {
 
   void RangeBegins(EntryIndex i) {
     const auto begins = [&](const auto& ranges, size_t& at, bool& open) {
-      // Empty ones, and those that the end of the one before has overtaken, are passed over.
+      // Skips ranges that are empty or that the previous range has already passed.
       while (!open && at < ranges.size() &&
              (ranges[at].begin < i || ranges[at].end <= ranges[at].begin))
         ++at;
@@ -351,7 +353,7 @@ class Emitter {
     }
   }
 
-  // What takes effect right before the entry.
+  // Emits everything that takes effect directly before the entry.
   void Before(EntryIndex i) {
     const std::vector<uint32_t>& displaced = history_.displaced;
     for (; displaced_ < displaced.size() &&
@@ -432,7 +434,7 @@ class Emitter {
       case Action::kAnnotate:
         Marker(i, annotate_);
         return true;
-      case Action::kCategory:  // a Labels::Retag
+      case Action::kCategory:  // emitted as a Labels::Retag
         return true;
     }
     return false;
@@ -477,13 +479,13 @@ class Emitter {
   const std::vector<uint32_t> streams_;
   std::vector<Event> events_;
   trace::StringId recording_begin_, snapshot_, other_, annotate_, left_out_;
-  int64_t now_ = 0;  // of what is put; never goes back
+  int64_t now_ = 0;  // time of the last event; never decreases
   uint32_t segments_ = 0;
   std::array<Device, 256> devices_;
   struct Open {
     uint32_t ops = 0, modules = 0;
   };
-  std::map<uint32_t, Open> open_;  // of extras, by thread
+  std::map<uint32_t, Open> open_;  // open slices of extras, by thread
   size_t edge_ = 0, extra_ = 0, phase_ = 0, step_ = 0, displaced_ = 0, retag_ = 0, placed_ = 0,
          left_out_at_ = 0, new_segment_ = 0;
   bool phase_open_ = false, step_open_ = false;

@@ -1,6 +1,6 @@
-// A recording that breaks off while its segments are those of the end: the difference between what
-// the entries leave behind and what is there at the end is what the lost entries did. They are made
-// up, in the shortest way, and rolled back.
+// For a recording that was cut off while its segments are those at its end: the difference between
+// the state after the last entry and the segments is the effect of the lost entries. The shortest
+// such entries are made up and then rolled back.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using trace::RangeSet;
 
 bool Fits(uint64_t address, uint64_t bytes) { return bytes > 0 && bytes <= UINT64_MAX - address; }
 
-// Of one device, after the entries that are there.
+// The state of one device after the existing entries.
 struct Device {
   struct Block {
     uint64_t requested = 0;
@@ -26,17 +26,17 @@ struct Device {
     bool pending = false;
   };
   absl::btree_map<uint64_t, Block> live;
-  absl::btree_map<uint64_t, uint64_t> segments;  // by address: bytes
+  absl::btree_map<uint64_t, uint64_t> segments;  // address to bytes
   RangeSet mapped;
-  RangeSet seen;           // blocks that entries made or freed
-  RangeSet seen_segments;  // segments and ranges that entries made, freed, mapped or unmapped
+  RangeSet seen;           // blocks that entries allocated or freed
+  RangeSet seen_segments;  // segments and ranges that entries allocated, freed, mapped or unmapped
 };
 
 class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // What the lost entries did; of the blocks that they freed, which were requested to be already.
+  // Returns made-up lost entries, and those of the freed blocks whose free was already requested.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -45,7 +45,7 @@ class Tail {
         if (s.expandable && Fits(b.address, b.bytes))
           mapped_at_end[s.device].Add(b.address, b.address + b.bytes);
     }
-    // First everything that went, then what came: in this order nothing overlaps.
+    // First all frees, then all allocations: in this order nothing overlaps.
     Frees();
     Unmaps(mapped_at_end);
     SegmentFrees();
@@ -106,8 +106,9 @@ class Tail {
     }
   }
 
-  // A block in memory that the entries did not get was there before them, and with it perhaps all
-  // that they do not touch; else the recording began with nothing.
+  // A block in memory that no entry allocated existed before the entries. Other memory that they do
+  // not touch may also have existed. If there is no such block, the recording began with empty
+  // memory.
   void See(Device& d, uint64_t address, uint64_t end) {
     d.seen.Add(address, end);
     from_nothing_ &= d.seen_segments.ContainsAll(address, end);
@@ -117,7 +118,7 @@ class Tail {
            (!block.pending || end.use == BlockUse::kPendingFree);
   }
 
-  // The block at `address` at the end, if one is in use there.
+  // The block in use at `address` at the end; null: none.
   const BlockState* AtEnd(uint8_t device, uint64_t address) {
     if (used_at_end_.empty())
       for (const SegmentState& s : recording_.segments)
@@ -143,7 +144,7 @@ class Tail {
 
   void Unmaps(std::map<uint8_t, RangeSet>& at_end) {
     for (auto& [number, d] : devices_) {
-      const uint8_t device = number;  // a name of a binding does not go into a lambda
+      const uint8_t device = number;  // a lambda cannot capture a structured binding
       for (const auto& [begin, end] : d.mapped)
         at_end[device].ForEachPiece(begin, end, [&](uint64_t from, uint64_t to, bool in) {
           if (!in) Put(Action::kSegmentUnmap, device, from, to - from, 0);
@@ -162,7 +163,7 @@ class Tail {
       }
   }
 
-  // Whether a segment of the end is not there as yet after the entries.
+  // Whether a segment of the end does not yet exist after the entries.
   bool IsLater(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return false;
     const Device& d = devices_[s.device];
@@ -171,7 +172,7 @@ class Tail {
     return from_nothing_ || d.seen_segments.CoveredIn(s.address, s.address + s.bytes) > 0;
   }
 
-  // Of what is mapped at the end: what is not mapped after the entries.
+  // Maps the memory that is mapped at the end but not after the entries.
   void Maps(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return;
     Device& d = devices_[s.device];
@@ -193,7 +194,8 @@ class Tail {
       if (b.use == BlockUse::kInactive || !Fits(b.address, b.bytes)) continue;
       const auto at = d.live.find(b.address);
       if (at != d.live.end() && IsBlock(b, at->second)) continue;
-      // Memory that the entries got, or in which they put other blocks: it is none of before them.
+      // Memory that entries allocated, or in which they put other blocks, so the block was not
+      // there before them.
       const uint64_t end = b.address + b.bytes;
       if (from_nothing_ || d.seen_segments.CoveredIn(b.address, end) > 0 ||
           d.seen.CoveredIn(b.address, end) > 0)
@@ -207,7 +209,7 @@ class Tail {
   absl::btree_map<std::pair<uint8_t, uint64_t>, const BlockState*> used_at_end_;
   absl::btree_map<std::pair<uint8_t, uint64_t>, uint64_t> plain_at_end_;
   EntryTable tail_;
-  std::vector<OlderAlloc> pending_;  // of the blocks that are freed
+  std::vector<OlderAlloc> pending_;  // freed blocks whose free was already requested
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 struct Piece {
   ExpandableRange range;
-  bool known = false;  // pool and memory pool are
+  bool known = false;  // whether pool and memory pool are known
 };
 
 void Add(std::vector<Piece>& parts, uint64_t address, uint64_t bytes, Piece part) {
@@ -21,7 +21,7 @@ void Add(std::vector<Piece>& parts, uint64_t address, uint64_t bytes, Piece part
   parts.push_back(part);
 }
 
-// What may be parts of one segment.
+// Whether two pieces may belong to one segment.
 bool Agree(const Piece& a, const Piece& b) {
   if (a.range.device != b.range.device || a.range.stream != b.range.stream) return false;
   return !a.known || !b.known ||
@@ -37,8 +37,8 @@ void Join(Piece& into, const Piece& part) {
   into.known = true;
 }
 
-// Where no segment at the end says it: by the blocks that were in it, else by the size of what is
-// mapped at once.
+// Finds pools that no segment at the end states, from the blocks in the range, or from the size of
+// the mapped pieces.
 void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
       trace::Pool::kLarge, run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
@@ -88,7 +88,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
     return std::tie(a.range.device, a.range.begin, a.range.end) <
            std::tie(b.range.device, b.range.begin, b.range.end);
   });
-  // What overlaps is one, whatever else is said of it; what touches if it agrees.
+  // Overlapping pieces are always one range; adjacent ones are if they agree.
   std::vector<Piece> joined;
   for (const Piece& part : parts) {
     if (!joined.empty() && joined.back().range.device == part.range.device &&
@@ -101,7 +101,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
   bool all_known = true;
   for (const Piece& part : joined) all_known &= part.known;
   if (!all_known) FindPools(recording, joined);
-  // Neighbours with a hole between them: the hole was reserved and never mapped.
+  // Joins neighbours with a gap between them: the gap was reserved and never mapped.
   std::vector<ExpandableRange> ranges;
   for (Piece& part : joined) {
     const ExpandableRange& r = part.range;

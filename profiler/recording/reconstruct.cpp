@@ -1,9 +1,10 @@
-// Forward in time, from the start that the roll-back found: the size of every block handed out.
+// Walks forward in time from the start state that the roll-back found, and determines the size of
+// every allocated block.
 //
-// An alloc takes the front of a free block, and free neighbours are always merged; so the free
-// block reached from the alloc's address to the next live block or the end of the segment, and the
-// rules say whether its rest was split off. For the same reason what lies free between a live block
-// and the next alloc is the first one's unsplit tail.
+// An allocation uses the beginning of a free block, and free neighbours are always merged. So the
+// free block reached from the allocation's address to the next live block or the end of the
+// segment, and the rules tell whether the rest was split off. For the same reason, free space
+// between a live block and the next allocation is the unsplit tail of the first.
 #include <absl/container/btree_map.h>
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ struct Span {
   bool expandable = false;
 };
 
-// Segments that are there, by address.
+// The existing segments, by address.
 class SpanMap {
  public:
   bool Add(const Span& span) {
@@ -42,7 +43,7 @@ class SpanMap {
     near_ = {};
     return spans_.erase(begin) > 0;
   }
-  // The one that holds `address`; an empty one when none does.
+  // The segment that contains `address`; an empty one if there is none.
   const Span& Find(uint64_t address) {
     Span& near = near_[(address >> 21) % near_.size()];
     if (address < near.begin || address >= near.end) {
@@ -55,7 +56,7 @@ class SpanMap {
 
  private:
   absl::btree_map<uint64_t, Span> spans_;
-  std::array<Span, 64> near_;  // found last, by address
+  std::array<Span, 64> near_;  // recently found spans, by address
 };
 
 struct Device {
@@ -101,7 +102,7 @@ class Walk {
     return *devices_[device];
   }
 
-  // Everything but sizes and pools.
+  // Fills everything but sizes and pools.
   void FillAllocations() {
     const size_t n = start_.older.size() + start_.recorded.size();
     history_.older = static_cast<uint32_t>(start_.older.size());
@@ -150,14 +151,14 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // The entry that tells an older block's size: its free; of a file that is cut, where the free may
-  // be lost, the request for it if nothing else knows the block.
+  // The entry that determines an older block's size: its free. In a cut file the free may be lost;
+  // then its request, unless OlderAlloc has the size.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
   }
 
-  // Both are by (device, address).
+  // Both lists are sorted by (device, address).
   const OlderAlloc* FindOlder(const OlderBlock& b) {
     const std::vector<OlderAlloc>& all = recording_.older;
     const std::pair key(b.device, b.address);
@@ -201,7 +202,8 @@ class Walk {
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       Device& d = On(a().device[row]);
-      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end: below
+      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end is set
+                                                                                   // below
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       const uint64_t begin = a().address[row], end = begin + a().bytes[row];
@@ -215,7 +217,8 @@ class Walk {
       uint64_t next = s.end;
       if (row + 1 < history_.older && a().device[row + 1] == a().device[row])
         next = std::min(next, a().address[row + 1]);
-      // No block of the large pool is as small as that, so it is no free one but the tail.
+      // Every block of the large pool is larger than this gap, so the gap is not a free block but
+      // the tail.
       if (next > end && next - end <= allocator::kSmallSize) a().bytes[row] = next - begin;
       a().bytes_known[row] = next <= begin + a().bytes[row];
     }
@@ -254,7 +257,8 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // In the order of the entries: those that are not from the start come last in the list.
+    // Follows the order of the entries: segments that were not there at the start come last in the
+    // list.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
       ++next_segment_;
@@ -289,7 +293,7 @@ class Walk {
     while (next != d.live.end() && next->first - address < rounded) {
       if (!Displace(next->second.row, i)) {
         odd_.Count(Oddity::kOverlap);
-        break;  // a damaged file may have any number of them
+        break;  // a damaged file may have any number of overlapping blocks
       }
       next = d.live.erase(next);
     }
@@ -301,7 +305,7 @@ class Walk {
     d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
 
-  // The live block before an alloc at `address`. Returns the one after it.
+  // Handles the live block before an allocation at `address`. Returns the block after it.
   Device::BlockMap::iterator Before(Device::BlockMap::iterator at, uint64_t address,
                                     const Span& segment, EntryIndex i, Device& d) {
     const uint32_t row = at->second.row;
@@ -314,7 +318,7 @@ class Walk {
       return ++at;
     }
     if (end_block_[row] || segment.expandable) return ++at;
-    // Its tail, now seen.
+    // The allocation reveals the block's tail.
     const uint64_t tail = between - rounded;
     if (tail > std::max(rounded, allocator::MostTail(rounded, conf_))) return ++at;
     if (a().bytes_known[row] || tail > allocator::MostTail(rounded, conf_))
@@ -328,7 +332,7 @@ class Walk {
   // Whether the free of `row` is missing and entry `i` shows that it has happened.
   bool Displace(uint32_t row, EntryIndex i) {
     if (a().free_completed[row] != kNoEntry || end_block_[row]) return false;
-    // Of a file that is cut: freed, and when is lost; not before that was asked for.
+    // In a cut file the block was freed at an unknown time, but not before the free was requested.
     if (const EntryIndex asked = a().free_requested[row]; asked != kNoEntry && asked > i)
       return false;
     odd_.Count(Oddity::kFreeMissing);
@@ -377,8 +381,8 @@ class Walk {
   Oddities& odd_;
   const std::vector<ExpandableRange> expandable_;
   History history_;
-  std::vector<bool> end_block_;  // rows whose size is the file's: in use at the end
-  std::vector<bool> told_;       // older rows whose size Recording::older says
+  std::vector<bool> end_block_;  // rows that are in use at the end, whose size is in the file
+  std::vector<bool> told_;       // older rows whose size is in Recording::older
   std::array<std::unique_ptr<Device>, 256> devices_;
   size_t next_segment_ = 0, older_ = 0;
   bool sorted_ = false;
@@ -401,7 +405,7 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {
-    warnings.push_back(fmt::format("the allocator's settings are taken as the defaults: {}",
+    warnings.push_back(fmt::format("the allocator's default settings are assumed: {}",
                                    std::string(conf.status().message())));
     conf = run::AllocConf();
   }

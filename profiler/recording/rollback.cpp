@@ -14,7 +14,7 @@
 namespace vramscope::recording {
 namespace {
 
-// What is there on one device at the moment that the roll-back has come to.
+// The state of one device at the entry that the roll-back has reached.
 struct Device {
   struct Block {
     EntryIndex requested = kNoEntry, completed = kNoEntry;
@@ -50,7 +50,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    // With room for rounding. Addresses themselves may be high: some files have them signed.
+    // The limit leaves room for rounding. Addresses may be high, because some files have signed
+    // addresses.
     return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
@@ -59,7 +60,7 @@ class RollingBack {
     return false;
   }
 
-  // The segments and blocks of the file; what cannot be is not taken.
+  // Reads the segments and blocks of the file; invalid ones are skipped.
   void TakeEnd() {
     std::vector<uint32_t> rows(recording_.segments.size());
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
@@ -79,8 +80,8 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        // Its blocks, the free ones too, are what is mapped: all of it in a file, pieces with
-        // holes between them in a part of one.
+        // Its blocks, including free ones, are the mapped memory: all of it in a file, parts with
+        // gaps between them in a part of a recording.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
@@ -181,8 +182,8 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // Of a file that is cut it may be completed after the last entry: it waits until then.
-    if (fresh && recording_.lost.empty()) {  // completed, and that is not in the file
+    // In a cut file the free may complete after the last entry, so the block stays pending.
+    if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
     } else if (block.requested != kNoEntry ||
@@ -233,7 +234,7 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // Those that nothing after tells of: never freed, and in no segment that is known.
+    // Older blocks that no later entry mentions: they were never freed and are in no known segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);
@@ -272,22 +273,26 @@ class RollingBack {
 
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
-      "entries with an address or a size beyond any device, left out",
+      "entries with an impossible address or size, left out",
       "segments that are empty or overlap another one, left out with their blocks",
       "blocks that overlap or lie outside their segment, left out",
       "frees of unallocated addresses, ignored",
-      "frees that were requested and, by the file, never completed; taken as completed then",
-      "segment_alloc entries of segments that are not there later, left out",
-      "segment_free entries of memory that is there later, left out",
-      "segment_map entries of memory that is not there later, left out",
-      "segment_unmap entries of memory that is there later, left out",
-      "allocations that are not there at the end though no entry frees them: freed after the last "
-      "entry, or that entry is missing; shown until the end, or until another takes their place",
-      "allocations whose free is missing: freed right before another one took their place",
+      "frees that were requested but never completed in the file; treated as completed when "
+      "requested",
+      "segment_alloc entries of segments that do not exist later, left out",
+      "segment_free entries of memory that exists later, left out",
+      "segment_map entries of memory that is not mapped later, left out",
+      "segment_unmap entries of memory that is mapped later, left out",
+      "allocations that do not exist at the end although no entry frees them: freed after the last "
+      "entry, or that entry is missing; shown until the end, or until another allocation reuses "
+      "their memory",
+      "allocations whose free is missing: treated as freed directly before another allocation "
+      "reused their memory",
       "allocations that overlap one that is freed later (entries are missing)",
-      "allocations outside the segments that the file knows",
-      "blocks larger than the file's settings explain; their size is taken from the next block",
-      "blocks whose size at the end is not their alloc entry's; the entry's is used",
+      "allocations outside the segments in the file",
+      "blocks larger than the file's settings allow; their size is derived from the next block",
+      "blocks whose size at the end differs from that in their alloc entry; the size in the entry "
+      "is used",
   };
   std::vector<std::string> texts;
   for (size_t i = 0; i < kOddities; ++i)

@@ -1,5 +1,5 @@
-// Back in time: from the segments and blocks at the end over the entries to what was there before
-// the first of them, pairing every free with its alloc on the way. Internal to this folder.
+// Walks back in time over the entries, from the segments and blocks at the end to the memory before
+// the first entry, and pairs every free with its allocation. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vramscope::recording {
 
 inline constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
 
-// Bytes beyond any device: such entries and blocks are damage.
+// More bytes than any device has: entries and blocks with such sizes are damaged.
 inline constexpr uint64_t kMostBytes = uint64_t{1} << 56;
 
 // A block in use at the end.
@@ -22,14 +22,14 @@ struct EndBlock {
   uint32_t stream = 0;
   trace::StackId stack;
   uint8_t device = 0;
-  bool pending = false;  // its free was requested and not completed
+  bool pending = false;  // its free was requested but not completed
   bool bytes_known = true;
 };
 
 struct BlockLife {
   EntryIndex alloc = kNoEntry;  // kNoEntry: older than the recording
   EntryIndex requested = kNoEntry, completed = kNoEntry;
-  uint32_t end_block = kNoRow;  // in use at the end: row of end_blocks
+  uint32_t end_block = kNoRow;  // if in use at the end, row of end_blocks
 };
 
 struct OlderBlock {
@@ -48,7 +48,7 @@ struct MappedRange {
   uint64_t begin = 0, end = 0;
 };
 
-// Things that do not fit, to be counted and said.
+// Contradictions, which are counted and reported.
 enum class Oddity : uint8_t {
   kDamagedEntry,
   kDamagedSegment,
@@ -81,8 +81,8 @@ struct Start {
   std::vector<EndBlock> end_blocks;
   std::vector<OlderBlock> older;      // by (device, address)
   std::vector<BlockLife> recorded;    // by entry
-  std::vector<SegmentLife> segments;  // not the expandable ones; those from the start come first,
-                                      // by (device, address)
+  std::vector<SegmentLife> segments;  // not expandable; segments from the start come first, by
+                                      // (device, address)
   std::vector<MappedRange> mapped;    // of expandable segments at the start, by (device, begin)
   std::vector<EntryIndex> left_out;   // ascending
 };

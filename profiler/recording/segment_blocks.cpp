@@ -6,7 +6,7 @@
 namespace vramscope::recording {
 namespace {
 
-// The used blocks from `at` within [begin, end), and what is free between them.
+// Adds the used blocks from `at` on within [begin, end), and the free ranges between them.
 void Fill(SegmentState& s, uint64_t begin, uint64_t end, std::span<const PlacedBlock> used,
           size_t& at) {
   const auto free_until = [&](uint64_t address) {
@@ -35,7 +35,7 @@ void LayOut(std::vector<SegmentState>& segments, std::span<const PlacedBlock> us
       Fill(s, s.address, end, used, at);
       continue;
     }
-    // Ranges that touch are one there, also those of two segments.
+    // `mapped` joins adjacent ranges, even those of two segments.
     while (range < mapped.size() && std::pair(mapped[range].device, mapped[range].end) <= place)
       ++range;
     while (range < mapped.size() && mapped[range].device == s.device && mapped[range].begin < end) {

@@ -1,4 +1,4 @@
-// Blocks and what is free between them, laid out over segments. Internal to this folder.
+// Distributes blocks and the free ranges between them over segments. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct PlacedBlock {
   BlockState block;
 };
 
-// Fills the blocks of `segments`, which have none: `used` and, between them, what is free; of an
-// expandable segment only where `mapped` says so. All three by (device, address). Blocks that lie
-// in no segment or overlap the one before are left out.
+// Fills the blocks of `segments`, which have none yet: `used` and the free ranges between them; for
+// an expandable segment, only within `mapped`. All three are sorted by (device, address). Blocks
+// that are outside all segments or overlap the previous one are left out.
 void LayOut(std::vector<SegmentState>& segments, std::span<const PlacedBlock> used,
             std::span<const MappedRange> mapped);
 

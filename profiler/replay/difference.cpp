@@ -20,7 +20,7 @@ std::string Grouped(uint64_t value) {
   return out;
 }
 
-// The block of the model that holds an address.
+// The model's block that contains an address.
 struct Found {
   CachingAllocator::SnapshotBlock block;
   allocator::Segment segment;
@@ -53,62 +53,62 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   const std::string need = fmt::format("{} are needed", Bytes(size));
   if (c.recorded_asks_driver) {
     return fmt::format(
-        "{}; the model has them cached at {:#x}. The recording asks the device: there the block "
-        "was "
-        "still in use, is kept for larger requests (max_split_size_mb), or belongs to another pool",
+        "{}; the model has a cached block at {:#x}. The recording requests memory from the device: "
+        "there the block was still in use, is reserved for larger requests (max_split_size_mb), or "
+        "belongs to another pool",
         need, c.model.value_or(0));
   }
   const std::optional<Found> at = Find(model, c.recorded);
   if (!at.has_value()) {
-    return fmt::format("{}; the recorded address lies in no segment of the model", need);
+    return fmt::format("{}; the recorded address is in no segment of the model", need);
   }
   const allocator::Block& b = at->block.block;
-  const std::string asks = c.model.has_value()
-                               ? fmt::format("the model's best fit is at {:#x}", *c.model)
-                               : std::string("the model finds no cached block and asks the device");
+  const std::string asks =
+      c.model.has_value()
+          ? fmt::format("the model's best fit is at {:#x}", *c.model)
+          : std::string("the model finds no cached block and requests memory from the device");
   if (at->segment.stream != c.stream || at->segment.mempool != c.mempool) {
-    return fmt::format("{}; {}. The recorded one is in a segment of {}", need, asks,
+    return fmt::format("{}; {}. The recorded block is in a segment of {}", need, asks,
                        Text(at->segment));
   }
   if (at->block.live && !(c.model.has_value() && *c.model == b.address)) {
     return fmt::format(
-        "{}; {}. At the recorded address the model has a block in use ({} at {:#x}): its free is "
-        "missing or late in the recording, or it ends earlier there",
+        "{}; {}. At the recorded address the model has a block in use ({} at {:#x}): in the "
+        "recording, its free is missing or late, or the block is shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  // The model has taken its block by now.
+  // The model has already allocated its block.
   if (at->block.live && b.address != c.recorded) {
     return fmt::format(
-        "{}; {}. The recorded one begins {} behind it, in what was one free block of the model: "
-        "something in front of the recorded one is not in the recording, or has a tail that is not "
-        "stated",
+        "{}; {}. The recorded block begins {} after it, in the same free block of the model: a "
+        "block before it is missing in the recording, or has a tail that is not stated",
         need, asks, Bytes(c.recorded - b.address));
   }
   if (b.address != c.recorded && !at->block.live) {
     return fmt::format(
-        "{}; {}. The recorded one begins {} into a free block of the model ({} at {:#x}): "
-        "something "
-        "in front of it is not in the recording, or has a tail that is not stated",
+        "{}; {}. The recorded block begins {} into a free block of the model ({} at {:#x}): a "
+        "block before it is missing in the recording, or has a tail that is not stated",
         need, asks, Bytes(c.recorded - b.address), Bytes(b.bytes_rounded), b.address);
   }
   if (!at->block.live && b.bytes_rounded < size) {
     return fmt::format(
-        "{}; {}. Where the recorded one begins the model has only {} free: what lies behind must "
-        "have been free too",
+        "{}; {}. Where the recorded block begins, the model has only {} free: in the recording, "
+        "the memory after it must have been free too",
         need, asks, Bytes(b.bytes_rounded));
   }
   if (!at->block.live && !at->block.mapped) {
-    return fmt::format("{}; {}. The recorded address has no memory in the model", need, asks);
+    return fmt::format("{}; {}. In the model, no memory is mapped at the recorded address", need,
+                       asks);
   }
   if (c.model.has_value()) {
     return fmt::format(
-        "{}; {}, the recorded one takes {} at {:#x}. The smaller one was not free in the recording "
-        "(another stream held it back), or smaller than it seems (a tail that is not stated), or "
-        "other settings round the request differently",
+        "{}; {}, and the recording uses {} at {:#x}. In the recording, the smaller block was not "
+        "free (another stream still used it), or smaller than it seems (a tail that is not "
+        "stated), or other settings round the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   return fmt::format(
-      "{}; {}, though the recorded one has {} free: settings forbid it to be used "
+      "{}; {}, although the recorded block has {} free: a setting forbids its use "
       "(max_split_size_mb)",
       need, asks, Bytes(b.bytes_rounded));
 }
@@ -130,8 +130,8 @@ std::string CauseOfRetained(const CachingAllocator& model, uint64_t address, uin
     }
   }
   if (!first.has_value()) {
-    return "nothing is in use there in the model: it was called for under other conditions "
-           "(garbage collection, a pool that was given up)";
+    return "nothing is in use there in the model: the recording released it for another reason "
+           "(garbage collection, a released pool)";
   }
   return fmt::format("in the model {} are in use there, the first at {:#x}", Bytes(used),
                      first->address);

@@ -1,4 +1,4 @@
-// Why the model chooses otherwise than the recording, in words. Internal to this folder.
+// Explains in words why the model's choice differs from the recording's. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@ std::string Bytes(uint64_t bytes);                    // "1,048,576 B"
 std::string Text(const allocator::Segment& segment);  // "20,971,520 B, large pool, stream 0"
 
 struct Choice {
-  uint64_t bytes = 0;  // asked
+  uint64_t bytes = 0;  // requested
   uint32_t stream = 0, mempool = 0;
-  uint64_t recorded = 0;              // address
-  bool recorded_asks_driver = false;  // for a new segment
-  std::optional<uint64_t> model;      // nullopt: it asked the driver, and the recording does not
+  uint64_t recorded = 0;              // address in the recording
+  bool recorded_asks_driver = false;  // in a new segment
+  std::optional<uint64_t> model;      // nullopt: the model called the driver, the recording does
+                                      // not
 };
-// `model` after it made its choice.
+// `model`: its state after its choice.
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,
                     const Choice& choice);
-// Why [address, address + bytes) does not go back to the device.
+// Why [address, address + bytes) is not released to the device.
 std::string CauseOfRetained(const allocator::CachingAllocator& model, uint64_t address,
                             uint64_t bytes);
 

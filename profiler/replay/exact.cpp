@@ -28,12 +28,12 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// What the recording says happened at the driver and no request of the model has asked for yet.
+// A recorded operation of the driver that no allocation of the model has caused yet.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
   Segment segment;
-  uint64_t address = 0, bytes = 0;  // of pages
+  uint64_t address = 0, bytes = 0;  // of mapped or unmapped pages
   bool done = false;
   bool gives_back() const {
     return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
@@ -53,7 +53,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
       out_.warnings.push_back(
-          "the memory fraction is left out: the file does not say of how much memory");
+          "the memory fraction is ignored: the file does not state the total memory");
     }
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
   }
@@ -64,14 +64,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(
-          fmt::format("left out: {} of the start state in no segment or over others",
+          fmt::format("left out: {} of the start state, outside all segments or overlapping others",
                       run::Counted(start.blocks_left_out, "block", "blocks")));
     }
     StartStates states(trace_, begin_, start, conf_);
     states_ = &states;
     if (absl::Status status = Begin(start); !status.ok()) return status;
     const uint32_t n = trace_.events.size();
-    if (begin_ > 0) Count(begin_ - 1);  // what was there
+    if (begin_ > 0) Count(begin_ - 1);  // the start state
     for (EventIndex i = begin_; i < n && !stopped_; ++i) {
       if ((i - begin_) % kProgressStep == 0) {
         if (options_.cancel != nullptr && *options_.cancel) {
@@ -90,7 +90,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return std::move(out_);
   }
 
-  // --- what the model does at the driver
+  // --- operations of the model at the driver
   void OnSegmentAlloc(const Segment&) override {}
   void OnSegmentFree(const Segment& s) override {
     GiveBack(EventKind::kSegmentFree, s, s.address, s.bytes);
@@ -107,23 +107,22 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Recorded* next = Next();
     if (next == nullptr) return std::nullopt;
     const Segment& s = next->segment;
-    // A run does not record that addresses without memory are given up, nor that they are taken
-    // anew.
+    // The trace of a run does not record that address ranges without memory are released or
+    // reserved again.
     if (wanted.expandable && s.expandable && next->kind == EventKind::kSegmentMap &&
         next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
         s.mempool == wanted.mempool)
       return s.address;
-    // How many addresses an expandable one reserves is the device's memory, and no decision.
+    // The number of addresses that an expandable segment reserves depends on the device's memory;
+    // it is not a decision.
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
-      Differ(
-          next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
-          next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
-          : s.bytes != wanted.bytes
-              ? "another large_segment_size_mb or roundup_power2_divisions would ask for another "
-                "size"
-              : "the request belongs to another stream or pool");
+      Differ(next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
+             next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
+             : s.bytes != wanted.bytes              ? "another large_segment_size_mb or "
+                                                      "roundup_power2_divisions would request another size"
+                                       : "the request belongs to another stream or pool");
       return std::nullopt;
     }
     next->done = true;
@@ -138,7 +137,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       Differ(next->event,
              fmt::format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
                          next->address, Bytes(bytes), address),
-             "the model maps the lowest addresses that have room");
+             "the model maps the lowest addresses with enough room");
       return false;
     }
     next->done = true;
@@ -201,7 +200,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         EndWindow(i);
         if (!Complete()) Resync(i - 1);
         if (stopped_) return;
-        // Mostly both halves follow each other.
+        // Usually the completion directly follows the request.
         if (trace_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
           deferred_ = id;
           Check(i, id, model_->RequestFree(trace_.allocations.address[id]));
@@ -269,7 +268,6 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       states_->Weigh(*model_, bytes, stream, mempool,
                      grows ? std::nullopt : std::optional(a.address[id]));
     }
-    // What the model is about to choose, while it can still be looked at.
     differed_ = false;
     absl::StatusOr<Block> got = model_->Malloc(bytes, stream, mempool);
     const bool left = AsksDriver();
@@ -296,14 +294,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // What happened before the next request, which asked the driver or did not. False: differs from
-  // the recording.
+  // Replays the events before the next allocation, which called the driver if `asks` is set. False:
+  // they differ from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
-      // Pending frees that completed right before may have done so when the request looked for a
-      // cached block, or later, as a release on its way to the driver waited for them. The latter
-      // if it would have found one.
+      // Pending frees that completed directly before the allocation may have completed before it
+      // searched for a cached block, or later, when a release waited for them. The latter is
+      // assumed if the allocation would otherwise have found a block.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
@@ -318,13 +316,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       return model_->Restore(before).ok();
     }
     if (!Complete()) return false;
-    // Memory that goes back right before a segment is asked for: the device was full. But if a
-    // cached block would have served, empty_cache() was called before.
+    // Memory that is released directly before a new segment means that the device was full. But if
+    // a cached block would have served, the program called empty_cache() before.
     const bool called = !asks || window_.empty() || fits() || CalledFor(window_.front().event);
     return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
   }
 
-  // Whether the program asked for what went back from event `i` on.
+  // Whether the release that contains event `i` was a call of the program.
   bool CalledFor(EventIndex i) {
     if (!releases_.has_value()) releases_ = FindReleases(trace_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
@@ -332,7 +330,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
   }
 
-  // The recorded request failed, and with it the window ends.
+  // The recorded allocation failed; this also ends the window.
   void FailedRequest(EventIndex i) {
     const uint64_t bytes = trace_.events.bytes[i];
     const uint32_t stream = trace_.other_events.stream[Activity(i)];
@@ -351,8 +349,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Whether the allocator's next event from `i` on is one of the driver: then a free that is
-  // completed at once may have been a pending one, that a release waited for.
+  // Whether the next allocator event from `i` on is one of the driver. If so, a free that completes
+  // at once may have been pending, with a release waiting for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -361,9 +359,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            kind != EventKind::kFreeCompleted;
   }
 
-  // Pending frees whose completion is recorded. Those right before a request may have come after it
-  // looked for a cached block: a release waits for all of them. So they are kept back until it is
-  // clear. False: one was not pending.
+  // Completes the pending frees whose completion is recorded. Those directly before an allocation
+  // may have completed after it searched for a cached block, because a release waits for all of
+  // them. So they are delayed until this is known. False: one was not pending.
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
@@ -377,21 +375,21 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return all;
   }
 
-  // No request has used what is in the window: empty_cache() was called.
+  // No allocation caused the events of the window, so the program called empty_cache().
   void EndWindow(EventIndex i) {
     if (window_.empty()) return;
     const auto asked = std::find_if(window_.begin(), window_.end(),
                                     [](const Recorded& r) { return !r.gives_back(); });
     if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
       Differ(asked->event, fmt::format("{} without a request", Text(asked->segment)),
-             "the request that it was for is not in the recording");
+             "the allocation that caused it is not in the recording");
       return Resync(i - 1);
     }
     if (!EmptyCache()) return Resync(i - 1);
     window_.clear();
   }
 
-  // False: not as recorded.
+  // False: the result differs from the recording.
   bool EmptyCache() {
     differed_ = false;
     for (const Recorded& r : window_) {
@@ -403,12 +401,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return !differed_;
   }
 
-  // Memory that the recording gives back and the model does not.
+  // Reports memory that is released in the recording but not in the model.
   void LeftOver() {
     for (const Recorded& r : window_) {
       if (r.done || !r.gives_back()) continue;
       Differ(r.event,
-             fmt::format("{} at {:#x} goes back to the device in the recording, not in the model",
+             fmt::format("{} at {:#x} is released to the device in the recording, not in the model",
                          Bytes(r.bytes), r.address),
              CauseOfRetained(*model_, r.address, r.bytes));
       return;
@@ -422,28 +420,28 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
-    if (s.expandable && kind == EventKind::kSegmentFree) return;  // addresses alone
+    if (s.expandable && kind == EventKind::kSegmentFree) return;  // only addresses
     Differ(at_,
-           fmt::format("{} at {:#x} goes back to the device in the model, not in the recording",
+           fmt::format("{} at {:#x} is released to the device in the model, not in the recording",
                        Bytes(bytes), address),
-           fmt::format("it is free in the model ({}): in the recording something may still use it, "
-                       "or the device was not full",
+           fmt::format("it is free in the model ({}): in the recording it may still be in use, or "
+                       "the device was not full",
                        Text(s)));
   }
 
-  // The recorded event that a request of the model to the driver meets. Null: the driver has none.
+  // The recorded event for a request of the model to the driver. Null: the driver has no memory.
   Recorded* Next() {
     if (failing_) return nullptr;
     for (Recorded& r : window_) {
       if (r.done) continue;
       if (r.gives_back()) return nullptr;
-      if (r.kind == EventKind::kOutOfMemory) {  // of a plan, which goes on beyond the limit
+      if (r.kind == EventKind::kOutOfMemory) {  // in a plan, which continues beyond the limit
         r.done = true;
         continue;
       }
       return &r;
     }
-    return nullptr;  // Alloc() says it, with what it knows of the request
+    return nullptr;  // Alloc() reports the difference, with details of the allocation
   }
 
   void Check(EventIndex i, uint64_t id, const absl::Status& status) {
@@ -465,7 +463,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     out_.first_difference = Difference{i, std::move(what), std::move(cause)};
   }
 
-  // Goes on from what the recording says was there after event `i`.
+  // Continues from the recorded state after event `i`.
   void Resync(EventIndex i) {
     differed_ = false;
     window_.clear();
@@ -475,11 +473,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     states_->ForgetAll();
     if (out_.differences > most_differences_) {
       out_.warnings.push_back(
-          fmt::format("what comes after {} is not compared",
+          fmt::format("the rest after {} is not compared",
                       run::Counted(most_differences_, "difference", "differences")));
       stopped_ = true;
     } else if (absl::Status status = Begin(StateBefore(trace_, i + 1, conf_)); !status.ok()) {
-      out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
+      out_.warnings.push_back(fmt::format("the rest after event {} is not compared: {}", i,
                                           std::string(status.message())));
       stopped_ = true;
     }
@@ -519,7 +517,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const uint32_t n = trace_.events.size();
     out_.end_state_equal =
         !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(trace_, n, conf_));
-    // The recording is the model here, or nearly: the same holes.
+    // The recorded state is the model's, or nearly, so it has the same holes.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
@@ -533,7 +531,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   static bool SameBlocks(const std::vector<CachingAllocator::SnapshotSegment>& model,
                          const RecordedState& recorded) {
     if (recorded.blocks_left_out > 0) return false;
-    // Segments without memory are of no account: a recording does not name them.
+    // Segments without memory do not count, because a recording does not contain them.
     const auto blocks = [](const std::vector<CachingAllocator::SnapshotSegment>& segments) {
       std::vector<std::tuple<uint64_t, uint64_t, bool>> out;
       for (const CachingAllocator::SnapshotSegment& s : segments) {
@@ -555,14 +553,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   allocator::Settings settings_;
   std::unique_ptr<CachingAllocator> model_;
   StartStates* states_ = nullptr;
-  std::optional<Releases> releases_;  // when they are asked for
+  std::optional<Releases> releases_;  // computed when needed
   std::vector<Recorded> window_;
-  uint64_t deferred_ =
-      ~uint64_t{0};  // allocation; the last that was requested to be freed and waits
-  std::vector<uint64_t> completed_;  // allocations; not yet so in the model
-  base::HashSet<uint64_t> early_;    // addresses that the model completed by itself
+  uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free was requested last and waits
+  std::vector<uint64_t> completed_;   // allocations whose free is not yet completed in the model
+  base::HashSet<uint64_t> early_;     // addresses whose free the model completed itself
   EventIndex at_ = 0;
-  bool failing_ = false;  // the request under way failed in the recording
+  bool failing_ = false;  // the current allocation failed in the recording
   bool differed_ = false;
   bool stopped_ = false;
   uint64_t allocated_ = 0, reserved_ = 0;

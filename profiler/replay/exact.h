@@ -1,4 +1,4 @@
-// Replaying a recording as it was, choice by choice. Internal to this folder.
+// Replays a recording choice by choice. Internal to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,14 +8,14 @@
 
 namespace vramscope::replay {
 
-// `conf`: that it was recorded under. After more than `most_differences` the rest is not compared:
-// each one costs a pass over the trace.
+// `conf`: the settings of the recording. After `most_differences` the rest is not compared, because
+// each difference costs a pass over the trace.
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
                                        const run::AllocConf& conf, uint64_t most_differences);
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                       const run::AllocConf& conf);
 
-// Fills largest_hole and stranded_bytes; reads out.conf.
+// Sets largest_hole and stranded_bytes; reads out.conf.
 void MeasureHoles(const allocator::CachingAllocator& model, Replayed& out);
 
 }  // namespace vramscope::replay

@@ -26,15 +26,16 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// What other processes and libraries take of a card comes and goes: a request that did not fit may
-// have had that part of the most that was ever reserved to spare.
+// The memory that other processes and libraries use on a GPU varies, so a request that did not fit
+// may be smaller than the maximum ever reserved by up to this part of it.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
   return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
 }
 
-// What the functions of a stack tell of a release; looked at once for each stack.
+// Whether the functions of a stack show that the program released the cache; each stack is
+// inspected once.
 class Stacks {
  public:
   explicit Stacks(const trace::Trace& t) : trace_(t) {}
@@ -68,7 +69,7 @@ class Finder {
     trace::MemoryCursor cursor(trace_);
     for (EventIndex i = 0; i < trace_.events.size(); ++i) {
       const uint64_t before = cursor.sums().reserved;
-      // What goes back is looked at while it is still there.
+      // Released memory is inspected before it is removed from the cursor.
       if (GivesBack(trace_.events.kind[i])) GiveBack(i, before, cursor.mapped());
       cursor.Apply();
       Event(i, cursor.sums().reserved);
@@ -89,13 +90,14 @@ class Finder {
   }
 
  private:
-  // A release right before the driver was asked for something.
+  // A release directly before a request to the driver.
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;
-    bool stack_of_request = false;  // all that went back has the stack of the request
+    bool stack_of_request = false;  // all released memory has the stack of the allocation
     bool served = false;
-    bool served_late = false;  // if what had just been freed was free already when it was asked for
+    bool served_late = false;  // if blocks that had just been freed were already free for the
+                               // allocation
   };
 
   size_t Activity(EventIndex i) {
@@ -106,7 +108,7 @@ class Finder {
   void GiveBack(EventIndex i, uint64_t reserved, const trace::RangeSet& mapped) {
     const uint64_t id = trace_.events.id[i];
     const trace::SegmentTable& s = trace_.segments;
-    if (asking_) Close(asked_);  // a request that did not come to an end
+    if (asking_) Close(asked_);  // an allocation that was not finished
     if (!open_) {
       open_ = true;
       pieces_.clear();
@@ -124,7 +126,7 @@ class Finder {
       r.mempools.push_back(s.mempool[id]);
     }
     uint64_t bytes = 0;
-    std::pair<uint64_t, uint64_t> piece;  // begin, end
+    std::pair<uint64_t, uint64_t> piece;  // begin and end of the free block
     if (trace_.events.kind[i] == EventKind::kSegmentUnmap) {
       bytes = trace_.events.bytes[i];
       const uint64_t at = trace_.other_events.address[Activity(i)];
@@ -133,18 +135,18 @@ class Finder {
       bytes = s.bytes[id];
       piece = {s.address[id], s.address[id] + bytes};
     } else {
-      return;  // addresses alone
+      return;  // only addresses
     }
     r.bytes += bytes;
     ++r.count;
-    // What was freed a moment ago may have been pending when the request looked for a block.
+    // A block that was just freed may have been pending when the allocation searched for a block.
     const bool late = std::any_of(late_.begin(), late_.end(), [&piece](uint64_t address) {
       return address >= piece.first && address < piece.second;
     });
     pieces_.push_back({piece.second - piece.first, s.stream[id], s.mempool[id], s.pool[id], late});
   }
 
-  // The free block that a range of pages is part of.
+  // The free block that contains a range of pages.
   std::pair<uint64_t, uint64_t> FreeAround(uint64_t segment, uint64_t begin, uint64_t end,
                                            const trace::RangeSet& mapped) const {
     uint64_t from = trace_.segments.address[segment];
@@ -182,7 +184,7 @@ class Finder {
         break;
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
-        // Right behind its request, or without one: the program freed it by then.
+        // Directly after its request, or without one, so the program had freed it by then.
         if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
         } else {
@@ -250,13 +252,13 @@ class Finder {
     asked_ += bytes;
   }
 
-  // Whose request the driver was asked for.
+  // The allocation for which the driver was asked.
   void Request(uint64_t bytes, uint32_t stream, uint32_t mempool, EventIndex i) {
     Candidate c{.row = out_.all.size() - 1};
     const uint64_t size =
         CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
     const trace::Pool pool = allocator::PoolOf(size);
-    std::vector<uint64_t> same;  // of the pool that the request is served from
+    std::vector<uint64_t> same;  // of the pool that serves the allocation
     for (const Piece& p : pieces_) {
       if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
       same.push_back(p.bytes);
@@ -266,17 +268,18 @@ class Finder {
                                 : p.bytes - size >= conf_.max_non_split_rounding;
       (p.late ? c.served_late : c.served) |= !oversize;
     }
-    // And requests to a private pool give nothing back.
+    // Allocations from a private pool release nothing.
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
-    // Without the program's own call a release has the stack of the request; a segment that went
-    // back by that call may have been made where the request is, but hardly all of several.
+    // A release caused by an allocation has the allocation's stack. After a call of empty_cache(),
+    // one released segment may by chance have been allocated with that stack, but hardly all of
+    // several.
     c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
   }
 
-  // Under max_split_size a request that does not fit gives back just enough blocks above it; the
-  // whole cache goes only where they are too little.
+  // With max_split_size, an allocation that does not fit releases just enough blocks of at least
+  // that size; the whole cache is released only if they are too small.
   bool PartWouldDo(std::vector<uint64_t> pieces, uint64_t size) const {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     const uint64_t wanted = std::max(size, conf_.max_split_size);
@@ -284,14 +287,14 @@ class Finder {
     uint64_t bytes = 0;
     for (size_t i = 0; i < pieces.size() && pieces[i] >= conf_.max_split_size; ++i) {
       bytes += pieces[i];
-      // One that is large enough by itself goes alone.
+      // A block that is large enough is released alone.
       const size_t gone = pieces.front() >= wanted ? 1 : i + 1;
       if (bytes >= wanted) return gone < pieces_.size();
     }
     return false;
   }
 
-  // The release is over. `asked`: of the driver, right after it.
+  // Ends the current release. `asked`: bytes requested from the driver directly after it.
   void Close(uint64_t asked) {
     Release& r = out_.all.back();
     r.asked = asked;
@@ -355,7 +358,7 @@ class Finder {
       return is(wanted > out_.card.bytes ? Cause::kCardFull : Cause::kEmptyCache, Evidence::kLimit);
     }
     if (c.stack_of_request) return is(Cause::kCardFull, Evidence::kStack);
-    // Just enough blocks above max_split_size go back when the device is full.
+    // With max_split_size, just enough blocks are released when the device is full.
     if (r.part && conf_.max_split_size != run::AllocConf::kNoMaxSplit) {
       return is(Cause::kCardFull, Evidence::kPart);
     }
@@ -386,11 +389,12 @@ class Finder {
     }
     if (less_than_ != kNothing) card.less_than = std::max(less_than_, card.bytes + 1);
     if (card.source == Card::Source::kOutOfMemory && had_ > 0) {
-      card.evidence = fmt::format(
-          "inferred: when memory ran out {} were reserved and free together", FormatBytes(had_));
+      card.evidence =
+          fmt::format("inferred: when memory ran out, reserved and free memory were {} together",
+                      FormatBytes(had_));
     } else if (card.source != Card::Source::kUnknown) {
       card.evidence =
-          fmt::format("inferred: {} were reserved at the most, and {} did not fit ({} {})",
+          fmt::format("inferred: at most {} were reserved, and {} did not fit ({} {})",
                       FormatBytes(most_), FormatBytes(less_than_), card.seen,
                       releases > 0 ? card.seen == 1 ? "flush of the cache" : "flushes of the cache"
                       : card.seen == 1 ? "failed request"
@@ -414,7 +418,7 @@ class Finder {
       text += sentence;
     };
     if (out_.card_full > 0) {
-      add(fmt::format("The allocator flushed its cache {} because the card was full.",
+      add(fmt::format("The allocator flushed its cache {} because the GPU was full.",
                       Times(out_.card_full)));
     }
     if (out_.empty_cache_calls > 0) {
@@ -422,8 +426,8 @@ class Finder {
     }
     if (out_.collections > 0) {
       add(
-          fmt::format("A part of the cache went back {} (garbage collection, or a private pool "
-                      "that was given up).",
+          fmt::format("A part of the cache was released {} (garbage collection, or a private pool "
+                      "that was no longer used).",
                       Times(out_.collections)));
     }
   }
@@ -436,7 +440,7 @@ class Finder {
   EventIndex begin_ = 0;
   bool has_pages_ = false;
   size_t activity_ = 0;
-  // Of the release under way: free blocks that go back, whole.
+  // A whole free block of the current release.
   struct Piece {
     uint64_t bytes = 0;
     uint32_t stream = 0, mempool = 0;
@@ -448,14 +452,15 @@ class Finder {
   std::vector<Piece> pieces_;
   uint64_t asked_ = 0;
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  uint64_t requested_ = kNobody;  // allocation: the last event of the device requested its free
+  uint64_t requested_ = kNobody;  // allocation whose free the device's last event requested
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
-  absl::btree_map<uint64_t, uint64_t> live_;  // blocks, begin to end; of traces with pages
+  absl::btree_map<uint64_t, uint64_t> live_;  // live blocks, begin to end; only in traces with
+                                              // pages
   std::vector<uint32_t> live_in_;             // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;   // wholly free segments; as the release left them
+  uint64_t cached_ = 0, cached_behind_ = 0;   // wholly free segments; the same after the release
   std::vector<Candidate> candidates_;
-  uint64_t most_ = 0;  // reserved
-  uint64_t had_ = 0;   // reserved and free when a request failed
+  uint64_t most_ = 0;  // highest reserved bytes
+  uint64_t had_ = 0;   // reserved plus free when an allocation failed
   uint64_t failed_ = 0;
   uint64_t less_than_ = kNothing;
   Releases out_;
@@ -480,17 +485,17 @@ std::string_view Name(Evidence evidence) {
     case Evidence::kStack:
       return "call stack";
     case Evidence::kNothingAsked:
-      return "nothing was asked of the device then";
+      return "no request to the device followed";
     case Evidence::kCacheWouldServe:
       return "the cache would have served the next request";
     case Evidence::kRoom:
       return "there was room";
     case Evidence::kNoRoom:
-      return "more than was ever reserved was asked for";
+      return "the request needed more than was ever reserved";
     case Evidence::kRanOut:
       return "the request ran out of memory";
     case Evidence::kPart:
-      return "free segments stayed";
+      return "some free segments were kept";
     case Evidence::kLimit:
       return "the limit of the planned run";
   }

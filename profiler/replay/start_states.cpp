@@ -28,7 +28,7 @@ void Multiply(StartStates::Count& count, uint64_t by) {
 StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const RecordedState& state,
                          const run::AllocConf& conf)
     : conf_(conf) {
-  base::HashSet<uint64_t> freed;  // addresses of older blocks that the recording frees
+  base::HashSet<uint64_t> freed;  // addresses of older blocks that are freed in the recording
   const trace::AllocationTable& a = t.allocations;
   for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin; ++row) {
     if (a.free_event[row] != trace::kNoEvent && a.free_event[row] >= begin) {
@@ -40,7 +40,7 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;
       const uint64_t behind = s.blocks[i + 1].block.bytes_rounded;
-      // No free block of the large pool is as small as a tail.
+      // A block that is as small as a tail is not a free block of the large pool.
       if (!s.blocks[i].live || s.blocks[i + 1].live || behind <= kMostTail ||
           !freed.contains(b.address)) {
         continue;
@@ -67,7 +67,7 @@ bool StartStates::SetTail(CachingAllocator& model, Tail& tail, uint64_t bytes) {
   return true;
 }
 
-// Changes one tail so that the model chooses otherwise.
+// Changes one tail so that the model chooses differently.
 bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>& choice,
                             std::optional<uint64_t> recorded, uint64_t size, uint32_t stream,
                             uint32_t mempool) {
@@ -82,7 +82,7 @@ bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>&
         return SetTail(model, tail, bytes);
       }
     }
-    // The free block behind it is smaller than the request.
+    // The tail makes the free block after it smaller than the request.
     if (choice.has_value() && choice->address == tail.end() + tail.bytes) {
       const uint64_t room = choice->bytes_rounded + tail.bytes;
       for (uint64_t bytes = (room - size) / kStep * kStep + kStep; bytes <= kMostTail;
@@ -125,8 +125,8 @@ void StartStates::Weigh(CachingAllocator& model, uint64_t bytes, uint32_t stream
       open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
       continue;
     }
-    // The free block would have been chosen with a tail under which it is large enough and comes
-    // before what was chosen.
+    // The free block would have been chosen with any tail that leaves it large enough and before
+    // the chosen block in order.
     const uint64_t room = behind->bytes_rounded + tail.bytes;
     if (room >= size) {
       const uint64_t most = std::min(kMostTail, room - size);

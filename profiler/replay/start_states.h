@@ -1,10 +1,10 @@
-// Which start states agree with a recording. The rest of a large block that is too small to be
-// split off (at most 1 MiB) belongs to the block, and of a block that is older than the recording
-// and freed within it no file says whether it has one. It matters for one thing: how large, and
-// where, the free block behind it is. A recorded choice that would have gone to that free block at
-// some size rules those sizes out, one that went to it says exactly where it begins. Since the
-// choices themselves are recorded, every block can be weighed on its own: all start states are
-// covered without trying combinations. Internal to this folder.
+// Finds the start states that agree with a recording. A rest of a large block that is too small to
+// be split off (at most 1 MiB) is a tail of that block. For a block that is older than the
+// recording and freed within it, no file states whether it has a tail. The tail only affects the
+// size and address of the free block after it. If a recorded choice would have used that free block
+// with some tail sizes but did not, it excludes these sizes; if it used it, its address gives the
+// exact size. Since the choices are recorded, each block can be tested on its own, which covers all
+// start states without trying combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>
@@ -20,24 +20,24 @@ namespace vramscope::replay {
 
 class StartStates {
  public:
-  // Blocks of `state`, at event `begin`, whose tail is not known.
+  // Considers the blocks of `state`, at event `begin`, whose tail is unknown.
   StartStates(const trace::Trace& trace, trace::EventIndex begin, const RecordedState& state,
               const run::AllocConf& conf);
 
-  // Some tail can still be told from what comes.
+  // Whether later choices can still determine some tail.
   bool open() const { return !open_.empty(); }
-  // Before a request that the recording served at `recorded`, nullopt: with a new segment. Rules
-  // out what would have been chosen otherwise; where the model itself is about to choose otherwise,
-  // gives its blocks tails under which it does not, if any still agree with everything so far.
+  // Call before an allocation that was recorded at `recorded` (nullopt: in a new segment). Excludes
+  // tails with which another block would have been chosen. If the model itself is about to choose
+  // differently, changes the tails of its blocks to avoid that, if the remaining tails allow it.
   void Weigh(allocator::CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
              std::optional<uint64_t> recorded);
-  // The block is free: its tail is of no account any more.
+  // The block is freed, so its tail no longer matters.
   void Forget(uint64_t address);
   void ForgetAll() { open_.clear(); }
 
   uint64_t blocks() const { return tails_.size(); }
-  uint64_t inferred() const;  // blocks that have a tail in every state that agrees
-  // Combinations; nullopt: more than 2^64 - 1. And their logarithm (to 10).
+  uint64_t inferred() const;  // number of blocks with a tail in every state that agrees
+  // Number of combinations; nullopt: more than 2^64 - 1. Also the decimal logarithm.
   struct Count {
     std::optional<uint64_t> states;
     double log10 = 0;
@@ -50,8 +50,8 @@ class StartStates {
   static constexpr uint64_t kMostTail = uint64_t{1} << 20;
   static constexpr size_t kTails = kMostTail / kStep + 1;
   struct Tail {
-    uint64_t address = 0, rounded = 0;  // of the block without it
-    uint64_t bytes = 0;                 // in the model now
+    uint64_t address = 0, rounded = 0;  // end of the block without its tail is address + rounded
+    uint64_t bytes = 0;                 // the model's present tail
     uint32_t stream = 0, mempool = 0;
     std::bitset<kTails> allowed;
     uint64_t end() const { return address + rounded; }

@@ -1,4 +1,4 @@
-// The same requests under other settings, another limit, or with empty_cache() called in between.
+// Replays the allocations with other settings, another limit, or additional calls of empty_cache().
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    // Another memory is another start: what was there may not fit it.
+    // With another memory size the recorded start state may not fit, so blocks are allocated anew.
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
@@ -40,7 +40,8 @@ class WhatIf final : public allocator::SegmentObserver {
         options.device_memory_bytes != 0 ? options.device_memory_bytes : card.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
-    // What did not fit under a fraction of a memory that no file states is the fraction itself.
+    // The inferred limit already includes the memory fraction, so the total memory is computed from
+    // it, unless the file states the total.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_card_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -48,7 +49,7 @@ class WhatIf final : public allocator::SegmentObserver {
       if (total < 0x1p63) {
         settings_.device_total_bytes = static_cast<uint64_t>(total);
       } else {
-        fraction = 0;  // of no memory that there is; the card's own limit holds
+        fraction = 0;  // the total would be too large; the inferred limit applies
       }
     }
     settings_.grant_over_limit = true;
@@ -70,7 +71,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.segment_unmaps = s.segment_unmaps;
     out_.retries = s.retries;
     out_.out_of_memory = s.out_of_memory;
-    // Once more up to the peak, to look at its holes.
+    // A second pass up to the peak, to measure the holes there.
     if (out_.peak_reserved > 0 && !options_.last && options_.holes) {
       if (absl::Status status = Pass(out_.peak_reserved_event + 1, false); !status.ok()) {
         return status;
@@ -102,7 +103,7 @@ class WhatIf final : public allocator::SegmentObserver {
       }
     }
   }
-  // A release waited for it: the recorded completion comes too late.
+  // A release waited for this free, so its recorded completion comes too late.
   void OnFreeCompleted(const Block& block) override {
     const auto it = pending_.find(block.address);
     if (it == pending_.end()) return;
@@ -113,7 +114,7 @@ class WhatIf final : public allocator::SegmentObserver {
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  // Of the request of an event.
+  // The stream of the event's request.
   uint32_t StreamOf(EventIndex event) const {
     if (trace_.events.kind[event] == EventKind::kAlloc)
       return trace_.allocations.stream[trace_.events.id[event]];
@@ -127,7 +128,7 @@ class WhatIf final : public allocator::SegmentObserver {
     return s.valid() ? trace_.segments.mempool[s.value] : 0;
   }
 
-  // Up to event `end`. `count`: fills the result.
+  // Replays up to event `end`. `count`: updates the result.
   absl::Status Pass(EventIndex end, bool count) {
     allocator::SegmentObserver* observer = &quiet_;
     if (count) observer = this;
@@ -163,7 +164,7 @@ class WhatIf final : public allocator::SegmentObserver {
     return absl::OkStatus();
   }
 
-  // The older blocks stay where they were.
+  // Starts with the older blocks where they were.
   absl::Status Keep() {
     if (absl::Status status = model_->Restore(StateBefore(trace_, begin_, recorded_).segments);
         !status.ok()) {
@@ -219,15 +220,16 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // What the program gave back by itself goes back here, too. What went back because the card was
-  // full does where the model meets its limit.
+  // Repeats releases that the program requested. Releases because of a full GPU happen where the
+  // model reaches its limit.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
       case Release::Cause::kCardFull:
-        // Something else had taken a part of the card: its limit does not tell.
+        // Other users of the GPU had taken a part of its memory, so the limit alone would not cause
+        // it.
         if (on_the_card_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:
@@ -240,8 +242,8 @@ class WhatIf final : public allocator::SegmentObserver {
     return options_.resize ? options_.resize(i, bytes) : bytes;
   }
 
-  // A request that failed in the recording, and whose block nobody got. Of a plan it comes again as
-  // a request that is granted.
+  // An allocation that failed in the recording. In a plan it occurs again as an allocation that was
+  // granted.
   void TryFailed(EventIndex i) {
     if (trace_.info.backend == trace::Backend::kPlan) return;
     const auto& events = trace_.other_events.event;
@@ -267,7 +269,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.curve.push_back({i, s.allocated, s.reserved});
   }
 
-  // For the second pass, which fills nothing.
+  // For the second pass, which does not update the result.
   struct Quiet final : allocator::SegmentObserver {
     void OnSegmentAlloc(const allocator::Segment&) override {}
     void OnSegmentFree(const allocator::Segment&) override {}
@@ -282,13 +284,13 @@ class WhatIf final : public allocator::SegmentObserver {
   const Releases releases_;
   allocator::Settings settings_;
   bool keeps_ = false;        // the older blocks stay where they were
-  bool on_the_card_ = false;  // the limit is that of the inferred card
+  bool on_the_card_ = false;  // the limit is the inferred one
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
-  std::vector<uint64_t> address_;  // in the model, by allocation; kNone: not there
+  std::vector<uint64_t> address_;  // address in the model, by allocation; kNone: not allocated
   base::HashMap<uint64_t, uint32_t> pending_;
-  size_t release_ = 0;  // the next one
+  size_t release_ = 0;  // next release
   Replayed out_;
 };
 
@@ -296,7 +298,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
 namespace {
 
-// Bytes of the free block's pages that could go back: no other block is in them.
+// Bytes of the free block in pages that contain no other block, which could be released.
 uint64_t WholePages(const allocator::Segment& segment, const Block& block,
                     const run::AllocConf& conf) {
   const uint64_t page = allocator::PageSize(segment.pool, conf);

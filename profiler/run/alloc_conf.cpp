@@ -21,7 +21,7 @@ constexpr int kTopInterval = AllocConf::kRoundupIntervals - 1;
 
 struct Setting {
   std::string key;
-  std::string value;  // of a list: what is between the brackets
+  std::string value;  // of a list, the text between the brackets
   bool list = false;
 };
 
@@ -30,7 +30,7 @@ absl::Status Bad(std::string_view key, std::string_view value, std::string_view 
       i18n::Format("{}: \"{}\" is not allowed; {}", key, value, expected));
 }
 
-// Whitespace means nothing anywhere, as in PyTorch.
+// Whitespace is ignored everywhere, as in PyTorch.
 absl::StatusOr<std::string> Squeeze(std::string_view text) {
   if (text.size() > kMaxText) {
     return absl::InvalidArgumentError(i18n::Format(
@@ -92,7 +92,7 @@ std::optional<uint64_t> Whole(std::string_view text) {
   return value;
 }
 
-// `least` in MiB.
+// `least` is in MiB.
 absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   const std::optional<uint64_t> value = s.list ? std::nullopt : Whole(s.value);
   if (!value.has_value() || *value < least) {
@@ -102,7 +102,7 @@ absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   return absl::OkStatus();
 }
 
-// A number above 0 and below 1, or up to 1.
+// A number above 0 and below 1; with `with_one`, 1 is also allowed.
 absl::Status TakeFraction(const Setting& s, bool with_one, double& out) {
   const absl::StatusOr<double> value = ParseNumber(s.value);
   if (!value.ok() || s.list || !(*value > 0) || !(with_one ? *value <= 1 : *value < 1)) {
@@ -122,8 +122,9 @@ absl::Status TakeBool(const Setting& s, bool& out) {
   return absl::OkStatus();
 }
 
-// A number for all sizes, or a table: "256:1,512:2,>:8" sets sizes of [256 MiB, 512 MiB) and, as
-// the first row, all below to 1, [512 MiB, 1 GiB) to 2 and everything above the last row to 8.
+// A number for all sizes, or a table: "256:1,512:2,>:8" uses 1 for sizes of [256 MiB, 512 MiB) and,
+// because it is the first row, for all smaller sizes; 2 for [512 MiB, 1 GiB); and 8 for everything
+// above the last row.
 absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   auto& table = conf.roundup_power2_divisions;
   constexpr uint64_t kMost = uint64_t{1} << 31;
@@ -158,7 +159,7 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
-      // As PyTorch: in front of all rows it leaves the lowest interval alone.
+      // As in PyTorch: before all rows, ">" does not change the lowest interval.
       std::fill(table.begin() + std::max(last, 0) + 1, table.end(), divisions);
       continue;
     }
@@ -170,7 +171,7 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   return absl::OkStatus();
 }
 
-// Known to PyTorch, without effect on where and when device memory is taken.
+// Keys that PyTorch knows and that do not affect where and when device memory is allocated.
 absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   bool unused = false;
   absl::Status status = absl::OkStatus();
@@ -201,7 +202,7 @@ constexpr std::string_view kKeys[] = {
     "max_split_size_mb", "max_non_split_rounding_mb", "garbage_collection_threshold",
     "roundup_power2_divisions", "expandable_segments", "large_segment_size_mb",
     "per_process_memory_fraction",
-    // From here on without effect.
+    // The keys below have no effect.
     "backend", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc",
     "pinned_use_cuda_host_register", "pinned_use_hip_host_register", "pinned_num_register_threads",
     "pinned_reserve_segment_size_mb", "pinned_use_background_threads",
@@ -228,7 +229,7 @@ absl::Status Take(const Setting& s, AllocConf& conf) {
   }
   if (s.key == "roundup_power2_divisions") return TakeDivisions(s, conf);
   if (s.key == "expandable_segments") return TakeBool(s, conf.expandable_segments);
-  if (s.key == "large_segment_size_mb") return absl::OkStatus();  // taken before all others
+  if (s.key == "large_segment_size_mb") return absl::OkStatus();  // handled before all others
   if (std::find(std::begin(kKeys), std::end(kKeys), s.key) == std::end(kKeys)) {
     return UnknownKey(s.key);
   }
@@ -243,7 +244,7 @@ absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text) {
   const absl::StatusOr<std::vector<Setting>> settings = Split(*squeezed);
   if (!settings.ok()) return settings.status();
   AllocConf conf;
-  // The limits of other keys depend on it, wherever it stands.
+  // The limits of other keys depend on it, so it is read first, at any position.
   for (const Setting& s : *settings) {
     if (s.key != "large_segment_size_mb") continue;
     if (absl::Status status = TakeMiB(s, 11, conf.large_segment_size); !status.ok()) return status;
@@ -279,7 +280,7 @@ std::string ToString(const AllocConf& conf) {
   }
   const auto& table = conf.roundup_power2_divisions;
   if (table != plain.roundup_power2_divisions) {
-    // The first row stands for all below it, ">" for all above the last.
+    // The first row applies to all smaller sizes, ">" to all above the last row.
     const auto head = std::adjacent_find(table.begin(), table.end(), std::not_equal_to<>());
     if (head == table.end()) {
       add("roundup_power2_divisions", fmt::format("{}", table[0]));

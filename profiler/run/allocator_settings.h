@@ -1,5 +1,5 @@
-// What the caching allocator of a run is set to: the text `alloc_conf`, and the settings "alloc.*",
-// which are single settings of PYTORCH_CUDA_ALLOC_CONF under their own names and win over the text.
+// The settings of a run's caching allocator: the text `alloc_conf`, and the settings "alloc.*". The
+// latter are individual settings of PYTORCH_CUDA_ALLOC_CONF and override the text.
 //
 //   ASSIGN_OR_RETURN(AllocConf conf, ParseAllocConf(AllocConfOf(config)));
 //
@@ -13,10 +13,10 @@
 
 namespace vramscope::run {
 
-// As PYTORCH_CUDA_ALLOC_CONF; "": PyTorch's defaults.
+// In the syntax of PYTORCH_CUDA_ALLOC_CONF; "": PyTorch's defaults.
 std::string AllocConfOf(const RunConfig& config);
 
-// "alloc.max_split_size_mb" of "max_split_size_mb".
+// "alloc.max_split_size_mb" for "max_split_size_mb".
 inline constexpr std::string_view kAllocatorKeys = "alloc.";
 
 }  // namespace vramscope::run

@@ -1,5 +1,5 @@
-// A protobuf message with a map in it. A request of memory that fails while a map grows leaves the
-// map as its destructor does not survive it; on an arena nothing is destroyed piece by piece.
+// A protobuf message that contains a map. If an allocation fails while a map grows, the map's
+// destructor crashes; on an arena, the parts of a message are not destroyed one by one.
 //
 //   ArenaMessage<proto::RunConfig> message;
 //   (*message->mutable_settings())["seq"] = "16";

@@ -8,15 +8,15 @@ namespace vramscope::run {
 
 std::optional<DeviceProfile> TableEntryOf(const Card& card) {
   std::optional<DeviceProfile> found;
-  std::tuple<int, uint64_t> best;  // how much of another name, how far off in memory
+  std::tuple<int, uint64_t> best;  // difference of names, difference in memory
   for (const DeviceProfile& d : Devices()) {
     const uint64_t off = d.memory_bytes < card.memory_bytes ? card.memory_bytes - d.memory_bytes
                                                             : d.memory_bytes - card.memory_bytes;
     if (d.compute_capability != card.compute_capability || d.sm_count != card.sm_count ||
         off > d.memory_bytes / 20)
       continue;
-    // The table says more where a driver's name is not enough: "... HBM3 (SXM5)". "NVIDIA A10" is
-    // not the A10G.
+    // The table adds a variant where the driver's name is ambiguous: "... HBM3 (SXM5)". "NVIDIA
+    // A10" must not match the A10G.
     const int name = CudaName(d.name) == card.name ? 0 : d.name.starts_with(card.name) ? 1 : 2;
     const std::tuple<int, uint64_t> now{name, off};
     if (found && best <= now) continue;

@@ -1,4 +1,4 @@
-// The card that a program ran on, as its driver told, and what the device table adds to that.
+// The GPU that a program ran on, as reported by its driver, completed from the device table.
 //
 //   const DeviceProfile device = ProfileOf({"NVIDIA H100 80GB HBM3", 85'017'493'504, 132, 90});
 //   device.bandwidth_bytes_per_s;  // 3.35e12: the table's h100-sxm
@@ -14,7 +14,7 @@
 
 namespace vramscope::run {
 
-// cudaDeviceProp's fields; an empty name: nobody told.
+// Fields of cudaDeviceProp; an empty name: unknown.
 struct Card {
   std::string name;
   uint64_t memory_bytes = 0;
@@ -22,13 +22,13 @@ struct Card {
   uint32_t compute_capability = 0;  // 89 for 8.9
 };
 
-// The table's entry for the same chip (compute capability, multiprocessors) with as much memory
-// within 5 %; of several the one of the same name, then the nearest in memory.
+// The table's entry for the same chip (compute capability, multiprocessors) with the same memory
+// within 5 %. Of several, the one with the same name, then the nearest in memory.
 std::optional<DeviceProfile> TableEntryOf(const Card& card);
 
-// That entry, with the card's own name and memory. A card that the table lacks has no key, no rates
-// and no context, but the cuBLAS workspace of its compute capability, by which PyTorch chooses it,
-// where the table has a card of that.
+// That entry, with the GPU's own name and memory. A GPU that is not in the table has no key, rates
+// or context. Its cuBLAS workspace is that of a GPU in the table with the same compute capability,
+// if there is one, because PyTorch chooses the workspace by compute capability.
 DeviceProfile ProfileOf(const Card& card);
 
 }  // namespace vramscope::run

@@ -1,13 +1,13 @@
-// Everything that can be chosen: techniques, their settings, optimizers, model families. Declared
-// by the files that implement it (trainer/techniques, optimizers, models/families); the worker
-// prints it
-// (`vramscope-worker --catalogue`), resources/catalogue.json is that text, and this is what was
-// read from it. A test holds the two equal, so builds without LibTorch know the same.
+// Everything that can be chosen: techniques, their settings, optimizers, model families. The files
+// that implement them declare them (trainer/techniques, optimizers, models/families). The worker
+// prints the declarations (`vramscope-worker --catalogue`) and resources/catalogue.json is a copy
+// of its output, which this unit reads, so that builds without LibTorch have the same catalogue. A
+// test compares the two.
 //
 //   for (const TechniqueDeclaration& t : TheCatalogue().techniques) ...
 //   const SettingDeclaration* s = FindSetting("lora.rank");
 //
-// Immutable once made; thread-safe.
+// Immutable once built; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,23 +26,24 @@ struct Catalogue {
   std::vector<TechniqueDeclaration> techniques;
   std::vector<OptimizerDeclaration> optimizers;
   std::vector<FamilyDeclaration> families;
-  std::vector<FitMove> moves;            // in the techniques' order
+  std::vector<FitMove> moves;            // in the order of the techniques
   std::vector<ModelledBlocks> modelled;  // likewise
 
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: none
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: none
-  // The family that reads this text of a config.json; null: none does.
+  // The family that reads this config.json; null: none does.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;
 };
 
 std::string ToJson(const Catalogue& catalogue);
-// kInvalidArgument: not what ToJson() writes.
+// kInvalidArgument: not output of ToJson().
 absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view json);
 
-// The one of this version.
+// The catalogue of this version.
 const Catalogue& TheCatalogue();
 
-// Of that one; null: none. A click asks thousands of times: by hash.
+// A setting of that catalogue; null: unknown key. Uses a hash table, because one click looks up
+// thousands of settings.
 const SettingDeclaration* FindSetting(std::string_view key);
 
 }  // namespace vramscope::run

@@ -15,8 +15,8 @@
 namespace vramscope::run {
 namespace {
 
-// Words of small letters, digits and underscores; one dot at most, because a run.json has its keys
-// in groups of one level.
+// A key consists of words of lower-case letters, digits and underscores, with at most one dot,
+// because a run.json groups keys in one level.
 bool IsKey(std::string_view key) {
   const auto is_word = [](std::string_view word) {
     return !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
@@ -27,7 +27,7 @@ bool IsKey(std::string_view key) {
   return is_word(key.substr(0, dot)) && is_word(key.substr(dot + 1));
 }
 
-// What is wrong with a value of the setting; "": nothing.
+// The error in a value of the setting; "": none.
 std::string WrongValue(const SettingDeclaration& setting, std::string_view value) {
   const auto within = [&](absl::StatusOr<double> number) {
     return number.ok() && *number >= setting.low && *number <= setting.high;
@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Those of every run; the ones of techniques are the catalogue's own.
+    // Keys of every run only; those of techniques are in the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
@@ -126,15 +126,14 @@ class Checker {
     Wrong(WrongValue(setting, setting.default_value));
   }
 
-  // A run.json could say either the key's value or the group's, not both.
+  // A run.json could contain either the key's value or the group, not both.
   void CheckGroups() {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');
       if (dot == std::string::npos || !keys_.contains(key.substr(0, dot))) continue;
-      Wrong(
-          fmt::format("{}: \"{}\" is a key itself and can't be a group of keys, too: call one of "
-                      "them otherwise",
-                      key, key.substr(0, dot)));
+      Wrong(fmt::format(
+          "{}: \"{}\" is itself a key and can't be a group of keys, too: rename one of them", key,
+          key.substr(0, dot)));
     }
   }
 
@@ -169,8 +168,8 @@ class Checker {
   }
 
   const Catalogue& catalogue_;
-  std::map<std::string, const SettingDeclaration*> keys_;  // null: of every run
-  std::string at_;                                         // the technique that is looked at
+  std::map<std::string, const SettingDeclaration*> keys_;  // null: a key of every run
+  std::string at_;                                         // the technique being checked
   absl::Status status_;
 };
 

@@ -1,7 +1,7 @@
-// Whether declarations hang together, before anybody reads them: keys that a run.json can hold,
-// defaults that are allowed, rules and rows that name what is there.
+// Checks the declarations for consistency before they are used: keys that a run.json can contain,
+// defaults that are allowed, rules and toggles that name existing keys.
 //
-//   absl::Status status = CheckCatalogue(DeclaredCatalogue());   // "a.b: \"a\" is a key itself..."
+//   absl::Status status = CheckCatalogue(DeclaredCatalogue());   // "a.b: \"a\" is itself a key..."
 //
 // Pure function; thread-safe.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace vramscope::run {
 
-// kInvalidArgument: the first thing that is wrong, with the technique that says it.
+// kInvalidArgument: the first error, with the technique that contains it.
 absl::Status CheckCatalogue(const Catalogue& catalogue);
 
 }  // namespace vramscope::run

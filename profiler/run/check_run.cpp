@@ -16,7 +16,7 @@
 namespace vramscope::run {
 namespace {
 
-// Beyond these a size is a mistake, and products of them would overflow.
+// A larger size is a mistake, and products of such sizes would overflow.
 constexpr int kMaxBatch = 1 << 20;
 constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;
@@ -60,7 +60,7 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 }
 
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
-  // Rotary positions go on for ever, only quality ends.
+  // Rotary positions have no limit, only the quality degrades.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
     return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
                             model.max_positions));
@@ -68,7 +68,7 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
-// Programs bring a PyTorch of their own, which may have other kernels.
+// Only for plans: programs bring their own PyTorch, which may have other kernels.
 absl::Status CheckKernels(const RunConfig& config) {
   if (config.backend != Backend::kPlan) return absl::OkStatus();
   const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
@@ -85,7 +85,7 @@ absl::Status CheckKernels(const RunConfig& config) {
                    fmt::join(has, ", "), device->key));
 }
 
-// A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
+// A target may be a path ("layers.3.self_attn.q_proj"); only the trainer can check those.
 absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
   if (config.Integer("lora.rank") == 0 || model.family == Family::kOther) {
     return absl::OkStatus();
@@ -145,23 +145,23 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
       names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
     }
     for (std::string& name : names) name = name.substr(0, 60);
-    out.push_back({fmt::format("what these keys say is not known here and changes nothing: {}",
-                               fmt::join(names, ", ")),
-                   "config.json"});
+    out.push_back(
+        {fmt::format("these keys are unknown here and have no effect: {}", fmt::join(names, ", ")),
+         "config.json"});
   }
   return out;
 }
 
 namespace {
 
-// A row of the window that is off although this setting, away from its default, is one of those
-// that say how it is done; null: a row that it belongs to is on, or it belongs to none.
+// Returns a toggle that is off, while the setting, which differs from its default, is one of its
+// details. Null: a toggle that the setting belongs to is on, or it belongs to none.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const Toggle& row : technique.toggles) {
       const bool on = IsOn(row, config);
-      // One of its conditions, beside others.
+      // The setting is one of several conditions of the toggle.
       const bool says = row.on.size() > 1 && std::ranges::any_of(row.on, [&](const Condition& c) {
                           return c.key == setting.key && Holds(c, config);
                         });
@@ -175,8 +175,9 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
   return off;
 }
 
-// What is set and does nothing. It is no mistake: who tries something sets how it is done before
-// (or leaves it set after) switching it on, and a run.json holds both. But it is said.
+// Adds settings that have no effect. They are not errors, because a user may set the details of a
+// technique before switching it on, or keep them after switching it off, and a run.json contains
+// both. But they are reported.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -184,7 +185,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
       const std::string& value = config.Get(setting.key);
       if (value == setting.default_value) continue;
       std::string why;
-      // What makes no sense beside the rest, but does no harm.
+      // A rule that only advises against the combination.
       for (const Rule& rule : technique.rules) {
         const bool of_it =
             std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();
@@ -201,7 +202,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
-// What the declarations of whatever the run uses take as given.
+// Adds the declared assumptions of everything that the run uses.
 void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   const Catalogue& catalogue = TheCatalogue();
   for (const TechniqueDeclaration& technique : catalogue.techniques) {
@@ -231,9 +232,9 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, "
-       "which casts embeddings, norms and the output layer to fp32, embeddings and "
-       "output layer take this much more",
+      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which "
+       "casts embeddings, norms and the output layer to fp32, embeddings and output layer need "
+       "this much more",
        "setting: prepare_kbit_training",
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -248,7 +249,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                                model.sliding_window),
                    "config.json: sliding_window"});
   }
-  // transformers turns it off itself under gradient checkpointing.
+  // transformers itself disables the cache under gradient checkpointing.
   if (model.use_cache && config.Is("checkpointing.mode", "none") &&
       config.Is("use_cache", "false") && !config.Is("mode", "generate")) {
     const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;
@@ -274,8 +275,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 
 Assumption HostAssumption() {
   return {
-      "the host takes 10 us to launch a kernel, whatever computer it is: a step that waits for "
-      "its host is longer or shorter on another",
+      "the host takes 10 us to launch a kernel, on any computer: a step that waits for its host "
+      "may take more or less time",
       "times of the host"};
 }
 
@@ -284,18 +285,19 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = fmt::format("what was read off such a card (driver {}, {}): {}", growth.driver,
+    takes = fmt::format("what was measured on such a GPU (driver {}, {}): {}", growth.driver,
                         growth.with, device.name);
   } else if (of_table) {
-    takes = fmt::format("what the device table says of {}", device.name);
+    takes = fmt::format("what the device table states for {}", device.name);
   } else if (device.key.find("context=") != std::string::npos) {
-    takes = fmt::format("what was said of {}", device.name);
+    takes = fmt::format("what was given for {}", device.name);
   } else {
-    takes = fmt::format("as much as on the GPU that {} was made of or is most like", device.name);
+    takes =
+        fmt::format("as much as on the GPU that {} is based on or most similar to", device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   if (all.ok() && all->integrated)
-    takes += "; of the memory that it shares with the processor nothing else is in use";
+    takes += "; nothing else uses the memory that it shares with the processor";
   return {"CUDA context and libraries take " + takes,
           (of_table ? "device table: " : "device: ") + device.key, device.context_bytes};
 }

@@ -1,5 +1,5 @@
-// What can be said of a run before it is started: whether its settings and its model go together,
-// and what its figures take for granted. Asked by the command line, the window and the trainer.
+// Checks of a run before it starts: whether its settings and its model go together, and what its
+// figures assume. Used by the command line, the window and the trainer.
 //
 //   ASSIGN_OR_RETURN(ModelConfig model, CheckRun(config));
 //   for (const Assumption& a : Assumptions(config, model)) ...
@@ -18,26 +18,26 @@
 
 namespace vramscope::run {
 
-// The model, when everything about `config` is in order that needs no LibTorch to be judged.
-// kInvalidArgument names the key and what to write instead.
+// Returns the model if `config` passes all checks that need no LibTorch. kInvalidArgument names the
+// key and suggests a valid value.
 absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config);
 
 struct Assumption {
-  std::string what;    // a sentence without its full stop
-  std::string where;   // what it is about or where it comes from: "config.json: torch_dtype"
-  uint64_t bytes = 0;  // how much it is, where that is known
+  std::string what;    // a sentence without the full stop
+  std::string where;   // its subject or origin: "config.json: torch_dtype"
+  uint64_t bytes = 0;  // the size, if known
 };
 
-// Of the weights alone, which `estimate` counts.
+// Assumptions about the weights only, which are what `estimate` counts.
 std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model);
-// Of the whole run; `config` is one that CheckRun() has let pass.
+// Assumptions about the whole run; `config` must have passed CheckRun().
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model);
 
-// That the CUDA context beside the allocator's memory is as large as `device`'s in the device
-// table.
+// The assumption that the CUDA context, outside the allocator's memory, has the size in the device
+// table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
-// That a plan's host takes as long for a launch as any other: emulated/core/clock.h, of the loop
-// and of programs without Python.
+// The assumption that a launch takes the host of a plan the same time on every computer
+// (emulated/core/clock.h). It applies to the embedded loop and to programs without Python.
 Assumption HostAssumption();
 
 }  // namespace vramscope::run

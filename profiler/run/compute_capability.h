@@ -1,5 +1,5 @@
-// What follows from a compute capability alone: the tables of the CUDA C++ programming guide, and
-// PyTorch's own rules. What only the driver answers (shared memory, registers) is in
+// Values that follow from a compute capability alone: the tables of the CUDA C++ programming guide,
+// and PyTorch's own rules. Values that only the driver reports (shared memory, registers) are in
 // emulated/core/card.cpp.
 //
 //   const ComputeCapability* chip = FindComputeCapability(86);   // null: CUDA knows none
@@ -23,18 +23,18 @@ struct ComputeCapability {
 
 std::span<const ComputeCapability> ComputeCapabilities();
 const ComputeCapability* FindComputeCapability(uint32_t number);
-std::string_view ArchitectureName(uint32_t number);  // "" of one that is not known
+std::string_view ArchitectureName(uint32_t number);  // "" if unknown
 
-// "8.9", and back; 0 for what is no compute capability.
+// "8.9" for 89, and the reverse; 0 if the text is no compute capability.
 std::string ComputeCapabilityText(uint32_t number);
 uint32_t ParseComputeCapability(std::string_view text);
 
-// cuBLAS workspace that PyTorch 2.11 takes for a handle and stream, as it does on the emulated
-// platform: 32 MiB where the compute capability is 9.0, 8.125 MiB elsewhere.
+// The cuBLAS workspace that PyTorch 2.11 allocates per handle and stream, also on the emulated
+// platform: 32 MiB for compute capability 9.0, 8.125 MiB otherwise.
 uint64_t BlasWorkspaceBytes(uint32_t number);
 
-// Compute capabilities that the LibTorch of this version (2.11, CUDA 13.0) holds kernels for, as
-// its torch.cuda.get_arch_list() says; one runs on later ones of the same major number.
+// Compute capabilities for which this version's LibTorch (2.11, CUDA 13.0) has kernels, as reported
+// by torch.cuda.get_arch_list(). A kernel also runs on later ones of the same major number.
 std::span<const uint32_t> LibTorchArchitectures();
 bool RunsOnLibTorch(uint32_t number);
 

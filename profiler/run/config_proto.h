@@ -1,5 +1,5 @@
-// RunConfig's serialised forms, as flat (key, text) settings: the field paths and values of
-// proto/run.proto. Internal to this folder; free of protobuf types.
+// Converts RunConfig's serialised forms to and from flat (key, text) settings, with the field paths
+// and values of proto/run.proto. Internal to this folder; free of protobuf types.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,7 +17,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 
-// Field paths of the message, for a test that the key table has them all.
+// All field paths of the message, for a test that the key table is complete.
 std::vector<std::string> FieldPaths();
 
 }  // namespace vramscope::run

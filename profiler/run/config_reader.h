@@ -1,13 +1,13 @@
-// Reads a model's config.json, which is hostile: its size is bounded before it is parsed (its
-// nesting where a run is made, run_config.h), every value before it is used.
+// Reads a model's config.json, which is untrusted. Its size is limited before it is parsed (its
+// nesting depth when a run is built, run_config.h), and every value is checked before use.
 //
 //   ASSIGN_OR_RETURN(nlohmann::json object, ParseConfigObject(text));
 //   ConfigReader reader(object);
 //   const int64_t layers = reader.Integer({"num_hidden_layers", "n_layer"}, 1, kMaxLayers);
 //   const double dropout = reader.Number("dropout", 0, 0.999, 0.1);
-//   if (!reader.status().ok()) return reader.status();      // the first thing that is wrong
+//   if (!reader.status().ok()) return reader.status();      // the first error
 //
-// Not thread-safe; the functions are.
+// An object is not thread-safe; the functions are.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,44 +23,44 @@ namespace vramscope::run {
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
-// "config.json: " and the text, kInvalidArgument.
+// A kInvalidArgument status with "config.json: " and the text.
 absl::Status InvalidModelConfig(std::string text);
 
-// kInvalidArgument: too large, not JSON (with the place), not an object.
+// kInvalidArgument: too large, not JSON (with the position), or not an object.
 absl::StatusOr<nlohmann::json> ParseConfigObject(std::string_view text);
 
-// How a config.json calls its model; one of the two may be empty.
+// The names of the model in a config.json; one of the two may be empty.
 struct ConfigNames {
   std::string architecture;  // the first of `architectures`
   std::string model_type;
 };
-// kInvalidArgument: it says neither.
+// kInvalidArgument: the file has neither.
 absl::StatusOr<ConfigNames> NamesOf(const nlohmann::json& object);
 
-// kInvalidArgument: no family of `supported` reads a model of these names.
+// kInvalidArgument: no family of `supported` reads a model with these names.
 absl::Status UnsupportedModel(const ConfigNames& names, const std::vector<std::string>& supported);
 
-// Reads keys of one object, which outlives it, and remembers the first thing that is wrong.
+// Reads keys of one object, which must outlive the reader, and remembers the first error.
 class ConfigReader {
  public:
-  // `prefix`: how the object itself is called in messages ("rope_scaling.").
+  // `prefix`: the object's name in messages ("rope_scaling.").
   explicit ConfigReader(const nlohmann::json& object, std::string prefix = "")
       : object_(object), prefix_(std::move(prefix)) {}
 
   const absl::Status& status() const { return status_; }
 
-  // The first of `keys` that is there; all of them are names of the same thing. Between low and
-  // high; without a fallback the key must be there.
+  // The value of the first of `keys` that exists (all are names of the same setting), from low to
+  // high. Without a fallback, a missing key is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
   double Number(const char* key, double low, double high, double fallback);
   bool Bool(const char* key, bool fallback);
   std::string String(const char* key, std::string fallback);
 
-  // A text that has one supported value, which is also the default.
+  // Checks a text that has only one supported value, which is also the default.
   void Only(const char* key, std::string_view supported);
-  // Of a Hugging Face classifier: num_labels, else the entries of id2label, else 2. At least 2: one
-  // label makes it a regression.
+  // The number of classes of a Hugging Face classifier: num_labels, else the number of entries of
+  // id2label, else 2. Values below 2 are errors, because one label makes it a regression.
   int64_t Classes();
 
   void Fail(std::string text) {

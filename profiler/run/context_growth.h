@@ -1,9 +1,9 @@
-// How a process's CUDA context comes to be what the device table says of it, where that was read
-// off such a card.
+// How a process's CUDA context grows to the size in the device table, for GPUs on which this was
+// measured.
 //
-// A program's card grows by it while the program runs (GrowingCard). A run of the loop has it from
-// the start, since a warm worker keeps its handles: what ContextOfRun says, which is what the same
-// program's context has grown to at its end.
+// On the emulated GPU of a program, the context grows while the program runs (GrowingCard). A run
+// of the embedded loop has its final size (ContextOfRun) from the start, because a warm worker
+// keeps its handles. Both end with the same size.
 //
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
 //   device.context_bytes = ContextOfRun(config, device);
@@ -20,23 +20,23 @@
 
 namespace vramscope::run {
 
-// In bytes: all zero where nobody has.
+// All sizes in bytes; zero if not measured.
 struct ContextGrowth {
   std::string driver;                            // "580.159.04"; empty: not measured
   std::string with;                              // "PyTorch 2.11, CUDA 13.0"
   uint64_t bare = 0;                             // a context in which nothing was launched
-  uint64_t kernels = 0;                          // with the first kernel
-  uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // with each handle
-  uint64_t cufft = 0, nccl = 0;                  // with the first plan, the first communicator
-  uint64_t idle = 0;                             // in use on a card that nobody uses
+  uint64_t kernels = 0;                          // added by the first kernel
+  uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // added by each handle
+  uint64_t cufft = 0, nccl = 0;                  // added by the first plan, the first communicator
+  uint64_t idle = 0;                             // in use on an idle GPU
 };
 
-// By the device table's key; of an unknown one nothing.
+// `device` is a key of the device table, possibly with another memory size; all zero for others.
 const ContextGrowth& GrowthOf(std::string_view device);
 
-// Of the libraries that `config` uses, where the card's growth was measured: a handle of cuBLAS for
-// each of the forward and the backward thread, of cuDNN where there are convolutions, cuSOLVER,
-// NCCL. Elsewhere the device table's figure. ResolveDevice() asks it.
+// The context's size with the libraries that `config` uses, where the growth was measured on the
+// GPU: one cuBLAS handle for each of the forward and the backward thread, cuDNN for convolutions,
+// cuSOLVER, NCCL. Otherwise the figure of the device table. ResolveDevice() uses it.
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device);
 
 }  // namespace vramscope::run

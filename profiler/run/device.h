@@ -1,4 +1,4 @@
-// A GPU with all that is known of it, and how people write one:
+// A GPU with all its known figures, and the texts that describe it:
 //
 //   rtx-4090                      a name of the device table (figures, sources: resources/devices/)
 //   a100-80gb:1g.10gb             a MIG slice of one, by NVIDIA's name of its profile
@@ -7,8 +7,8 @@
 //
 //   ASSIGN_OR_RETURN(Device d, ReadDevice("a100-80gb:1g.10gb"));
 //
-// FindDevice() reads the same and keeps what a run and a trace have of it. device_file.h reads
-// files, docs/devices.md has the figures. Thread-safe.
+// FindDevice() reads the same texts and returns the figures that runs and traces store.
+// device_file.h reads files; docs/devices.md lists the figures. Thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,22 +25,22 @@
 
 namespace vramscope::run {
 
-// `key` of one that is not in the table is the text that ReadDevice() reads.
+// For a device that is not in the table, `key` is the text that ReadDevice() reads.
 struct Device : DeviceProfile {
   Peers peers = Peers::kPcie;
-  bool integrated = false;  // its memory is the system's, shared with the processor
+  bool integrated = false;  // it shares the system's memory with the processor
   bool ecc = false;
-  std::string line;       // of the table: its file, "geforce-40"; "" of others
-  FigureSources sources;  // sources.Assumed(): figures that were read nowhere
+  std::string line;       // of the table: the name of its file, "geforce-40"; "" for others
+  FigureSources sources;  // sources.Assumed(): figures without a source
 };
 
 const std::vector<Device>& DeviceTable();  // in the order of Devices()
 
-// What words of a search are looked for in, in lower case: name, key, line, architecture.
+// The text in which a search looks for words, in lower case: name, key, line, architecture.
 std::string SearchText(const Device& device);
 
-// Errors name the figure and what is allowed, or the near names. Opens no file: a text that names
-// one is refused.
+// Errors name the figure and the allowed values, or similar names. Opens no file: a text that names
+// one is an error.
 absl::StatusOr<Device> ReadDevice(std::string_view text);
 
 // A part of a GPU in MIG mode.
@@ -49,7 +49,7 @@ struct MigSlice {
   uint32_t sm_count = 0;
   uint64_t memory_bytes = 0;
 };
-// Of a name of the table; empty for a GPU that has no MIG.
+// The slices of a GPU of the table; empty if it has no MIG.
 std::span<const MigSlice> MigSlicesOf(std::string_view name);
 
 }  // namespace vramscope::run

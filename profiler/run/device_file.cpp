@@ -19,7 +19,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(
-        i18n::Format("device: {} is not a file of this computer", Quoted(path)));
+        i18n::Format("device: {} is not a file on this computer", Quoted(path)));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxDeviceFile + 1, '\0');
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }  // namespace
 
 bool IsDeviceFile(std::string_view text) {
-  // A figure may have a slash ("448GB/s"), and none of them a name.
+  // A figure may contain a slash ("448GB/s"), so a text with "=" is no file name.
   const bool figures = text.find('=') != std::string_view::npos;
   return text.ends_with(".json") || (!figures && text.find('/') != std::string_view::npos);
 }
@@ -47,7 +47,7 @@ bool IsDeviceFile(std::string_view text) {
 absl::StatusOr<Device> DeviceFromJson(std::string_view json) {
   if (json.size() > kMaxDeviceFile) {
     return absl::InvalidArgumentError(
-        i18n::Format("device: {} are more than a device file can have", FormatBytes(json.size())));
+        i18n::Format("device: {} are more than a device file may have", FormatBytes(json.size())));
   }
   const absl::StatusOr<Figures> figures = FiguresFromJson(json);
   if (!figures.ok()) return figures.status();
@@ -93,7 +93,7 @@ absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view
     return absl::InvalidArgumentError(
         i18n::Format("device: memory: {}", std::string(bytes.status().message())));
   }
-  // In place of the one that it was given.
+  // Replaces a memory size that the text already has.
   std::string text;
   std::string_view rest = whole->key;
   while (!rest.empty()) {

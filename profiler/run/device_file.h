@@ -4,7 +4,7 @@
 //   builder.Set("device", device);      // figures, not a path: a trace can be read without the
 //   file
 //
-// What is read is bounded and nothing in it is executed. Thread-safe.
+// Input is limited and nothing in it is executed. Thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,18 +18,18 @@ namespace vramscope::run {
 
 constexpr size_t kMaxDeviceFile = size_t{64} << 10;
 
-// Whether a device is written as a file: it ends in ".json" or has a slash.
+// Whether the text is the name of a device file: it ends in ".json" or contains a slash.
 bool IsDeviceFile(std::string_view text);
 
-// The device's text as ReadDevice() reads it: a file is read, everything else is returned as it is.
+// The device as a text for ReadDevice(): a file is read, any other text is returned unchanged.
 absl::StatusOr<std::string> DeviceTextOf(std::string_view written);
 
-// Of a file's bytes.
+// `json`: the contents of a file.
 absl::StatusOr<Device> DeviceFromJson(std::string_view json);
-// What DeviceFromJson() reads, with all figures. Of a GPU of the table, too.
+// All figures in the format that DeviceFromJson() reads; also for a GPU of the table.
 std::string DeviceJson(const Device& device);
 
-// `device` with other memory: "rtx-4090" and 8 GiB are "rtx-4090,memory=8GiB".
+// `device` with another memory size: "rtx-4090" and 8 GiB become "rtx-4090,memory=8GiB".
 absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view memory);
 
 }  // namespace vramscope::run

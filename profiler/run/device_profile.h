@@ -1,5 +1,6 @@
-// The GPU that a run is planned for. Operator scratch depends on the multiprocessors, the clock on
-// rates and bandwidth, "does it fit" on memory. Figures and their sources: resources/devices/.
+// The GPU that a run is planned for. The multiprocessors determine the scratch memory of operators,
+// rates and bandwidth determine times, and the memory determines whether a run fits. Figures and
+// their sources: resources/devices/.
 //
 //   ASSIGN_OR_RETURN(DeviceProfile d, FindDevice("rtx-4090"));
 #pragma once
@@ -17,7 +18,7 @@ struct DeviceProfile {
   std::string key;   // "rtx-4090"
   std::string name;  // "NVIDIA GeForce RTX 4090"
   uint64_t memory_bytes = 0;
-  uint64_t context_bytes = 0;  // CUDA context and libraries, outside the allocator's pool
+  uint64_t context_bytes = 0;  // CUDA context and libraries, outside the allocator's memory
   uint32_t sm_count = 0;
   uint32_t max_threads_per_sm = 0;
   uint32_t compute_capability = 0;  // 89 for 8.9
@@ -33,6 +34,6 @@ struct DeviceProfile {
 };
 
 const std::vector<DeviceProfile>& Devices();
-absl::StatusOr<DeviceProfile> FindDevice(std::string_view key);  // error lists the near names
+absl::StatusOr<DeviceProfile> FindDevice(std::string_view key);  // errors list similar names
 
 }  // namespace vramscope::run

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 12> kSourced = {"memory",
                                                        "tf32",
                                                        "bf16",
                                                        "peers"};
-constexpr std::string_view kMigFigure = "mig";  // of those that have any
+constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
 
 struct KnownDocument {
   std::string title, address;
@@ -43,7 +43,7 @@ const std::map<std::string, KnownDocument, std::less<>>& Documents() {
   return *documents;
 }
 
-// "techpowerup/tesla-p4.c2879": a page of a document; "rule/fp32": one of several rules.
+// "techpowerup/tesla-p4.c2879" is a page of a document; "rule/fp32" is one of several rules.
 absl::StatusOr<KnownDocument> DocumentOf(const std::string& id) {
   if (const auto whole = Documents().find(id); whole != Documents().end()) return whole->second;
   const size_t slash = std::min(id.find('/'), id.size());
@@ -159,7 +159,7 @@ absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row) {
     FigureSources::Assumption a{Split(names), how};
     if (absl::Status status = once(a.figures); !status.ok()) return status;
     if (a.how.empty())
-      return absl::InvalidArgumentError(names + " is assumed, and nothing says how");
+      return absl::InvalidArgumentError(names + " is assumed without an explanation");
     out.assumptions.push_back(std::move(a));
   }
   for (const std::string_view figure : kSourced) {

@@ -1,12 +1,12 @@
-// Where the figures of the device table were read, and which were read nowhere. A row of
-// resources/devices/*.json names, of each of its figures, either a document or how it was assumed;
-// resources/device_sources.json has the documents.
+// The sources of the figures in the device table, and the figures that were assumed. For each of
+// its figures, an entry of resources/devices/*.json names a document or the reason of the
+// assumption; resources/device_sources.json lists the documents.
 //
-//   ASSIGN_OR_RETURN(FigureSources s, ParseFigureSources(row));  // of one row, as written
-//   s.read[0].title, s.read[0].address, s.read[0].figures        // "TechPowerUp ...", ..., {"l2"}
-//   s.Assumed()                                                  // {"context", "bf16"}
+//   ASSIGN_OR_RETURN(FigureSources s, ParseFigureSources(row));
+//   s.read[0].title, s.read[0].address, s.read[0].figures  // "TechPowerUp ...", ..., {"l2"}
+//   s.Assumed()                                            // {"context", "bf16"}
 //
-// Functions are thread-safe; an object is one thread's.
+// Functions are thread-safe; an object belongs to one thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,13 +20,13 @@
 namespace vramscope::run {
 
 // "memory", "context", "compute_capability", "multiprocessors", "l2", "clock", "memory_bus",
-// "bandwidth", "fp32", "tf32", "bf16", "peers": as device files have them (docs/devices.md).
+// "bandwidth", "fp32", "tf32", "bf16", "peers": the names in device files (docs/devices.md).
 std::span<const std::string_view> DeviceFigures();
 
 struct FigureSources {
   struct Document {
     std::string title;
-    std::string address;  // "": a reading, a rule
+    std::string address;  // "": measured, or computed by a rule
     std::vector<std::string> figures;
   };
   struct Assumption {
@@ -37,17 +37,17 @@ struct FigureSources {
   std::vector<Assumption> assumptions;
 
   std::vector<std::string> Assumed() const;  // names of figures, in the order of DeviceFigures()
-  std::string Text() const;                  // all in one line, for traces
-  // `figures` become an assumption, whatever they were before.
+  std::string Text() const;                  // everything on one line, for traces
+  // Marks `figures` as assumed, replacing their sources.
   void Assume(const std::vector<std::string>& figures, std::string_view how);
-  // `figures` get the source, or the assumption, that `from` has; `from` has none any more.
+  // Moves the source or assumption of `from` to `figures`.
   void Take(std::string_view from, const std::vector<std::string>& figures);
-  // `figures` become stated ones: neither read here nor assumed.
+  // Marks `figures` as given by the user: they have neither a source nor an assumption.
   void Give(const std::vector<std::string>& figures, std::string_view by);
 };
 
 // `row`: an object with "sources" {document: [figures]} and "assumed" {"figure,figure": how}.
-// Errors: a figure that has neither or both, a document that is not known, no word on how.
+// Errors: a figure with neither or both, an unknown document, an assumption without a reason.
 absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row);
 
 }  // namespace vramscope::run

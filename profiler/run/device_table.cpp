@@ -1,5 +1,6 @@
-// Reads the device table from resources/devices. The files are compiled in, so a mistake in them is
-// ours: it ends the program with the file and the card, and a test loads the whole table.
+// Reads the device table from resources/devices. The files are compiled in, so an error in them is
+// a defect of vramscope: it ends the program with the names of the file and the GPU. A test loads
+// the whole table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,8 @@ FigureSources SourcesFromJson(const nlohmann::ordered_json& row) {
 }
 
 Device FromJson(const nlohmann::json& row) {
-  const auto bytes = [&](const char* key) {  // some L2 caches have half a MiB
+  const auto bytes = [&](const char* key) {  // a number may have a fraction: some L2 caches have
+                                             // half a MiB
     return static_cast<uint64_t>(row.at(key).get<double>() * 1048576);
   };
   Device d;
@@ -61,7 +63,7 @@ Device FromJson(const nlohmann::json& row) {
   d.bf16_flops = row.at("bf16_tflops").get<double>() * 1e12;
   d.peers = PeersFromJson(row);
   d.integrated = row.value("integrated", false);
-  // HBM has it on in any case, GDDR where the total was read with it.
+  // HBM always has ECC. For GDDR, it is on if the memory size was read with ECC on.
   const uint32_t cc = d.compute_capability;
   d.ecc = row.value("ecc", cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc / 10 == 10);
   d.sources = SourcesFromJson(row);
@@ -69,8 +71,8 @@ Device FromJson(const nlohmann::json& row) {
   return d;
 }
 
-// {"1g.10gb": [14, 9.5]}: multiprocessors, GiB.
-// A slice of all is no more than the GPU, whose total CUDA reports without what the driver keeps.
+// The format is {"1g.10gb": [14, 9.5]}: multiprocessors, GiB. A slice of the whole GPU has at most
+// the GPU's memory, which CUDA reports without the driver's part.
 std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
   std::vector<MigSlice> slices;
   for (const auto& [profile, figures] : row.items()) {
@@ -96,9 +98,9 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 
 struct Table {
   std::vector<Device> devices;
-  std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, of those that have one
+  std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, for GPUs with a measurement
   std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // likewise
-  std::map<std::string, std::string, std::less<>> aliases;           // to keys
+  std::map<std::string, std::string, std::less<>> aliases;           // alias to key
 };
 
 Table LoadTable() {
@@ -153,8 +155,8 @@ std::string_view KeyOfAlias(std::string_view name) {
   return found == TheTable().aliases.end() ? name : std::string_view(found->second);
 }
 
-// A GPU with more or less memory is the same chip with the same driver; what else is changed, is
-// not what was read.
+// A GPU with another memory size has the same chip and driver. With any other change, the
+// measurement does not apply.
 const ContextGrowth& GrowthOf(std::string_view device) {
   static const ContextGrowth none;
   const std::string_view base = device.substr(0, device.find(','));
@@ -185,7 +187,7 @@ absl::StatusOr<DeviceProfile> FindDevice(std::string_view text) {
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device) {
   const ContextGrowth& growth = GrowthOf(device.key);
   if (growth.bare == 0) return device.context_bytes;
-  const uint64_t threads = config.Is("mode", "train") ? 2 : 1;  // forward's and backward's
+  const uint64_t threads = config.Is("mode", "train") ? 2 : 1;  // for forward and backward
   const bool convolves = FactOf(config, "model.family") == "vit";
   const bool shares = !config.Is("shard.strategy", "none") && config.Integer("shard.ranks") > 1;
   const bool decomposes = config.Integer("galore.rank") > 0;
@@ -203,7 +205,7 @@ absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config) {
   if (custom.bandwidth_bytes_per_s > 0)
     device->bandwidth_bytes_per_s = custom.bandwidth_bytes_per_s;
   if (custom.flops > 0) {
-    // fp32 runs compute in fp32 without TF32; all others on the 16-bit tensor cores.
+    // fp32 runs compute in fp32 without TF32; all others use the 16-bit tensor cores.
     if (config.Is("precision", "fp32")) {
       device->fp32_flops = device->tf32_flops = custom.flops;
     } else {

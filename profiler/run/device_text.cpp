@@ -41,11 +41,11 @@ struct Unit {
   double factor;
 };
 
-// A number with one of these units, or without where one of them is "".
+// A number with one of these units. The unit may be missing if "" is one of them.
 std::optional<double> NumberWithUnit(std::string_view text, std::span<const Unit> units) {
   const size_t digits = text.find_first_not_of("0123456789.+-eE");
   size_t end = std::min(digits, text.size());
-  // "1e9" ends in its exponent, "4.8E" does not.
+  // "1e9" ends with its exponent; in "4.8E", the E belongs to the unit.
   while (end > 0 && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
   const absl::StatusOr<double> number = ParseNumber(text.substr(0, end));
   if (!number.ok()) return std::nullopt;
@@ -92,7 +92,7 @@ bool Store(To& to, const std::optional<From>& from) {
   return from.has_value();
 }
 
-// As people write it, where that is the same number exactly.
+// With the largest unit that represents the number exactly.
 std::string Size(uint64_t bytes) {
   if (bytes > 0 && bytes % (1 << 30) == 0) return fmt::format("{}GiB", bytes >> 30);
   if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
@@ -103,8 +103,7 @@ std::string Whole(double value, double unit, std::string_view name) {
   return units * unit == value ? fmt::format("{}{}", units, name) : fmt::format("{}", value);
 }
 
-// One figure: how it is called, what it may be, where it is kept. The order is that of the one form
-// in which figures are written.
+// One figure: its name, allowed values and field. The order is that of the normalised text.
 struct Figure {
   std::string_view name;
   std::string_view expected;
@@ -170,7 +169,8 @@ const std::array kFigures = {
         [](std::string_view t, Device& d) { return Store(d.bus_bits, WholeBetween(t, 16, 65536)); },
         [](const Device& d) { return fmt::format("{}", d.bus_bits); }},
     Figure{
-        "bandwidth", TEXT_MARK("expected bytes a second from 1 GB/s to 100 TB/s, such as 448GB/s"),
+        "bandwidth",
+        TEXT_MARK("expected bytes per second from 1 GB/s to 100 TB/s, such as 448GB/s"),
         [](std::string_view t, Device& d) {
           static constexpr std::array kUnits = {Unit{"", 1}, Unit{"gb/s", 1e9}, Unit{"tb/s", 1e12}};
           return Store(d.bandwidth_bytes_per_s, Between(NumberWithUnit(t, kUnits), 1e9, 1e14));
@@ -257,8 +257,8 @@ absl::Status UnknownName(std::string_view name) {
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
-// `whole` is of the table. What a slice has less of is told by NVIDIA's MIG user guide: memory, L2
-// and bandwidth go with the memory, rates with the multiprocessors.
+// `whole` is in the table. By NVIDIA's MIG user guide, memory, L2 and bandwidth of a slice are
+// proportional to its memory, rates to its multiprocessors.
 Device SliceOf(const Device& whole, const MigSlice& slice) {
   Device d = whole;
   d.key = fmt::format("{}:{}", whole.key, slice.profile);
@@ -266,7 +266,7 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   const double of_sms = static_cast<double>(slice.sm_count) / whole.sm_count;
   const double of_memory = std::min(
       1.0, static_cast<double>(slice.memory_bytes) / static_cast<double>(whole.memory_bytes));
-  // Memory is cut into eighths or quarters, of which the driver keeps some.
+  // Memory is divided into eighths or quarters, and the driver keeps part of it.
   const double eighths = std::max(1.0, std::round(of_memory * 8)) / 8;
   d.sm_count = slice.sm_count;
   d.memory_bytes = slice.memory_bytes;
@@ -280,15 +280,15 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.peers = Peers::kNone;
   d.sources.Take("mig", {"memory", "multiprocessors"});
   d.sources.Assume({"l2", "memory_bus", "bandwidth"},
-                   "by the eighths of NVIDIA's MIG user guide that its memory is");
-  d.sources.Assume({"fp32", "tf32", "bf16"}, "by its multiprocessors");
-  d.sources.Assume({"context"}, "as the whole GPU's");
-  d.sources.Give({"peers"}, "slices reach no other GPU's memory");
+                   "in proportion to its memory, by NVIDIA's MIG user guide");
+  d.sources.Assume({"fp32", "tf32", "bf16"}, "in proportion to its multiprocessors");
+  d.sources.Assume({"context"}, "as of the whole GPU");
+  d.sources.Give({"peers"}, "slices cannot access another GPU's memory");
   d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
 }
 
-// A name, or the name and profile of a slice.
+// A name, or a name with the profile of a slice.
 absl::StatusOr<Device> Named(std::string_view text) {
   if (const Device* device = FindInTable(text)) return *device;
   const size_t colon = text.find(':');
@@ -296,7 +296,7 @@ absl::StatusOr<Device> Named(std::string_view text) {
       colon == std::string_view::npos ? nullptr : FindInTable(text.substr(0, colon));
   if (whole == nullptr) return UnknownName(text);
   std::string_view profile = text.substr(colon + 1);
-  // Media engines make no difference here.
+  // Media engines do not matter here.
   if (profile.ends_with("+me")) profile.remove_suffix(3);
   std::vector<std::string_view> names;
   for (const MigSlice& slice : MigSlicesOf(whole->key)) {
@@ -315,8 +315,8 @@ absl::StatusOr<Device> Named(std::string_view text) {
                           Quoted(profile), fmt::join(names, ", ")));
 }
 
-// The table's GPU that is most like it: of the same compute capability, else the same major number,
-// and the nearest number of multiprocessors.
+// The most similar GPU of the table: of the same compute capability, else the same major number,
+// with the nearest number of multiprocessors.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0
@@ -329,7 +329,7 @@ const Device& MostAlike(const Device& d) {
   return *std::ranges::min_element(DeviceTable(), {}, rank);
 }
 
-// Those of `names` that have sources: not the name, not ECC.
+// Those of `names` that can have a source: all but the name and ECC.
 std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   std::vector<std::string> figures;
   for (const std::string_view figure : DeviceFigures()) {
@@ -338,7 +338,7 @@ std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   return figures;
 }
 
-// What figures alone leave open.
+// Fills in the figures that were not given.
 void Fill(Device& d, const std::set<std::string_view>& given) {
   const Device& like = MostAlike(d);
   const ComputeCapability& chip = *FindComputeCapability(d.compute_capability);
@@ -349,7 +349,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
     return true;
   };
   const double part = static_cast<double>(d.sm_count) / like.sm_count;
-  const double lanes = 2e6 * chip.cores_per_sm * d.sm_count;  // operations a second and MHz
+  const double lanes = 2e6 * chip.cores_per_sm * d.sm_count;  // operations per second, from MHz
   if (!given.contains("name"))
     d.name =
         fmt::format("GPU of compute capability {}", ComputeCapabilityText(d.compute_capability));
@@ -377,11 +377,11 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   d.source = d.sources.Text();
 }
 
-// What figures of another GPU change beside themselves.
+// Updates figures that depend on changed figures of another GPU.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
-    // The driver calls it as before; people see what is other. Its name says it behind the end of
-    // the driver's.
+    // The driver's name stays the same. The displayed name shows the difference in brackets after
+    // it.
     const std::string_view plain = std::string_view(base.name).substr(0, base.name.find(" ("));
     d.name = fmt::format("{} ({})", plain,
                          given == std::set<std::string_view>{"memory"} ? FormatBytes(d.memory_bytes)
@@ -467,7 +467,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
         "memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE",
         FormatBytes(d.memory_bytes), FormatBytes(d.context_bytes)));
   }
-  // The one form: what was given, in the table's order.
+  // The normalised text: the given figures, in the order of kFigures.
   d.key = base.key;
   for (const Figure& figure : kFigures) {
     if (!given.contains(figure.name)) continue;
@@ -505,10 +505,10 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   using nlohmann::json;
   std::set<std::string> seen;
   std::string problem;
-  // Stops at what is deeper than an object of values, or set twice (a map would keep the last).
+  // Stops at nested values and at keys that occur twice (a map would keep the last).
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > 1 || event == json::parse_event_t::array_start)
-      problem = i18n::Text("expected one JSON object without lists and objects in it");
+      problem = i18n::Text("expected one JSON object without nested lists or objects");
     if (event == json::parse_event_t::key && !seen.insert(value.get<std::string>()).second)
       problem = i18n::Format("{} is set twice; keep one of them", Quoted(value.get<std::string>()));
     return problem.empty();
@@ -526,7 +526,9 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   if (!problem.empty()) return Bad(problem);
   Figures figures;
   for (const auto& [name, value] : parsed.items()) {
-    if (name == "source" && value.is_string()) continue;  // whose figures they are: for people
+    if (name == "source" && value.is_string())
+      continue;  // the origin of the figures, for readers
+                 // of the file
     if (value.is_string()) {
       figures.emplace_back(name, value.get<std::string>());
     } else if (value.is_number() || value.is_boolean()) {

@@ -1,8 +1,8 @@
-// A device that the table does not have, as a text or as the JSON of a device file. Internal to
-// this folder: ReadDevice() and device_file.h are what others call.
+// A device that is not in the table, as a text or as the JSON of a device file. Internal to this
+// folder; other code calls ReadDevice() and device_file.h.
 //
 //   ASSIGN_OR_RETURN(Device d, DeviceFromText("memory=24GiB,compute_capability=8.6,..."));
-//   d.key;   // the same in one form, which DeviceFromText() reads again
+//   d.key;   // the same, normalised; DeviceFromText() reads it again
 //
 // Thread-safe.
 #pragma once
@@ -18,18 +18,19 @@
 
 namespace vramscope::run {
 
-// A table's GPU, a slice, figures.
+// A GPU of the table, a slice, or figures.
 absl::StatusOr<Device> DeviceFromText(std::string_view text);
 
-// Figures by name, as they were written; "like" is the GPU that they change.
+// Names and values of figures, as written; "like" names the GPU that they modify.
 using Figures = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<Device> DeviceFromFigures(const Figures& figures);
 
-// The JSON object of a device file. Refuses what is deeper, longer or set twice.
+// Reads the JSON object of a device file. Nested values, too large files and repeated keys are
+// errors.
 absl::StatusOr<Figures> FiguresFromJson(std::string_view json);
 
-// By key, alias or name, however it is written; null: the table has none.
+// By key, alias or name, in any spelling; null: not in the table.
 const Device* FindInTable(std::string_view name);
-std::string_view KeyOfAlias(std::string_view name);  // `name` itself where it is none
+std::string_view KeyOfAlias(std::string_view name);  // `name` itself if it is no alias
 
 }  // namespace vramscope::run

@@ -11,7 +11,7 @@ namespace vramscope::run {
 
 std::string CudaName(std::string_view name) {
   name = name.substr(0, name.find(" ("));
-  // Only GeForce cards leave their memory out of the name.
+  // CUDA's names omit the memory size only for GeForce GPUs.
   if (const size_t space = name.rfind(' ');
       name.find("GeForce") != std::string_view::npos && space != std::string_view::npos) {
     const std::string_view last = name.substr(space + 1);
@@ -28,7 +28,7 @@ std::string CudaName(std::string_view name) {
 std::string EmulatedCard(const DeviceProfile& d) {
   const uint64_t idle = GrowthOf(d.key).idle;
   const Device all = ReadDevice(d.key).value_or(Device{});
-  // Who gives a name means it as it stands.
+  // A name given by the user is not changed.
   const bool named = d.key.find("name=") != std::string::npos;
   return fmt::format(
       "name={};memory_bytes={};context_bytes={};sm_count={};max_threads_per_sm={};"

@@ -1,5 +1,5 @@
-// A card of the device table as the emulated platform is told of it: VRAMSCOPE_EMULATED_CARD has
-// one such line for each device (emulated/README.md).
+// A GPU of the device table as text for the emulated platform: VRAMSCOPE_EMULATED_CARD has one such
+// line for each device (emulated/README.md).
 //
 //   setenv("VRAMSCOPE_EMULATED_CARD", EmulatedCard(device).c_str(), 1);
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace vramscope::run {
 
-// "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without its end.
+// "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
 std::string EmulatedCard(const DeviceProfile& device);
-// Likewise, of a process of its own: the context grows with what the program uses, where the table
-// says by how much.
+// Likewise, for a separate process: the context grows with the libraries that the program uses, if
+// the table has the sizes.
 std::string GrowingCard(const DeviceProfile& device);
 
-// As CUDA calls the card; the table's names tell variants apart that it does not: "NVIDIA H200
+// CUDA's name of the GPU. The table's names distinguish variants that CUDA's do not: "NVIDIA H200
 // (SXM)", "NVIDIA GeForce RTX 3060 12GB".
 std::string CudaName(std::string_view table_name);
 

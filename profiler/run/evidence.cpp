@@ -5,8 +5,8 @@
 namespace vramscope::run {
 namespace {
 
-// profiler/allocator/README.md: one of the recordings is off by two segments of 20 MiB, for the
-// driver's addresses, which decide between equal blocks, are not known.
+// profiler/allocator/README.md: one of the recordings differs by two segments of 20 MiB, because
+// the driver's addresses, by which the allocator chooses between equal blocks, are unknown.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 
 bool IsBasics(const RunConfig& config, int seq) {
@@ -23,10 +23,10 @@ std::optional<Evidence> EvidenceOf(const RunConfig& config) {
   if (config.backend != Backend::kPlan || (config.seq != 128 && config.seq != 256) ||
       !IsBasics(config, config.seq))
     return std::nullopt;
-  return Evidence{kReservedWithin,
-                  "A training step of this run was recorded on a GPU: every allocation and free of "
-                  "the plan's last step is the recording's, and what was reserved was at most 40 "
-                  "MiB off."};
+  return Evidence{
+      kReservedWithin,
+      "A training step of this run was recorded on a GPU: every allocation and free of the plan's "
+      "last step equals the recording's, and reserved memory differed by at most 40 MiB."};
 }
 
 }  // namespace vramscope::run

@@ -1,5 +1,5 @@
-// Which plans have been held against recordings of the same run on a GPU. A plan says how far it
-// may be off only where that was measured; everywhere else it is a model, and says so.
+// The plans that were compared with recordings of the same run on a GPU. A plan states its error
+// only where it was measured; everywhere else it is labelled as a model.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace vramscope::run {
 
 struct Evidence {
-  uint64_t reserved_within = 0;  // most bytes that reserved was off
+  uint64_t reserved_within = 0;  // largest difference of reserved bytes
   std::string_view what;         // one sentence
 };
 
-// Exactly this configuration (tests/trainer/backends/basics_test.cpp compares every request of it);
-// nothing for any other, however near. Pure; thread-safe.
+// Evidence for exactly this configuration (tests/trainer/backends/basics_test.cpp compares all its
+// allocations); nullopt for any other. Pure; thread-safe.
 std::optional<Evidence> EvidenceOf(const RunConfig& config);
 
 }  // namespace vramscope::run

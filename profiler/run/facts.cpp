@@ -10,7 +10,7 @@
 namespace vramscope::run {
 namespace {
 
-// A window asks about one model again and again.
+// Caches the last result, because the window asks about one model repeatedly.
 const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   struct Last {
     std::string json;
@@ -23,7 +23,7 @@ const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   return last.family;
 }
 
-// What the families' limits come to.
+// The limits of the families as rules.
 const std::vector<Rule>& FamilyRules() {
   static const auto* rules = [] {
     auto* out = new std::vector<Rule>;
@@ -69,7 +69,7 @@ std::string FactOf(const RunConfig& config, std::string_view key) {
     const FamilyDeclaration* family = FamilyOf(config);
     return family == nullptr ? "" : family->lora.empty() ? "none" : "some";
   }
-  if (key == "lora.targets.match") {  // as far as the family tells: its choices name the most
+  if (key == "lora.targets.match") {  // approximate: the family's choices list most layer names
     const FamilyDeclaration* family = FamilyOf(config);
     if (family == nullptr) return "";
     for (const std::string& target : config.Names("lora.targets")) {
@@ -96,7 +96,7 @@ bool Holds(const Condition& condition, const RunConfig& config) {
   const auto among = [&](const std::string& value) {
     return std::ranges::find(condition.values, value) != condition.values.end();
   };
-  // A setting is looked at where it is: a click asks for thousands.
+  // Settings are compared in place, without a copy: one click looks up thousands.
   const bool found = IsFact(condition.key) ? among(FactOf(config, condition.key))
                                            : among(config.Get(condition.key));
   return found == condition.is;

@@ -1,4 +1,4 @@
-// What rules of the catalogue may ask about a run, and which of them are broken.
+// The facts of a run that the catalogue's rules use, and the rules that a run breaks.
 //
 //   for (const Rule* rule : BrokenRules(config)) report(rule->why);
 //
@@ -16,25 +16,25 @@
 
 namespace vramscope::run {
 
-// A setting's value, or a fact: "backend", "model", "model.family" ("" when the model is not
-// known), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
+// The value of a setting or of a fact: "backend", "model", "model.family" ("" if the model is
+// unknown), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
 // "alloc_conf", "batch.divides" ("true": into micro-batches of one size).
 std::string FactOf(const RunConfig& config, std::string_view key);
-// Whether it is one of those facts.
+// Whether `key` is one of those facts.
 bool IsFact(std::string_view key);
 
 bool Holds(const Condition& condition, const RunConfig& config);
 
-// What a control offers for this setting: its choices, or those that depend on the model.
+// The choices of a control for this setting: its own, or those that depend on the model.
 std::vector<Choice> ChoicesOf(const SettingDeclaration& setting, const RunConfig& config);
 
-// In the catalogue's order; of all techniques, those that only advise too.
+// Of all techniques, in the catalogue's order, including rules that only advise.
 std::vector<const Rule*> BrokenRules(const RunConfig& config);
 
-// kInvalidArgument with the first refusing rule's words.
+// kInvalidArgument with the text of the first broken rule that refuses.
 absl::Status CheckRules(const RunConfig& config);
 
-// Its words, with names of this run in place of "{model}".
+// The text of the rule, with names of this run in place of "{model}".
 std::string WhyOf(const Rule& rule, const RunConfig& config);
 
 }  // namespace vramscope::run

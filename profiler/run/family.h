@@ -1,5 +1,5 @@
-// What a family of models says of itself to those who don't build it: the command line, the window,
-// the checks before a run. One file of trainer/models/families/ declares it
+// The declaration of a model family for code that does not build models: the command line, the
+// window, the checks before a run. One file of trainer/models/families/ declares it
 // (trainer/models/family.h).
 //
 //   FamilyDeclaration{.id = "gpt2", .title = "GPT-2", .architectures = {"GPT2LMHeadModel"},
@@ -14,13 +14,13 @@
 namespace vramscope::run {
 
 struct FamilyDeclaration {
-  // A setting of which this family has some values only.
+  // A setting for which this family supports only some values.
   struct Limit {
     std::string key;
-    std::vector<std::string> allowed;  // empty: the setting means nothing to this family
+    std::vector<std::string> allowed;  // empty: the setting has no meaning for this family
     std::string why;                   // "the model's parameters are fp32", without a full stop
   };
-  // A choice of linear layers for adapters, as the window offers it.
+  // A set of linear layers for adapters, offered in the window.
   struct LoraChoice {
     std::string title;  // "q, v"
     std::vector<std::string> targets;
@@ -28,16 +28,16 @@ struct FamilyDeclaration {
 
   std::string id;
   std::string title;
-  // Of the config.json files that it reads. The architecture decides where a file names one.
+  // Names in the config.json files that it reads. If a file names an architecture, that decides.
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
-  std::string inputs;  // what a batch is made of, in words
-  // What a run starts from unless the model's preset says more; 0: as every run.
+  std::string inputs;  // the contents of a batch, in words
+  // Defaults of a run unless the model's preset has others; 0: as for every run.
   int batch = 0;
   int seq = 0;
-  std::vector<LoraChoice> lora = {};  // empty: no linear layer that adapters could stand beside
+  std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter
   std::vector<Limit> limits = {};
-  std::vector<std::string> assumes = {};  // as a technique's (declarations.h)
+  std::vector<std::string> assumes = {};  // as for a technique (declarations.h)
 };
 
 }  // namespace vramscope::run

@@ -1,10 +1,9 @@
-// What technique files say beside their declaration, for `fit` and for what tells how a plan's
-// blocks came about: which rows may be tried where a run is too large, and which blocks are there
-// because a library is modelled.
+// What technique files declare in addition for `fit` and for the evidence of a plan's blocks: the
+// toggles to try if a run is too large, and the blocks that exist because a library is modelled.
 //
 //   TechniqueEntry{.declaration = {...}, .fit = {{.row = "chunked-loss"}}, ...};
 //
-// Values; thread-safe as any.
+// Values; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +12,29 @@
 
 namespace vramscope::run {
 
-// What a cheaper way of training does to the training itself.
+// The effect of a cheaper way of training on the training itself.
 enum class Changes : uint8_t {
-  kNothing,   // the same results
-  kRounding,  // the same training in fewer bits
-  kTraining,  // something else is trained, or in another way
+  kNothing,   // same results
+  kRounding,  // same training with fewer bits
+  kTraining,  // trains something else, or in another way
 };
 
-// `fit` may switch this row on, or take this optimizer.
+// A toggle that `fit` may switch on, or an optimizer that it may choose.
 struct FitMove {
-  std::string row;  // Toggle::id, or OptimizerDeclaration::id
+  std::string row;  // Toggle::id or OptimizerDeclaration::id
   Changes changes = Changes::kNothing;
-  // Costs a lot of time, to run and to plan: tried where nothing else saves any more.
+  // Takes much time to run and to plan, so it is tried only if nothing else saves memory.
   bool last_resort = false;
-  std::string doubles = {};  // a key whose value it doubles, in place of the row's ways
+  std::string doubles = {};  // a key whose value it doubles, instead of the toggle's ways
 };
 
-// Blocks of a category ("Optimizer state"), of these operators if any are named, that a plan has by
-// one of its technique's assumptions.
+// Blocks of a category ("Optimizer state"), limited to these operators if any, that are in a plan
+// because of an assumption of the technique.
 struct ModelledBlocks {
-  size_t assumed = 0;  // which of TechniqueDeclaration::assumes
+  size_t assumed = 0;  // index into TechniqueDeclaration::assumes
   std::string category;
   std::vector<std::string> ops = {};
-  std::string technique = {};  // its id; the catalogue fills it in
+  std::string technique = {};  // id of the technique; filled in by the catalogue
 };
 
 }  // namespace vramscope::run

@@ -18,7 +18,7 @@
 namespace vramscope::run {
 namespace {
 
-// A choice that is an enumeration: its names come from Name().
+// A choice whose values are an enumeration; Name() returns their names.
 template <class Enum, class Get>
 KeySpec ChoiceKey(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
                   std::vector<std::string_view> reserved, Get get) {
@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// What the format knows and this version may lack: values of choices, and settings as a whole, with
-// their default. A technique that declares a key or a value takes it out of here.
+// Values of choices and whole settings, with their default, that the format has and this version
+// may lack. They are removed from this table when a technique declares them.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;
@@ -61,12 +61,12 @@ const std::vector<ReservedKey>& ReservedKeys() {
       {"optimizer.name", "", "", {"adafactor", "lion"}},
       {"optimizer.bits", "bits of an optimizer state element", "32", {"8"}},
       {"checkpointing.mode", "", "", {"ffn", "attention", "selective", "alternate"}},
-      {"lora.placement", "where the adapters stand", "weight", {"embedded", "decoupled"}},
+      {"lora.placement", "position of the adapters", "weight", {"embedded", "decoupled"}},
       {"offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}},
-      {"offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}},
+      {"offload.parameters", "where the parameters are stored", "none", {"cpu", "nvme"}},
       {"offload.activations", "where saved activations live", "none", {"cpu", "nvme"}},
       {"activation_compression", "how saved activations are kept", "none", {"int8"}},
-      {"loss", "how the loss takes the logits", "full", {"chunked"}},
+      {"loss", "how the loss processes the logits", "full", {"chunked"}},
       {"shard.strategy",
        "how GPUs share the training state",
        "none",
@@ -77,7 +77,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
   return *keys;
 }
 
-// Of a technique's setting.
+// The key of a technique's setting.
 KeySpec Declared(const SettingDeclaration& setting) {
   KeySpec spec{.key = setting.key,
                .help = setting.help,
@@ -99,7 +99,7 @@ KeySpec Declared(const SettingDeclaration& setting) {
     spec.is_list = setting.format == "names" || spec.numbers_in_list;
     spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
   }
-  // Kept in one form, so that equal settings are equal text.
+  // Stored in normalised form, so that equal settings are equal texts.
   spec.apply = [key = spec.key, kind = setting.kind, format](RunConfig& c, std::string_view v) {
     std::string text(v);
     if (kind == ValueKind::kInteger) text = fmt::format("{}", ParseInteger(v).value());
@@ -117,8 +117,8 @@ std::vector<KeySpec> DeviceSpecs() {
   std::vector<KeySpec> specs;
   specs.push_back(
       {.key = "device",
-       .help = "GPU that is planned for: a name of the device table, a MIG slice "
-               "(\"a100-80gb:1g.10gb\"), a file or figures",
+       .help = "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
+               "a file or figures",
        .kind = ValueKind::kText,
        .expected =
            TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
@@ -128,7 +128,7 @@ std::vector<KeySpec> DeviceSpecs() {
        .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
-       .help = "memory of the GPU in place of the table's (\"24GiB\")",
+       .help = "memory of the GPU, replacing the table's (\"24GiB\")",
        .kind = ValueKind::kBytes,
        .low = 1 << 20,
        .apply = [](RunConfig& c,
@@ -140,7 +140,7 @@ std::vector<KeySpec> DeviceSpecs() {
            }});
   specs.push_back(
       {.key = "custom_device.bandwidth",
-       .help = "memory bandwidth in bytes a second in place of the table's (\"1008e9\")",
+       .help = "memory bandwidth in bytes per second, replacing the table's (\"1008e9\")",
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e18,
@@ -151,7 +151,7 @@ std::vector<KeySpec> DeviceSpecs() {
        .text = [](const RunConfig& c) { return OrEmpty(c.custom_device.bandwidth_bytes_per_s); }});
   specs.push_back(
       {.key = "custom_device.flops",
-       .help = "dense operations a second at the run's precision in place of the table's",
+       .help = "dense operations per second at the run's precision, replacing the table's",
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e21,
@@ -165,7 +165,7 @@ std::vector<KeySpec> MakeSpecs() {
   std::vector<KeySpec> s;
   s.push_back(Integer("batch", "samples in one optimizer step, over all its micro-batches", 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
-  // What else it may be the builder hands to the settings that keep it (seq.h).
+  // Other values of seq are passed by the builder to the settings that store them (seq.h).
   KeySpec seq = Integer("seq",
                         "tokens in a sample; or a stream of batches: lengths in turn "
                         "(\"400,1536,400\"), ranges (\"256-1024\"), or a file of lines "
@@ -246,7 +246,7 @@ std::string Expected(const KeySpec& spec) {
     case ValueKind::kChoice:
       return i18n::Format("choose from: {}", fmt::join(spec.choices, ", "));
     case ValueKind::kInteger:
-      return spec.high > 9e15  // a seed: any
+      return spec.high > 9e15  // a seed, which may have any value
                  ? i18n::Text("expected a whole number of 64 bits")
                  : i18n::Format("expected a whole number from {:.0f} to {:.0f}", spec.low,
                                 spec.high);

@@ -27,7 +27,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// Equally likely numbers of 64 bits, each from its own index (splitmix64).
+// Uniformly distributed 64-bit numbers, each computed from its index (splitmix64).
 uint64_t Mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -75,7 +75,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
 absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(i18n::Text("not a file of this computer"));
+    return absl::InvalidArgumentError(i18n::Text("not a file on this computer"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');

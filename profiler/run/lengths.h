@@ -1,4 +1,4 @@
-// Lengths of micro-batches as settings write them.
+// Lengths of micro-batches as written in settings.
 //
 //   ASSIGN_OR_RETURN(auto ranges, ParseLengths("400,1536,256-1024"));
 //
@@ -12,12 +12,12 @@
 
 namespace vramscope::run {
 
-// One length where low and high are equal.
+// A single length has low equal to high.
 struct LengthRange {
   int low = 0, high = 0;
 };
-// Numbers between commas, ranges ("256-1024" or "256..1024") in between: each from 1 to 2^20, at
-// most 4096 of them; nothing for an empty text.
+// Comma-separated numbers and ranges ("256-1024" or "256..1024"): each number from 1 to 2^20, at
+// most 4096 entries; an empty result for an empty text.
 absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text);
 
 }  // namespace vramscope::run

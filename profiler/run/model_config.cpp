@@ -23,8 +23,8 @@ absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(tex
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
   const std::string& type = config.type;
   config.max_positions = 32768;
-  // Left out, key-value heads are as many as heads in Llama, and in the others whatever their
-  // version has.
+  // Without the key, Llama has as many key-value heads as heads; in the others, the default depends
+  // on their version.
   if (absl::Status status = ReadRotaryDecoder(object, {.needs_kv_heads = type != "llama"}, config);
       !status.ok()) {
     return status;
@@ -36,9 +36,8 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     config.qkv_bias = config.output_bias = reader.Bool("attention_bias", false);
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
-  // Qwen2's switch, use_sliding_window, is about flash_attention_2 alone: its mask has the window
-  // whatever it says. Both classes have a window of 4096 unless the file says otherwise (null:
-  // none).
+  // Qwen2's switch use_sliding_window only affects flash_attention_2; the mask has the window in
+  // any case. Both classes have a window of 4096 unless the file sets another (null: none).
   constexpr int64_t kDefaultWindow = 4096;
   const bool switched_on = reader.Bool("use_sliding_window", false);
   const bool has_window = type == "qwen2" || type == "mistral";
@@ -116,7 +115,7 @@ absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) 
   return config;
 }
 
-// kInvalidArgument: it names neither.
+// kInvalidArgument: the file names neither.
 absl::Status TakeFamily(const json& object, ModelConfig& config) {
   const absl::StatusOr<ConfigNames> names = NamesOf(object);
   if (!names.ok()) return names.status();
@@ -131,7 +130,7 @@ absl::Status TakeFamily(const json& object, ModelConfig& config) {
   } else if (names->architecture == "GPT2LMHeadModel") {
     type = "gpt2";
   } else if (!names->architecture.empty()) {
-    config.family = Family::kOther;  // another head or another architecture
+    config.family = Family::kOther;  // another head or architecture
     return absl::OkStatus();
   }
   config.family = type == "qwen2" || type == "llama" || type == "mistral" ? Family::kLlama
@@ -151,7 +150,7 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
   if (absl::Status status = TakeFamily(object, config); !status.ok()) return status;
   ConfigReader reader(object);
   config.stored_type = reader.String("torch_dtype", reader.String("dtype", ""));
-  // As transformers: kept unless the file says otherwise.
+  // As in transformers, the cache is used unless the file disables it.
   config.use_cache = reader.Bool("use_cache", config.family != Family::kBasics);
   if (!reader.status().ok()) return reader.status();
   if (config.family == Family::kOther) {

@@ -1,6 +1,6 @@
-// What a Hugging Face config.json (or the "basics" form) says about a decoder-only transformer,
-// checked and with the family's defaults filled in: the one reading of it for the trainer, the
-// formulas, the command line and the window.
+// The facts in a Hugging Face config.json (or the "basics" form) about a decoder-only transformer,
+// checked and completed with the family's defaults. The trainer, the formulas, the command line and
+// the window all use this reader.
 //
 //   ASSIGN_OR_RETURN(ModelConfig model, ParseModelConfig(config.model_config_json));
 //
@@ -16,14 +16,13 @@
 
 namespace vramscope::run {
 
-// kLlama: also Qwen2 and Mistral. kOther: one that is not read here, or that there is none of; the
-// trainer reads or refuses it (trainer/models/family.h), and `type`, `architecture` and
-// `stored_type` are all that is known of it.
+// kLlama includes Qwen2 and Mistral. kOther: not read here, or no known model. The trainer reads or
+// rejects it (trainer/models/family.h); only `type`, `architecture` and `stored_type` are set.
 enum class Family : uint8_t { kLlama, kGpt2, kBasics, kOther };
 enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };
 enum class RopeScaling : uint8_t { kNone, kLinear, kLlama3 };
 
-// Bounds on what a config may ask for; beyond them it is a mistake, not a model.
+// Limits of a config; larger values are mistakes.
 inline constexpr int64_t kMaxLayers = 1000;
 inline constexpr int64_t kMaxVocabulary = 10'000'000;
 inline constexpr int64_t kMaxHidden = 131'072;
@@ -34,7 +33,7 @@ inline constexpr int64_t kMaxPositions = 100'000'000;
 struct ModelConfig {
   Family family = Family::kLlama;
   std::string type;          // "qwen2", "llama", "mistral", "gpt2", "basics"
-  std::string architecture;  // as the file names it
+  std::string architecture;  // as in the file
   int64_t vocab_size = 0;
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
@@ -62,17 +61,17 @@ struct ModelConfig {
   double rope_low_freq_factor = 1;
   double rope_high_freq_factor = 4;
   double rope_original_positions = 8192;
-  std::string stored_type;  // torch_dtype: of the checkpoint's weights; "": the file does not say
-  bool use_cache = false;   // the model keeps keys and values of all layers until its outputs die
-  std::vector<std::string> ignored;  // settings that would change memory and are not planned
-  std::vector<std::string> unknown;  // keys that are not known here
+  std::string stored_type;  // torch_dtype of the checkpoint's weights; "": not in the file
+  bool use_cache = false;   // keys and values of all layers are kept as long as the model's outputs
+  std::vector<std::string> ignored;  // settings that would change memory and are not modelled
+  std::vector<std::string> unknown;  // keys that are not known
 };
 
-// kInvalidArgument: not JSON (with the place), an option that is not supported (quantized weights,
-// experts, ...), a missing key, a value out of bounds; the message names it.
+// kInvalidArgument: not JSON (with the position), an unsupported option (quantized weights,
+// experts, ...), a missing key, or a value out of range; the message names it.
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
 
-// What the linear layers are called, which LoRA's targets choose from.
+// The names of the linear layers, from which LoRA's targets are chosen.
 std::vector<std::string_view> LinearLayerNames(const ModelConfig& model);
 
 }  // namespace vramscope::run

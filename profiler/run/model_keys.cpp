@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Read by ParseModelConfig(), or without a part in the memory of a training step.
+// Keys that ParseModelConfig() reads, or that do not affect the memory of a training step.
 constexpr std::string_view kKnown[] = {"_attn_implementation",
                                        "_name_or_path",
                                        "activation_function",
@@ -84,7 +84,7 @@ constexpr std::string_view kKnown[] = {"_attn_implementation",
                                        "vocab_size",
                                        "vramscope_defaults"};
 
-// Null, false, zero, one expert and nothing in brackets mean that it is not used.
+// Null, false, zero, one expert and empty lists and objects mean that a feature is not used.
 bool IsUsed(const json& value) {
   if (value.is_null()) return false;
   if (value.is_boolean()) return value.get<bool>();
@@ -106,7 +106,7 @@ constexpr std::string_view kExperts =
 constexpr std::string_view kLatent =
     TEXT_MARK("latent attention is another model, which is not planned");
 constexpr std::string_view kParts =
-    TEXT_MARK("a model of several parts is not planned; give its text model's");
+    TEXT_MARK("a model of several parts is not planned; use the config.json of its text model");
 constexpr Refused kRefused[] = {
     {"quantization_config", IsUsed,
      TEXT_MARK("quantized weights (4 or 8 bits) and their operators are not planned; without this "
@@ -123,7 +123,7 @@ constexpr Refused kRefused[] = {
     {"text_config", IsUsed, kParts},
     {"vision_config", IsUsed, kParts},
     {"audio_config", IsUsed, kParts},
-    {"is_encoder_decoder", IsUsed, TEXT_MARK("decoder-only models are planned")},
+    {"is_encoder_decoder", IsUsed, TEXT_MARK("only decoder-only models are planned")},
     {"pretraining_tp", IsMoreThanOne,
      TEXT_MARK("projections in slices are not planned; set it to 1")},
     {"partial_rotary_factor", IsNotOne,
@@ -134,12 +134,12 @@ constexpr Refused kRefused[] = {
     {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not planned")},
 };
 
-// They keep more memory than is planned, but the model is the same one.
+// Keys of features that need more memory than planned, in a model that is otherwise the same.
 struct Ignored {
   std::string_view key, what;
 };
 constexpr Ignored kIgnored[] = {
-    {"gradient_checkpointing", "checkpointing is what the run's checkpointing.mode says"},
+    {"gradient_checkpointing", "the run's checkpointing.mode determines checkpointing"},
     {"output_attentions", "attention weights of all layers are not kept as outputs"},
     {"output_hidden_states", "hidden states of all layers are not kept as outputs"},
 };

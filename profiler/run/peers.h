@@ -1,6 +1,6 @@
-// How GPUs of one kind reach each other's memory, as the device table has it.
+// How GPUs of one kind access each other's memory, from the device table.
 //
-//   if (PeersOf("rtx-4090") == Peers::kNone) ...  // by way of the host alone
+//   if (PeersOf("rtx-4090") == Peers::kNone) ...  // only through the host
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace vramscope::run {
 
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
-// `device` is a key of the table; kPcie of others.
+// `device` is a key of the table; kPcie for others.
 Peers PeersOf(std::string_view device);
 
 }  // namespace vramscope::run

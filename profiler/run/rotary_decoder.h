@@ -1,8 +1,8 @@
-// What the config.json files of decoders with rotary positions have in common: read once, for every
-// family of them.
+// The common part of the config.json files of decoders with rotary positions; every such family
+// uses this reader.
 //
 //   ModelConfig config;
-//   config.norm_eps = 1e-5;                       // the class's defaults, where the file is silent
+//   config.norm_eps = 1e-5;   // the class's defaults, for keys that the file lacks
 //   RETURN_IF_ERROR(ReadRotaryDecoder(object, {.own = {"num_local_experts"}}, config));
 //
 // Pure functions; thread-safe.
@@ -23,17 +23,17 @@ namespace vramscope::run {
 struct RotaryDecoderKeys {
   const char* norm_eps = "rms_norm_eps";
   const char* activation = "hidden_act";
-  bool needs_kv_heads = false;  // else as many as heads
-  // Keys that the family reads itself and that make it another model elsewhere.
+  bool needs_kv_heads = false;  // else the default is the number of heads
+  // Keys that the family reads itself; for other families they mean an unsupported model.
   std::vector<std::string_view> own = {};
 };
 
-// `config` comes with the class's defaults (head_dim 0: hidden_size / heads). kInvalidArgument as
-// ParseModelConfig().
+// `config` has the class's defaults on entry (head_dim 0: hidden_size / heads). kInvalidArgument as
+// for ParseModelConfig().
 absl::Status ReadRotaryDecoder(const nlohmann::json& object, const RotaryDecoderKeys& keys,
                                ModelConfig& config);
 
-// How much of a head is turned: partial_rotary_factor of it, an even number.
+// The rotated part of a head: partial_rotary_factor times its width, an even number.
 int64_t RotaryWidth(ConfigReader& reader, int64_t head_dim, double fallback);
 
 absl::StatusOr<Activation> ActivationOf(const std::string& name, const char* key);

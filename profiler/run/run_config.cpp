@@ -22,7 +22,7 @@
 namespace vramscope::run {
 namespace {
 
-// Tokens of one forward pass: keeps every tensor's byte count far from the edge of 64 bits.
+// Tokens of one forward pass; the limit keeps the byte count of every tensor far below 2^64.
 constexpr int64_t kMaxTokens = int64_t{1} << 28;
 
 constexpr size_t kMaxModelConfig = size_t{1} << 20;
@@ -56,12 +56,14 @@ absl::Status UnknownPreset(std::string_view name) {
       near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near), list));
 }
 
-// What a run.json or a message holds. A model's name goes with its text, when that is there.
+// Applies the contents of a run.json or a message. A model's name is used together with its text,
+// if the text is present.
 absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
-  // A file has no order: its `lengths` hold beside its `seq`, wherever they stand.
-  // Not ranges: clang 14, which builds the fuzzers, takes no subrange of this C++ library.
+  // A file has no order, so `seq` is applied first and its `lengths` are valid at any position. Not
+  // with std::ranges: clang 14, which builds the fuzzers, does not accept subranges of this C++
+  // library.
   std::stable_partition(settings.begin(), settings.end(),
                         [](const auto& each) { return each.first == "seq"; });
   for (const auto& [key, value] : settings) {
@@ -77,11 +79,11 @@ absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   if (text != nullptr && !text->empty()) {
     return builder.SetModelConfig(name == nullptr || name->empty() ? "config.json" : *name, *text);
   }
-  // A recording that was imported has no model.
+  // An imported recording has no model.
   return name == nullptr || name->empty() ? absl::OkStatus() : builder.SetPreset(*name);
 }
 
-// Settings for `config`; the model's text is left out where the preset's name says it all.
+// Settings for `config`; the model's text is left out if the preset's name identifies it.
 Settings ToSettings(const RunConfig& config, bool with_preset_text) {
   Settings settings;
   settings.emplace_back("model", ValidUtf8(config.model));
@@ -140,15 +142,15 @@ void SetDefaultWeightDecay(RunConfig& config) {
 
 struct RunConfigBuilder::Impl {
   RunConfig start;
-  std::optional<Model> model;                          // once set here
-  std::map<std::string, std::string> preset_defaults;  // below what is set, above `start`
+  std::optional<Model> model;                          // if set by this builder
+  std::map<std::string, std::string> preset_defaults;  // overridden by `settings`; override `start`
   std::map<std::string, std::string> settings;
-  bool lengths_by_key = false;  // `lengths` was set here, not what `seq` was
+  bool lengths_by_key = false;  // `lengths` was set directly, not through `seq`
 
   absl::Status SetSeq(std::string_view value);
 };
 
-// A stream goes to the settings that keep it.
+// Passes a stream of lengths to the settings that store it.
 absl::Status RunConfigBuilder::Impl::SetSeq(std::string_view value) {
   absl::StatusOr<Seq> seq = ParseSeq(value);
   if (!seq.ok()) {
@@ -193,7 +195,7 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
                                                    name, FormatBytes(json.size())));
   }
   try {
-    // Whoever reads it later may do so by recursion.
+    // Limits the depth, because later code may read the object recursively.
     bool too_deep = false;
     const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
       too_deep = too_deep || depth > kMaxModelConfigDepth;
@@ -268,7 +270,7 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
     if (!preset) return UnknownPreset(config.model);
     config.model_config_json = std::string(preset->config_json);
   }
-  // `start` may hold anything: check what the table says about the result.
+  // `start` is unchecked, so the result is checked against the key table.
   for (const KeySpec& spec : Specs()) {
     if (!spec.text) continue;
     const std::string text = spec.text(config);

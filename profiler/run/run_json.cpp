@@ -21,9 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-// A run.json is a few kilobytes; a config.json inside it a few more.
+// A run.json has a few kilobytes; a config.json within it, a few more.
 constexpr size_t kMaxJson = size_t{4} << 20;
-constexpr int kNumberOverflow = 406;  // nlohmann's id of "number overflow"
+constexpr int kNumberOverflow = 406;  // nlohmann's error number of "number overflow"
 
 bool IsText(std::string_view path) {
   const KeySpec* spec = FindSpec(path);
@@ -34,7 +34,7 @@ bool IsLeaf(std::string_view path) {
   return path == "model" || path == "model_config_json" || FindSpec(path) != nullptr;
 }
 
-// Names of the keys of a group, "" when there is no such group.
+// The keys of a group; "" if there is no such group.
 std::vector<std::string_view> KeysOfGroup(std::string_view group) {
   std::vector<std::string_view> names;
   for (const KeySpec& spec : Specs()) {
@@ -65,8 +65,8 @@ std::string WhatIsExpected(std::string_view path) {
   return Expected(*FindSpec(path));
 }
 
-// Builds the settings while the text is read, and stops at the first thing that is wrong: nothing
-// is kept that a run.json has no use for, however deep or long it is.
+// Builds the settings while the text is parsed and stops at the first error, so that nothing
+// useless is stored, however deep or long the text is.
 class SettingsReader : public nlohmann::json_sax<json> {
  public:
   absl::Status& status() { return status_; }
@@ -99,7 +99,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     }
     return IsLeaf(path_) ? Take(value) : Wrong(Quoted(value), value);
   }
-  bool binary(json::binary_t&) override { return false; }  // JSON has none
+  bool binary(json::binary_t&) override { return false; }  // does not occur in JSON
 
   bool start_object(size_t) override {
     if (path_ == "device" && !in_device_) return in_device_ = true;
@@ -161,7 +161,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
   }
 
-  // Of the device, which may be an object of figures as a device file has it.
+  // A figure of the device, which may be written as an object like a device file.
   bool Figure(std::string text) {
     figures_.back().second = std::move(text);
     return true;
@@ -178,7 +178,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // `text`: of a value that one of a group's keys may have been meant to have.
+  // `text`: a value that may have been meant for one of a group's keys.
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
       status_ = absl::InvalidArgumentError(i18n::Text(
@@ -204,8 +204,8 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   absl::Status status_;
   Settings settings_;
-  std::vector<std::string> prefixes_;  // of the objects that are open
-  std::string path_;                   // key of the value that comes next
+  std::vector<std::string> prefixes_;  // of the open objects
+  std::string path_;                   // key of the next value
   std::set<std::string> seen_;
   bool in_list_ = false;
   std::string list_;
@@ -213,7 +213,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   Figures figures_;
 };
 
-// The text of a setting as JSON has it: a number, true, false or a string.
+// A setting as a JSON value: a number, true, false or a string.
 nlohmann::ordered_json Value(const std::string& key, const std::string& text) {
   const KeySpec* spec = FindSpec(key);
   if (spec == nullptr) return text;

@@ -1,5 +1,5 @@
-// Sums of sizes and times that a file states: what would not fit 64 bits stays at the most that
-// does, so that a hostile file's totals are not small again.
+// Sums of sizes and times from a file. Results that do not fit 64 bits are limited to the largest
+// value, so that a malicious file's totals do not wrap around to small values.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ constexpr int64_t AddSaturating(int64_t a, int64_t b) {
   return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Without what is behind the point. Not a number: 0. A trace may be as long as an int64_t reaches,
-// and that is no double: the nearest one is beyond it.
+// Truncates the fraction; NaN becomes 0. A trace may be as long as INT64_MAX, which is not
+// representable as a double: the nearest double is larger.
 constexpr int64_t ToInt64(double value) {
   if (value >= 0x1p63) return INT64_MAX;
   if (value < -0x1p63) return INT64_MIN;

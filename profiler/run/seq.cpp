@@ -14,7 +14,7 @@ namespace vramscope::run {
 namespace {
 
 constexpr std::string_view kExpected = TEXT_MARK(
-    "expected tokens in a sample, from 1 to 1048576; or, of the micro-batches in turn, a list "
+    "expected tokens in a sample, from 1 to 1048576; or, for successive micro-batches, a list "
     "(\"400,1536,400\") or ranges (\"256-1024\"), at most 4096 of them; or the path of a file with "
     "lines \"length,count\", from which each micro-batch draws its samples");
 constexpr size_t kFewCharacters = 24;

@@ -1,10 +1,10 @@
-// Settings by key, as text: what techniques are set to.
+// Settings by key, as text: the values that techniques are set to.
 //
 //   SettingValues s;
 //   s.Set("attention", "flash");
 //   s.Find("attention");   // -> "flash"
 //
-// A value type; thread-safe as any.
+// A value type; thread-safe.
 #pragma once
 
 #include <initializer_list>

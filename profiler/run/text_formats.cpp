@@ -19,7 +19,7 @@ constexpr std::string_view kNames = TEXT_MARK(
 constexpr std::string_view kPattern = TEXT_MARK(
     "expected all, first-layer, last-layer or a pattern over parameter names, such as \"*.mlp.*\"");
 constexpr std::string_view kLengths = TEXT_MARK(
-    "expected lengths of the micro-batches in turn, such as \"400,1536,400\", or ranges, such as "
+    "expected lengths of successive micro-batches, such as \"400,1536,400\", or ranges, such as "
     "\"256-1024\", each from 1 to 1048576, at most 4096; empty: all have the length of seq");
 constexpr std::string_view kPath = TEXT_MARK("expected the path of an existing folder");
 constexpr int64_t kMaxLength = 1 << 20;
@@ -82,9 +82,9 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
-// A setting of the caching allocator, by its name; empty: PyTorch's default.
-constexpr std::string_view kAllocator =
-    TEXT_MARK("expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch's default");
+// Checks a setting of the caching allocator, given by its name; empty: PyTorch's default.
+constexpr std::string_view kAllocator = TEXT_MARK(
+    "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default");
 
 template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {

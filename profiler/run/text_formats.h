@@ -1,5 +1,5 @@
-// What settings that are text may look like, by the names that declarations use (SettingDeclaration
-// ::format). Internal to this folder.
+// Formats of text settings, by the names that declarations use (SettingDeclaration ::format).
+// Internal to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,11 +13,11 @@ namespace vramscope::run {
 struct TextFormat {
   std::string_view name;      // "names"
   std::string_view expected;  // "expected module names with commas between them, ..."
-  // The same text in its one form ("a, b" as "a,b"); kInvalidArgument: not of this format.
+  // The text in normalised form ("a, b" as "a,b"); kInvalidArgument: not of this format.
   absl::StatusOr<std::string> (*normalized)(std::string_view text);
 };
 
-// Null: no format of that name.
+// Null: unknown format.
 const TextFormat* FindTextFormat(std::string_view name);
 
 // "q_proj, v_proj" -> {"q_proj", "v_proj"}.

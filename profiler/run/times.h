@@ -1,4 +1,4 @@
-// Times as people write and read them.
+// Times as text.
 //
 //   ASSIGN_OR_RETURN(int64_t ns, ParseTime("12.5ms"));   // 12500000
 //

@@ -17,7 +17,7 @@ std::string ForSearch(std::string text) {
   return text;
 }
 
-// A setting of a run, or "micro_batches", the only size that a technique sets.
+// Sets a setting of a run, or "micro_batches", the only size that techniques change.
 void SetKey(RunConfig& config, const std::string& key, const std::string& value) {
   RunConfigBuilder builder(config);
   if (!builder.Set(key, value).ok()) return;
@@ -30,7 +30,7 @@ RunConfig WithAll(RunConfig config, const SettingValues& values) {
   return config;
 }
 
-// Rules that are broken in `after` and were not in `before`.
+// Rules that are broken in `after` but not in `before`.
 std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& after) {
   std::vector<const Rule*> out = BrokenRules(after);
   if (out.empty()) return out;
@@ -39,7 +39,7 @@ std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& a
   return out;
 }
 
-// The ways of a toggle in this run, those of its controls that depend on the model included.
+// The ways of a toggle in this run, including those of controls that depend on the model.
 std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
   std::vector<SettingValues> out = toggle.ways;
   for (const std::string& key : toggle.controls) {
@@ -56,7 +56,7 @@ std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config)
   return out;
 }
 
-// Follows the ways out of the rules that the change broke.
+// Applies the alternatives of the rules that the change broke.
 RunConfig Settled(const RunConfig& before, RunConfig config) {
   for (const Rule* rule : NewlyBroken(before, config)) {
     if (rule->refuses && !rule->instead.empty()) config = WithAll(config, rule->instead);
@@ -132,7 +132,7 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
                                  technique.explanation, technique.group);
   for (const SettingDeclaration& setting : technique.settings) {
     text += " " + setting.key;
-    // Of a row, what it sets: not what its neighbours do.
+    // For a toggle, only what it sets; other choices belong to other toggles.
     if (row != nullptr) continue;
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }

@@ -1,5 +1,5 @@
-// The rows of the catalogue that are switched on and off: what each does to a RunConfig, and when
-// it can't be combined with the rest.
+// The toggles of the catalogue: how each changes a RunConfig, and when it cannot be combined with
+// other settings.
 //
 //   for (const ToggleRow& row : Toggles())
 //     if (BlockedBecause(*row.toggle, config).empty()) config = SwitchedOn(*row.toggle, config);
@@ -20,21 +20,23 @@ struct ToggleRow {
   const TechniqueDeclaration* technique;
   const Toggle* toggle;
 };
-// Grouped, in the order in which groups first appear in the catalogue.
+// By group, in the order in which the groups first appear in the catalogue.
 const std::vector<ToggleRow>& Toggles();
-const Toggle* FindToggle(std::string_view id);  // null: none of that name
+const Toggle* FindToggle(std::string_view id);  // null: unknown id
 
 bool IsOn(const Toggle& toggle, const RunConfig& config);
 RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
-// Whatever goes with it goes too: flash attention with the 16-bit precision it needs.
+// Also switches off settings that depend on it: flash attention with the 16-bit precision that it
+// needs.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
-// Why it can't be switched on (or is without effect) beside the rest; empty: it can.
+// Why it cannot be switched on (or has no effect) with the other settings; empty: it can.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
-// What a search looks at: names, explanation, group, keys and what it implies, then what the row
-// sets; null: of the technique as a whole. In lower case, a blank for "-" and "_".
+// The text that a search uses: names, explanation, group, keys, what the technique implies, and
+// what the toggle sets. Without a row, it covers the whole technique. In lower case, with spaces in
+// place of "-" and "_".
 std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row);
-// Whether each word is somewhere in it: "8-bit" is found where "8 bits" stands.
+// Whether the text contains every word: "8-bit" matches "8 bits".
 bool HasWords(std::string_view search_text, const std::vector<std::string>& words);
 
 }  // namespace vramscope::run

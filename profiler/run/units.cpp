@@ -26,7 +26,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Factor of a unit; 0 for one that does not exist.
+// The factor of a unit; 0 if it does not exist.
 double UnitFactor(std::string_view unit) {
   struct Row {
     std::string_view name;
@@ -51,7 +51,8 @@ double UnitFactor(std::string_view unit) {
   return 0;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours (a common slip) each count one.
+// Insertions, deletions, replacements and swaps of neighbours (a common typing error) count one
+// each.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
@@ -117,7 +118,7 @@ std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end) {
   std::string_view best;
   const std::string lower = Lower(text.substr(0, 200));
-  if (lower.size() >= 3) {  // what was begun: "rtx-3060" is rather "rtx-3060-12gb" than "rtx-3070"
+  if (lower.size() >= 3) {  // prefixes first: "rtx-3060" matches "rtx-3060-12gb" before "rtx-3070"
     for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
       const bool shorter = best.empty() || candidate->size() < best.size();
       if (shorter && Lower(*candidate).starts_with(lower)) best = *candidate;

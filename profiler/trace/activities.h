@@ -1,14 +1,15 @@
-// What ran beside the allocator's stream, in CUPTI's terms: kernels, copies, fills,
-// synchronisations, collectives, calls of the CUDA runtime and driver, the driver's own
-// allocations, named ranges, counters. Each has a begin and an end, and lies on a track: of a
-// stream of a device where the card did it, of a thread where the host did.
+// Activities of a trace, in CUPTI's terms: kernels, memcpys, memsets, synchronizations,
+// collectives, calls of the CUDA runtime and driver, the driver's own allocations, named ranges,
+// counters. They are recorded in addition to the allocator's events. Each has a begin and an end,
+// and belongs to a track: a stream of a device if the GPU did the work, a thread if the host did
+// it.
 //
-// An activity names its cause by its correlation: the call of the runtime that launched a kernel
-// has the same number, in the same process. That call lies in the thread's ops and modules, which
-// is how a kernel leads to its op and to what that op allocated.
+// A correlation joins an activity to its cause: the runtime call that launched a kernel has the
+// same number, in the same process. That call lies within the thread's ops and modules, so a kernel
+// can be traced to its op and to the memory that the op allocated.
 //
-// Producers hand activities over in any order (a card's buffers come late); a Trace has them by
-// begin. Plain values; thread rules are those of the table or sink that holds them.
+// Producers may pass activities in any order (a GPU's buffers arrive late); a Trace stores them by
+// begin. Plain values; the thread rules are those of the containing table or sink.
 #pragma once
 
 #include <absl/status/status.h>
@@ -24,7 +25,7 @@
 
 namespace vramscope::trace {
 
-// One row an activity, ordered by begin (as they came, where equal).
+// One row per activity, ordered by begin (rows with equal begins in order of arrival).
 struct ActivityTable {
   std::vector<ActivityKind> kind;
   PackedColumn<uint8_t> device;
@@ -45,32 +46,36 @@ struct ActivityTable {
   void Append(const Activity& activity);
 };
 
-// What kernels, copies and fills were given the address of: rows of kind kOperand, which no other
-// table has. Each is of what has its correlation, device and stream and begins when it does.
-// `from` is kDevice where it is read, `to` where it is written; neither: it is not known which.
-// `bytes` is the time of the Alloc of the block that the address lies in, as signed nanoseconds on
-// the clock of the events: of blocks which had the address one after the other it is that one.
+// The addresses that kernels, memcpys and memsets were given: rows of kind kOperand, which occur in
+// no other table. A row belongs to the activity with the same correlation, device and stream, and
+// has the same begin. `from` is kDevice if the operand is read, `to` if it is written; if neither
+// is, the access is unknown. `bytes` is the time of the Alloc of the block that contains the
+// address, as signed nanoseconds on the clock of the events. It identifies the block where several
+// blocks had the address in turn.
 using OperandTable = ActivityTable;
 
-// kDataLoss: an end before its begin, a kind or space that is none, a string not yet defined.
+// kDataLoss: the end precedes the begin, the kind or space is invalid, or a string is not yet
+// defined.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 
-// "Memcpy HtoD (Pinned -> Device)", as CUPTI's readers name a copy; between devices "PtoP".
+// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show; "PtoP" between
+// devices.
 std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
-// Between memory of two devices: what a copy's name says, no field does.
+// Whether the name is that of a memcpy between two devices; no field records this.
 bool IsPeerCopyName(std::string_view name);
-// What such a name says of where it copies or sets; kUnknown where it doesn't.
+// The memory spaces in such a name; kUnknown where the name has none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };
 MemorySpaces SpacesOfName(std::string_view name);
-// A kernel of NCCL's, by its name. Inline: the injected library reads it and links no core.
+// Whether the name is that of an NCCL kernel. Inline, because the injected library uses it and does
+// not link the core.
 inline constexpr bool IsCollectiveName(std::string_view name) {
   return name.starts_with("nccl") || name.starts_with("void nccl");
 }
 
-// Brings the rows into their order; those that are in order cost a look at each.
+// Sorts the rows by begin. Rows that are already in order are only checked.
 void SortActivities(ActivityTable& table);
 
 }  // namespace vramscope::trace

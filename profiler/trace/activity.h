@@ -1,5 +1,5 @@
-// One activity beside the allocator's stream, as producers hand it over: plain values, nothing
-// else, for units that know no tables (activities.h has those, and what an activity is).
+// One activity as producers pass it: plain values only, for units that do not include the tables.
+// activities.h explains activities and has the tables.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ enum class ActivityKind : uint8_t {
   kKernel = 0,           // device, stream, name, correlation
   kMemcpy = 1,           // device, stream, bytes, from, to, correlation
   kMemset = 2,           // device, stream, bytes, to, correlation
-  kSynchronization = 3,  // of the host: thread, stream or kAllStreams, correlation
+  kSynchronization = 3,  // on the host: thread, stream or kAllStreams, correlation
   kCollective = 4,       // device, stream, name, bytes, correlation
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
   kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // likewise, with the bytes of its allocation where they are known
-  kOverhead = 9,         // of the instrument itself: thread, name
-  kRange = 10,           // thread, name: that a program named (NVTX)
+  kDriverFree = 8,       // likewise, with the bytes of its allocation if known
+  kOverhead = 9,         // of the profiler itself: thread, name
+  kRange = 10,           // thread, name: a range named by the program (NVTX)
   kCounter = 11,         // device, name; bytes: the value from begin on
   kOperand = 12,         // device, stream, from, to, address, bytes, correlation (OperandTable)
 };
@@ -30,8 +30,8 @@ inline constexpr int kActivityKindCount = 13;
 enum class MemorySpace : uint8_t {
   kUnknown = 0,
   kDevice = 1,
-  kPinned = 2,    // of the host, page-locked
-  kPageable = 3,  // of the host
+  kPinned = 2,    // page-locked host memory
+  kPageable = 3,  // host memory
   kManaged = 4,
   kDisk = 5,
 };
@@ -42,31 +42,32 @@ inline constexpr uint32_t kAllStreams = UINT32_MAX;
 std::string_view Name(ActivityKind);  // "kernel"
 std::string_view Name(MemorySpace);   // "device"
 
-// The card did it: it lies on a stream of a device; else on a thread of the host.
+// Whether the GPU does the work: the activity then belongs to a stream of a device, else to a
+// thread of the host.
 constexpr bool IsOfDevice(ActivityKind kind) {
   return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
          kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
          kind == ActivityKind::kCounter;
 }
 
-// It says which device it is of; else it is of a thread's process.
+// Whether the activity has a device; the others belong to the process of their thread.
 constexpr bool HasDevice(ActivityKind kind) {
   return IsOfDevice(kind) || kind == ActivityKind::kDriverAlloc ||
          kind == ActivityKind::kDriverFree || kind == ActivityKind::kOperand;
 }
 
-// One activity as it crosses an interface. Which fields mean something: ActivityKind above.
+// One activity. ActivityKind above lists the fields that each kind uses.
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   uint8_t device = 0;
   MemorySpace from = MemorySpace::kUnknown;
   MemorySpace to = MemorySpace::kUnknown;
   uint32_t stream = 0;
-  uint32_t thread = 0;  // with its process in the upper bits (processes.h)
+  uint32_t thread = 0;  // with the process in the upper bits (processes.h)
   StringId name = {};
-  StringId op = {};          // that launched it, where the producer knows
+  StringId op = {};          // the op that launched it, if the producer knows it
   StringId module = {};      // likewise
-  uint64_t correlation = 0;  // 0: none; with its process in the upper bits (processes.h)
+  uint64_t correlation = 0;  // 0: none; with the process in the upper bits (processes.h)
   uint64_t address = 0;
   uint64_t bytes = 0;
   int64_t begin_ns = 0;  // on the clock of the events

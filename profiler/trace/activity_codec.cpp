@@ -13,7 +13,7 @@
 namespace vramscope::trace {
 namespace {
 
-constexpr uint32_t kTagFirstBegin = 5;  // of proto::ActivityBatch
+constexpr uint32_t kTagFirstBegin = 5;  // fields of proto::ActivityBatch
 constexpr uint32_t kTagOperandBlocks = 6;
 
 enum Column : int {
@@ -39,17 +39,17 @@ constexpr ColumnShape kShape = {.what = TEXT_MARK("activity batch"),
                                 .most_rows = kMaxBatchActivities,
                                 .last_number = kTagOperandBlocks};
 
-// What is coded against the activity of the same kind before.
+// The values of the previous activity of the same kind; new values are coded as differences.
 struct Last {
   uint64_t correlation = 0, address = 0;
 };
 
-// Which block an operand's address lies in (its `bytes`, the time at which that was made), against
-// the operands before it in the batch: steps that repeat name blocks that they named before, and
-// new ones in the order in which they were made.
+// Codes the block that contains an operand's address (the operand's `bytes`: the time at which the
+// block was allocated) relative to the previous operands of the batch. Steps that repeat use the
+// same blocks again, and new blocks in the order of allocation.
 class OperandBlocks {
  public:
-  // False: it has no code.
+  // False: the value cannot be coded.
   bool Code(uint64_t address, uint64_t made, uint64_t& code) {
     const auto [before, is_new] = made_.try_emplace(address, made);
     code = 0;
@@ -58,7 +58,7 @@ class OperandBlocks {
     code = 1 + ZigZag(static_cast<int64_t>(made - std::exchange(last_, made)));
     return code != 0;
   }
-  // False: no operand has such a code.
+  // False: no operand has this code.
   bool Decode(uint64_t address, uint64_t code, uint64_t& made) {
     const auto [before, is_new] = made_.try_emplace(address);
     if (code == 0) {
@@ -70,11 +70,11 @@ class OperandBlocks {
   }
 
  private:
-  std::unordered_map<uint64_t, uint64_t> made_;  // by address: of the last that was there
-  uint64_t last_ = 0;                            // that was not there before
+  std::unordered_map<uint64_t, uint64_t> made_;  // by address: the time of its last block
+  uint64_t last_ = 0;                            // the time of the last new block
 };
 
-// Of every operand in its order; nothing where one has no code.
+// One code per operand, in order; empty if one of them cannot be coded.
 std::vector<uint64_t> CodesOfBlocks(const std::vector<Activity>& activities) {
   std::vector<uint64_t> codes;
   OperandBlocks blocks;
@@ -105,7 +105,7 @@ Values ValuesOf(const Activity& a, uint64_t begin_before, const Last& last) {
   return v;
 }
 
-// see(kind, values) of every activity.
+// Calls see(kind, values) for every activity.
 template <class See>
 void ForEachRow(const std::vector<Activity>& activities, const std::vector<uint64_t>& codes,
                 See see) {
@@ -190,9 +190,9 @@ absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& a
     a.bytes = number(kBytes);
     if (coded_blocks && a.kind == ActivityKind::kOperand)
       whole = blocks.Decode(a.address, a.bytes, a.bytes) && whole;
-    if (!whole) return in.Bad(fmt::format("row {}: a value cut or out of range", row));
+    if (!whole) return in.Bad(fmt::format("row {}: a value is cut off or out of range", row));
   }
-  if (!in.AllRead()) return in.Bad("bytes left over in a column");
+  if (!in.AllRead()) return in.Bad("bytes are left over in a column");
   return absl::OkStatus();
 }
 

@@ -16,15 +16,15 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kMaxBatchActivities = 1u << 18;  // that a reader accepts in one
+inline constexpr uint32_t kMaxBatchActivities = 1u << 18;  // limit of a reader, per batch
 
-// Puts them in order of their begin, as they must be within a batch. `activities` must not be empty
-// and hold at most kMaxBatchActivities.
+// Sorts by begin, as a batch requires. `activities` must hold between 1 and kMaxBatchActivities
+// rows.
 void SortByBegin(std::vector<Activity>& activities);
 std::string EncodeActivities(const std::vector<Activity>& in_order);
 
-// In place of what `activities` held. Kinds, spaces and strings are for CheckActivity to look at.
-// kDataLoss: not a batch.
+// Replaces the contents of `activities`. Does not check kinds, spaces and strings (CheckActivity
+// does). kDataLoss: not a batch.
 absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& activities);
 
 }  // namespace vramscope::trace

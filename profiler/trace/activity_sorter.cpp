@@ -25,7 +25,7 @@ void ActivitySorter::Add(std::vector<Activity>& batch) {
   for (uint32_t row = from; row < table_.size(); ++row) late_.push_back(table_.Row(row));
   ForEachColumn([from](auto& column) { column.resize(from); }, table_);
   unchanged_ = std::min(unchanged_, from);
-  // Of equal begins those that were there come first.
+  // Rows already in the table precede new rows with the same begin.
   size_t at = 0;
   for (const Activity& activity : batch) {
     while (at < late_.size() && late_[at].begin_ns <= activity.begin_ns) table_.Append(late_[at++]);

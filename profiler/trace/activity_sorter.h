@@ -1,5 +1,5 @@
-// Keeps a table of activities by begin while batches arrive, each a little late: what comes is
-// sorted by itself and merged with the rows that it overlaps. Internal to this folder.
+// Keeps a table of activities sorted by begin while batches arrive late: each batch is sorted and
+// merged with the rows that it overlaps. Internal to this folder.
 //
 //   ActivitySorter sorter(table);
 //   sorter.Add(batch);          // the rows before sorter.unchanged() stay as they are
@@ -17,14 +17,14 @@ namespace vramscope::trace {
 
 class ActivitySorter {
  public:
-  // Rows that a batch may move for each of its own. What is later than that is put in order at the
-  // next Settle, so that a file which has its batches backwards costs one sort, not one a batch.
+  // Rows of the table that a batch may move per row of its own. A later batch is sorted at the next
+  // Settle, so that a file with its batches in reverse order costs one sort and not one per batch.
   static constexpr size_t kMostMoved = 4;
 
   explicit ActivitySorter(ActivityTable& table) : table_(table) {}
-  void Add(std::vector<Activity>& batch);  // which it sorts
+  void Add(std::vector<Activity>& batch);  // sorts `batch`
   void Settle();
-  // The first rows of the table that no call since the last Mark has touched.
+  // Number of leading rows of the table that no call since the last Mark has changed.
   uint32_t unchanged() const { return unchanged_; }
   void Mark() { unchanged_ = table_.size(); }
 
@@ -32,7 +32,7 @@ class ActivitySorter {
   ActivityTable& table_;
   bool settled_ = true;
   uint32_t unchanged_ = 0;
-  std::vector<Activity> late_;  // reused: the rows that are merged
+  std::vector<Activity> late_;  // rows being merged; reused
 };
 
 }  // namespace vramscope::trace

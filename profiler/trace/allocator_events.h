@@ -1,5 +1,5 @@
-// What events are about: the caching allocator's own ones (those that a memory snapshot has as
-// entries), and where the device of an event stands.
+// Which table row an event refers to, and which events are the caching allocator's own (those that
+// are history entries in a memory snapshot).
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //
@@ -10,12 +10,12 @@
 
 namespace vramscope::trace {
 
-// Whose row the id of an event is, which has the device, too.
+// The table row that an event's id refers to; that row also has the device.
 enum class Subject : uint8_t {
-  kRun,      // of all devices: steps, phases, modules, ops, annotations, markers
+  kRun,      // none, applies to all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table
   kSegment,  // a row of the segment table
-  kDevice,   // no row but the event's own among the other events
+  kDevice,   // none but the event's own row in the table of other events
 };
 
 constexpr Subject SubjectOf(EventKind kind) {

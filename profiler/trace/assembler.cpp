@@ -13,7 +13,7 @@ namespace vramscope::trace {
 
 namespace {
 
-// What an event of an older version is, where it is an activity now.
+// An event of an older format version that is an activity now, as an activity.
 std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
                                             ActivityKind::kMemset, ActivityKind::kDriverAlloc,
@@ -21,7 +21,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   Activity activity;
   const int kind = static_cast<int>(e.kind);
   if (kind >= kFirstOldKind && kind <= kLastOldKind) activity.kind = kKinds[kind - kFirstOldKind];
-  // Version 1 did not say which segment memory was mapped for, and no program recorded it.
+  // In version 1 a map event did not name its segment, and no program recorded such events.
   else if (version == 1 && e.kind == EventKind::kSegmentMap)
     activity.kind = ActivityKind::kDriverAlloc;
   else if (version == 1 && e.kind == EventKind::kSegmentUnmap)
@@ -32,7 +32,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   activity.stream = e.stream;
   activity.thread = e.thread;
   activity.name = e.name;
-  activity.op = e.module;  // the importer of Kineto's traces, which alone made them, put it there
+  activity.op = e.module;  // put there by the Kineto importer, the only producer of such events
   activity.address = e.address;
   activity.bytes = e.bytes;
   activity.begin_ns = e.time_ns;

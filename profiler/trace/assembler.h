@@ -1,5 +1,5 @@
-// What TraceAssembler and ReadTraceFile share: the order of frames, and batches that were decoded
-// elsewhere. Internal to this folder.
+// The part that TraceAssembler and ReadTraceFile share: checks of the order of frames, and batches
+// that were decoded elsewhere. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -15,30 +15,31 @@
 
 namespace vramscope::trace {
 
-// Room for a batch while it is taken apart, reused from batch to batch.
+// Events that are decoded from a batch at a time.
 inline constexpr size_t kDecodeChunk = 1024;
 
 struct TraceAssembler::Impl {
   TraceBuilder builder;
   bool has_header = false;
-  uint32_t version = 0;  // of the format
+  uint32_t version = 0;  // format version
   std::optional<Footer> footer;
   std::vector<Event> chunk = std::vector<Event>(kDecodeChunk);
-  uint64_t events = 0;                     // of the file, that were taken
-  uint64_t activities = 0;                 // that the builder took
-  std::vector<Activity> activities_chunk;  // reused likewise
+  uint64_t events = 0;                     // events of the file read so far
+  uint64_t activities = 0;                 // activities that the builder accepted
+  std::vector<Activity> activities_chunk;  // buffer that is reused
 
-  std::optional<PartFilter> part;  // of it alone is read
+  std::optional<PartFilter> part;  // set if only a part of the file is read
 
   absl::Status Add(const Frame& frame);
   absl::Status AddBatch(std::string_view payload);
-  // Events of a batch, changed to what they are in the present version: before the fourth, kernels,
-  // copies and driver allocations were events.
+  // Adds the events of a batch, converted to the present version: before version 4, kernels,
+  // memcpys and driver allocations were events.
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
-  // That everything arrived which the footer counts; "" or what is missing. `where`: "arrived".
+  // Compares what arrived with the counts of the footer; returns what is missing, or "". `where`:
+  // "arrived".
   std::string Missing(std::string_view where) const;
-  // `start` must be where the file is.
+  // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "assumption\n";
 
-// Up to the next line's end, which is dropped.
+// Removes and returns the first line of `rest`, without the line break.
 std::string_view Line(std::string_view& rest) {
   const size_t end = rest.find('\n');
   const std::string_view line = rest.substr(0, end);
@@ -42,7 +42,8 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
     out.push_back(std::move(a));
   }
   const TraceInfo& info = trace.info;
-  // Of a plan of the loop the run's own say it. A card that is there has no other in what fits.
+  // A plan of the embedded loop has the CUDA context among the assumptions of its run. For a run on
+  // a real GPU, the context is the only assumption in the calculation of what fits.
   const bool of_card =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_card && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

@@ -1,5 +1,5 @@
-// What a trace takes for granted: by its configuration, or as the program that made it said
-// (markers, kept in the file: proto/FORMAT.md, "Kinds").
+// The assumptions of a trace: those that follow from its configuration, and those that the program
+// which produced it recorded (markers, kept in the file: proto/FORMAT.md, "Kinds").
 //
 //   for (const run::Assumption& a : AssumptionsOf(trace)) print(a.what, a.where);
 //
@@ -14,10 +14,11 @@
 
 namespace vramscope::trace {
 
-// The name of the marker that stands for it.
+// The name of the marker that records the assumption.
 std::string AssumptionMarker(const run::Assumption& assumption);
 
-// Of a run that was planned or computed here; none of a recording. Markers first, in their order.
+// Assumptions of a plan or of a run of the embedded loop; a recording has none. Those from markers
+// come first, in their order.
 std::vector<run::Assumption> AssumptionsOf(const Trace& trace);
 
 }  // namespace vramscope::trace

@@ -32,7 +32,7 @@ constexpr ColumnShape kShape = {
     .last_number = kTagRoundingUnit};
 static_assert(kFieldCount <= kMostColumns);
 
-// What is stored for each field of one event: zero where the prediction holds.
+// The value stored for each field of one event: zero if the prediction is right.
 using Values = std::array<uint64_t, kFieldCount>;
 
 void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Values& v) {
@@ -78,7 +78,7 @@ std::string EncodeBatch(std::span<const Event> events, const BatchStart& start) 
   const uint32_t shift = addresses == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(addresses));
   const uint32_t unit = RoundingUnit(events);
 
-  // First what each kind needs, then the columns.
+  // The first pass finds the fields that each kind needs, the second writes the columns.
   ColumnWriter writer(kShape, events.size());
   Values values{};
   {

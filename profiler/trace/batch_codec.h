@@ -21,8 +21,8 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kBatchEvents = 1u << 16;     // that the writer puts into one batch
-inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // that a reader accepts in one
+inline constexpr uint32_t kBatchEvents = 1u << 16;     // events that the writer puts into one batch
+inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // limit of a reader, per batch
 
 // Where a batch begins in the stream.
 struct BatchStart {
@@ -35,7 +35,7 @@ struct BatchStart {
 // (event_fields.h) are left out.
 std::string EncodeBatch(std::span<const Event> events, const BatchStart& start);
 
-// Foresees the fields that are coded against what came before in the batch.
+// Predicts the fields that are coded relative to earlier events of the batch.
 class Predictor {
  public:
   Predictor() = default;
@@ -94,10 +94,10 @@ class Predictor {
 
 class BatchDecoder {
  public:
-  // Looks through the whole payload: counts, layouts and column lengths. `payload` must outlive the
+  // Checks the whole payload: counts, layouts and column lengths. `payload` must outlive the
   // decoder. kDataLoss: not a batch.
   absl::Status Open(std::string_view payload);
-  // Fills `out` from its start; the number of events, 0 at the end or after an error.
+  // Fills `out` from its start and returns the number of events; 0 at the end or after an error.
   size_t Read(std::span<Event> out);
   const absl::Status& status() const { return status_; }
 

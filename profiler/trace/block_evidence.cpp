@@ -42,7 +42,8 @@ Evidence BlockEvidence::Of(AllocationId id) const {
     case Backend::kPlan:
       break;
     case Backend::kCpu:
-      return {EvidenceKind::kRecorded, "the step really ran: its bytes in the host's memory", ""};
+      return {EvidenceKind::kRecorded,
+              "the step really ran on the CPU; these are bytes in host memory", ""};
     case Backend::kCuda:
       return {EvidenceKind::kRecorded, "the step really ran on the GPU", ""};
     case Backend::kImported:
@@ -57,11 +58,11 @@ Evidence BlockEvidence::Of(AllocationId id) const {
     return {EvidenceKind::kModelled, each.what, each.source};
   }
   if (!trace_.info.has_config) {
-    return {EvidenceKind::kMade, "the program's own code asked for it; nothing was computed", ""};
+    return {EvidenceKind::kMade, "allocated by the program's own code; nothing was computed", ""};
   }
   return {EvidenceKind::kMade,
-          op.empty() ? "PyTorch's own code asked for it"
-                     : fmt::format("PyTorch's own {} asked for it", op),
+          op.empty() ? "allocated by PyTorch's own code"
+                     : fmt::format("allocated by PyTorch's own {}", op),
           ""};
 }
 

@@ -1,11 +1,11 @@
-// By what a block is in a trace: recorded, asked for by code that really ran, or there because a
-// technique's library is modelled (an assumption of the plan that names such blocks:
-// run::ModelledBlocks).
+// The evidence for a block in a trace. It was recorded, or allocated by code that really ran, or it
+// is there because a technique's library is modelled (an assumption of the plan that names such
+// blocks: run::ModelledBlocks).
 //
 //   const BlockEvidence evidence(trace);
-//   evidence.Of(id).text;   // "PyTorch's own aten::mm asked for it"
+//   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"
 //
-// Immutable once made; thread-safe. The trace outlives it.
+// Immutable; thread-safe. The trace must outlive it.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@
 namespace vramscope::trace {
 
 enum class EvidenceKind : uint8_t {
-  kRecorded,  // of a run on a device
-  kMade,      // a plan's: code that really ran asked for it
-  kModelled,  // a plan's: asked for in place of a library's code
+  kRecorded,  // in a run on a device
+  kMade,      // in a plan: allocated by code that really ran
+  kModelled,  // in a plan: allocated in place of a library's code
 };
 std::string_view Name(EvidenceKind kind);  // "modelled"
 
@@ -37,7 +37,7 @@ class BlockEvidence {
  private:
   struct Modelled {
     std::string category;
-    std::vector<std::string> ops;  // of these alone, if any
+    std::vector<std::string> ops;  // if not empty, only blocks of these ops
     std::string what, source;
   };
   const Trace& trace_;

@@ -1,5 +1,5 @@
-// An EventSink that builds the Trace in memory: for tests, importers, and whoever has the producer
-// in its own process.
+// An EventSink that builds the Trace in memory: for tests, importers, and producers in the same
+// process.
 //
 //   BuilderSink sink;
 //   Produce(sink);
@@ -25,7 +25,7 @@ class BuilderSink : public EventSink {
     Note(builder_.AddStrings(first_id, values));
   }
   void Stacks(const StackIncrement& increment) override { Note(builder_.AddStacks(increment)); }
-  // After an error the rest is dropped.
+  // After an error, further events are dropped.
   void Events(std::span<const Event> events) override {
     if (status_.ok()) Note(builder_.AddEvents(events));
   }
@@ -36,9 +36,9 @@ class BuilderSink : public EventSink {
     trace_ = builder_.Finish(complete && status_.ok(), std::string(message));
   }
 
-  // The first thing that the builder refused.
+  // The first error of the builder.
   const absl::Status& status() const { return status_; }
-  // The whole trace after End; before it, what has arrived.
+  // The whole trace after End; before it, the trace so far.
   std::shared_ptr<const trace::Trace> Trace() const {
     return trace_ != nullptr ? trace_ : builder_.Snapshot();
   }

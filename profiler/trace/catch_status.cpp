@@ -10,18 +10,18 @@
 namespace vramscope::trace {
 namespace {
 
-// Made when the program starts: where memory has run out, copies of them ask for none. They are
-// never taken down, as threads may still fail while the program ends.
+// Made when the program starts, because copying them needs no memory. They are never destroyed,
+// because threads may still fail while the program ends.
 struct Prepared {
   absl::Status out_of_memory =
-      Make(absl::StatusCode::kResourceExhausted, "this computer has not enough free memory for it");
+      Make(absl::StatusCode::kResourceExhausted, "this computer does not have enough free memory");
   absl::Status unexpected = Make(absl::StatusCode::kInternal, "unexpected error");
 
   static absl::Status Make(absl::StatusCode code, const char* text) noexcept {
     try {
       return {code, text};
     } catch (const std::bad_alloc&) {
-      return {code, ""};  // needs no memory
+      return {code, ""};  // an empty text needs no memory
     }
   }
 };
@@ -41,7 +41,7 @@ absl::Status StatusOfException() noexcept {
   } catch (const std::bad_alloc&) {
     return kept.prepared.out_of_memory;
   } catch (const std::length_error&) {
-    // A container that would be larger than the address space.
+    // The requested container would be larger than the address space.
     return kept.prepared.out_of_memory;
   } catch (const std::exception& e) {
     try {

@@ -1,6 +1,6 @@
 // Turns exceptions into an absl::Status where nothing above would catch them: at the end of a
-// thread, of a thread pool's task, of a slot of Qt. Above all std::bad_alloc: a file that is too
-// large for this computer is a message, not the end of the process.
+// thread, of a thread pool's task, of a Qt slot. The main case is std::bad_alloc: a file that is
+// too large for this computer causes a message and does not end the process.
 //
 //   absl::StatusOr<std::shared_ptr<const Trace>> trace =
 //       CatchStatus([&] { return OpenTraceFile(path, options); });
@@ -19,8 +19,8 @@
 
 namespace vramscope::trace {
 
-// Of the exception that is being handled: kResourceExhausted where memory ran out, else kInternal.
-// Call only in a catch block.
+// The status of the exception that is being handled: kResourceExhausted if memory ran out, else
+// kInternal. Call only in a catch block.
 absl::Status StatusOfException() noexcept;
 
 namespace internal {
@@ -57,7 +57,8 @@ auto CatchStatus(Work&& work) ->
   }
 }
 
-// Of what somebody waits for and must hear of: again after a moment for as long as it throws.
+// Runs `work`, and repeats it every 10 ms for as long as it throws or fails. For results that
+// another thread waits for.
 template <class Work>
 void DoUntilItWorks(Work&& work) {
   while (!CatchStatus(work).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));

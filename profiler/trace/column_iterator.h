@@ -1,5 +1,5 @@
-// Iterates a column that is read by value: column[i] for i in [0, column.size()).
-// Valid for as long as the column is where it was and has no fewer rows.
+// Iterates a column that is read by value: column[i] for i in [0, column.size()). Valid as long as
+// the column neither moves nor shrinks.
 #pragma once
 
 #include <cstddef>

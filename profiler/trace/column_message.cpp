@@ -20,7 +20,7 @@ void PutBytes(std::string& out, uint32_t field, std::string_view value) {
   out.append(value);
 }
 
-// Steps through the fields of a protobuf message; groups and fixed-size fields are passed over.
+// Steps through the fields of a protobuf message; skips groups and fixed-size fields.
 class Fields {
  public:
   explicit Fields(std::string_view message)
@@ -144,7 +144,8 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
   if (seen != counts_) return Bad(i18n::Text("layouts and kinds disagree"));
-  // A varint has at least one byte, so a column's bytes bound its values before anything is read.
+  // A varint has at least one byte, so the size of a column limits the number of its values before
+  // any is read.
   std::array<uint64_t, kMostColumns> values{};
   for (int k = 0; k < 256; ++k)
     for (int f = 0; f < shape.columns; ++f)

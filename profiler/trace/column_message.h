@@ -1,6 +1,6 @@
-// Rows of several kinds as columns of a protobuf message: what event batches and activity batches
-// have in common (proto/FORMAT.md, "Event batches"). Written and read without generated code,
-// because such a message goes by for every 65,536 rows. Internal to this folder.
+// Rows of several kinds as columns of a protobuf message: the common part of event batches and
+// activity batches (proto/FORMAT.md, "Event batches"). Written and read without generated code for
+// speed: one message holds up to 65,536 rows. Internal to this folder.
 //
 //   ColumnWriter writer(kShape, rows);                 ColumnReader in;
 //   for (row) writer.Plan(kind, used);                 RETURN_IF_ERROR(in.Open(payload, kShape));
@@ -22,8 +22,8 @@
 
 namespace vramscope::trace {
 
-// Field numbers that every such message has; the others up to ColumnShape::last_number are
-// numbers, and column f is field kTagFirstColumn + f.
+// Field numbers of every such message. The other fields up to ColumnShape::last_number are numbers,
+// and column f has the field number kTagFirstColumn + f.
 inline constexpr uint32_t kTagCount = 2;
 inline constexpr uint32_t kTagLayouts = 3;
 inline constexpr uint32_t kTagKind = 4;
@@ -33,24 +33,25 @@ inline constexpr int kMostColumns = 18;
 struct ColumnShape {
   std::string_view what;  // "event batch"
   int columns = 0;
-  uint32_t byte_columns = 0;  // bit f: a byte a value; the others are varints
-  uint32_t most_rows = 0;     // that a reader accepts in one message
+  uint32_t byte_columns = 0;  // bit f: one byte per value; the others are varints
+  uint32_t most_rows = 0;     // limit of a reader, per message
   uint32_t last_number = 0;
 };
 
-// Column 0 belongs to every row; of the others a row has those that its kind carries.
+// Every row has a value in column 0; in the other columns, only rows of the kinds that use the
+// column.
 class ColumnWriter {
  public:
   explicit ColumnWriter(const ColumnShape& shape, size_t rows) : shape_(shape) {
     kinds_.reserve(rows);
     column_[0].reserve(rows * 2);
   }
-  // First of every row: the columns in which its value is not zero.
+  // First pass, for every row: `used` is the set of columns in which its value is not zero.
   void Plan(uint8_t kind, uint32_t used) {
     ++counts_[kind];
     carried_[kind] |= used | 1;
   }
-  // Then of every row, in order: a value a column.
+  // Second pass, for every row in order: `values` has one value per column.
   void Put(uint8_t kind, std::span<const uint64_t> values) {
     kinds_.push_back(static_cast<char>(kind));
     for (uint32_t left = carried_[kind]; left != 0; left &= left - 1) {
@@ -61,7 +62,7 @@ class ColumnWriter {
         PutVarint(column_[f], values[f]);
     }
   }
-  // `numbers`: field and value.
+  // `numbers`: pairs of field number and value.
   std::string Message(std::span<const std::pair<uint32_t, uint64_t>> numbers) const;
 
  private:
@@ -73,22 +74,23 @@ class ColumnWriter {
 
 class ColumnReader {
  public:
-  // Looks through the whole payload: counts, layouts and column lengths. `payload` and `shape` must
+  // Checks the whole payload: counts, layouts and column lengths. `payload` and `shape` must
   // outlive the reader. kDataLoss: not such a message.
   absl::Status Open(std::string_view payload, const ColumnShape& shape);
   absl::Status Bad(std::string_view what) const;  // kDataLoss, naming the message
 
   uint32_t count() const { return count_; }
-  uint64_t number(uint32_t field) const { return numbers_[field]; }  // 0 where it is missing
+  uint64_t number(uint32_t field) const { return numbers_[field]; }  // 0 if the field is missing
   uint8_t KindOf(uint32_t row) const { return kinds_[row]; }
   uint32_t CountOf(uint8_t kind) const { return counts_[kind]; }
   uint32_t CarriedBy(uint8_t kind) const { return carried_[kind]; }
-  // The next value of a column that the row's kind carries. False: it is cut.
+  // The next value of a column that the row's kind uses. False: the column ends within the value.
   bool Number(int column, uint64_t& value) {
     return GetVarint(column_[column].at, column_[column].end, value);
   }
   uint8_t Byte(int column) { return *column_[column].at++; }  // Open has checked the length
-  bool AllRead() const;                                       // no column has anything left
+  bool AllRead() const;                                       // whether every column was read to
+                                                              // its end
 
  private:
   struct Column {

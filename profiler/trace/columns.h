@@ -1,4 +1,4 @@
-// The columns of every table of a Trace, each named once: for whoever does the same to all of them.
+// Lists the columns of every table of a Trace, for code that does the same to all of them.
 //
 //   ForEachColumn([n](auto& column) { column.reserve(n); }, trace.retags);
 //   ForEachColumn([&](const auto& from, auto& to) { Keep(rows, from, &to); }, a.retags, b.retags);
@@ -13,7 +13,7 @@
 
 namespace vramscope::trace {
 
-// Tables may be const; overloads that take them as they come.
+// Tables may be const; the overloads accept both.
 constexpr auto ColumnsOf(const EventTable&) {
   using T = EventTable;
   return std::tuple(&T::kind, &T::time_ns, &T::id, &T::category, &T::detail, &T::bytes,
@@ -53,13 +53,13 @@ constexpr auto ColumnsOf(const ActivityTable&) {
                     &T::end_ns);
 }
 
-// visit(column of the first table, the same of the second, ...).
+// Calls visit(column of the first table, same column of the second, ...) for every column.
 template <class Visit, class Table, class... Tables>
 void ForEachColumn(Visit visit, Table& table, Tables&... more) {
   const auto visit_one = [&](auto column) { visit(table.*column, more.*column...); };
   std::apply(
       [&](auto... column) {
-        // A column that is added to a table and not here is found out.
+        // Fails if a column was added to a table but not to the lists above.
         static_assert(sizeof(table) == (sizeof(table.*column) + ...));
         (visit_one(column), ...);
       },

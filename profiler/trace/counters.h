@@ -1,6 +1,6 @@
-// What a watched program itself read of PyTorch's memory counters
-// (torch.cuda.max_memory_allocated() and the like), each reading with its place among the events:
-// what the program saw, beside what the trace has. Markers in the file (proto/FORMAT.md, "Kinds").
+// Values of PyTorch's memory counters (torch.cuda.max_memory_allocated() and the like) that a
+// watched program read, each with its place among the events. They can be compared with the figures
+// of the trace. Stored as markers in the file (proto/FORMAT.md, "Kinds").
 //
 //   for (const CounterSummary& c : SummarizeCounters(trace)) print(c.counter, c.last);
 //
@@ -16,7 +16,7 @@
 
 namespace vramscope::trace {
 
-// The name of the marker that stands for a reading; its bytes and device are the event's.
+// The name of the marker for a reading; the marker's event has the bytes and the device.
 std::string CounterMarker(std::string_view counter);
 // The counter of such a marker; "" for any other.
 std::string_view CounterOfMarker(std::string_view marker);
@@ -28,10 +28,10 @@ struct CounterReading {
   EventIndex event = 0;
   int64_t time_ns = 0;
 };
-// In their order.
+// All readings, in order of their events.
 std::vector<CounterReading> CounterReadingsOf(const Trace& trace);
 
-// The readings of one counter of one device.
+// The readings of one counter on one device.
 struct CounterSummary {
   std::string_view counter;
   uint8_t device = 0;
@@ -39,7 +39,7 @@ struct CounterSummary {
   uint64_t most = 0;
   CounterReading last;
 };
-// By counter and device.
+// Sorted by counter and device.
 std::vector<CounterSummary> SummarizeCounters(const Trace& trace);
 
 }  // namespace vramscope::trace

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli: polynomial 0x1EDC6F41, reflected), as iSCSI (RFC 3720, B.4) uses it. With
-// the SSE 4.2 instruction where the processor has it. For profiler's own formats.
+// CRC-32C (Castagnoli: polynomial 0x1EDC6F41, reflected), as iSCSI (RFC 3720, B.4) uses it. Uses
+// the SSE 4.2 instruction if the processor has it. For profiler's own formats.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace vramscope::trace {
 
 // Continues `crc` (the result for the bytes before; 0 at the start) over `bytes`.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
-// The same without the instruction.
+// The same without the SSE instruction.
 uint32_t Crc32cPortable(std::string_view bytes, uint32_t crc = 0);
 
 }  // namespace vramscope::trace

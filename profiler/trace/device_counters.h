@@ -1,5 +1,6 @@
-// Names of the counters (ActivityKind::kCounter) that tell a card's memory, whoever has it: those
-// of one moment have one begin. What reckons with them is explain/device_memory.h.
+// Names of the counters (ActivityKind::kCounter) for the memory of a GPU, whichever process uses
+// it. Counters that were read together have the same begin. explain/device_memory.h computes with
+// them.
 #pragma once
 
 #include <array>
@@ -14,10 +15,10 @@ inline constexpr std::string_view kCounterProcess = "memory used by this process
 inline constexpr std::array kMemoryCounters = {kCounterTotal, kCounterUsed, kCounterDriver,
                                                kCounterProcess};
 
-// A counter of bytes says so at the end of its name (Chrome traces have no unit).
+// The name of a counter of bytes ends with this suffix (Chrome traces have no unit).
 inline constexpr std::string_view kBytesSuffix = " (bytes)";
 inline bool CountsBytes(std::string_view counter) { return counter.ends_with(kBytesSuffix); }
-// Without it: "memory used by all".
+// The name without the suffix: "memory used by all".
 inline std::string_view WithoutUnit(std::string_view counter) {
   if (CountsBytes(counter)) counter.remove_suffix(kBytesSuffix.size());
   return counter;

@@ -1,6 +1,6 @@
-// Which fields of an Event mean something for which kind. Internal to this folder: the writer and
-// the builder both clear the others, so that a trace is the same whether it came from memory or
-// from a file.
+// The fields of an Event that each kind uses. Internal to this folder. Both the writer and the
+// builder clear the other fields, so that a trace is the same whether it came from memory or from a
+// file.
 #pragma once
 
 #include <array>
@@ -35,10 +35,10 @@ inline constexpr int kFieldCount = 18;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
 inline constexpr int kEventKindCount = 29;
-// Of versions 1 to 3, as activities since.
+// Kinds of the versions 1 to 3 that are activities now.
 inline constexpr int kFirstOldKind = 20, kLastOldKind = 24;
 
-// What a recorder says of every entry of the allocator.
+// Fields that a recorder adds to every allocator event.
 inline constexpr uint32_t kFieldsOfEntry = kFieldStack | kFieldUserMetadata | kFieldCompileContext;
 
 constexpr uint32_t FieldsOf(EventKind kind) {
@@ -66,11 +66,11 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kPhaseEnd:
     case EventKind::kStepEnd:
     case EventKind::kMicroBatchEnd:
-      return kFieldThread;  // they close the innermost one of their kind and process (processes.h)
+      return kFieldThread;  // closes the innermost one of its kind and process (processes.h)
     case EventKind::kModuleBegin:
       return kFieldName | kFieldThread;
     case EventKind::kModuleEnd:
-      return kFieldThread;  // the innermost one of the thread
+      return kFieldThread;  // closes the innermost one of the thread
     case EventKind::kOpBegin:
       return kFieldName | kFieldModule | kFieldThread;
     case EventKind::kOpEnd:
@@ -99,14 +99,14 @@ constexpr bool IsKnown(EventKind kind) {
   return k >= 1 && k < kEventKindCount && (k < kFirstOldKind || k > kLastOldKind);
 }
 
-// Begins a slice: a step, micro-batch, phase, module, op or annotation.
+// Whether the event begins a slice: a step, micro-batch, phase, module, op or annotation.
 constexpr bool IsSliceBegin(EventKind kind) {
   return kind == EventKind::kPhaseBegin || kind == EventKind::kStepBegin ||
          kind == EventKind::kMicroBatchBegin || kind == EventKind::kModuleBegin ||
          kind == EventKind::kOpBegin || kind == EventKind::kAnnotationBegin;
 }
 
-// The event with every field cleared that its kind does not have.
+// A copy of the event without the fields that its kind does not use.
 inline Event Normalized(const Event& event) {
   const uint32_t fields = kFieldsOfKind[static_cast<uint8_t>(event.kind)];
   Event out;

@@ -1,5 +1,5 @@
-// Where a producer of events (the trainer's recorder, an importer) sends them. Plain types, so that
-// units with LibTorch can include it.
+// The interface to which a producer of events (the trainer's recorder, an importer) writes. Plain
+// types, so that units with LibTorch can include it.
 #pragma once
 
 #include <span>
@@ -12,17 +12,17 @@
 
 namespace vramscope::trace {
 
-// Calls come from one thread at a time, in order: Begin, then strings before the events that use
-// them, then End. Implementations: TraceWriter (file or pipe), BuilderSink (memory; tests).
+// The calls come from one thread at a time, in order: Begin, then strings before the events that
+// use them, then End. Implementations: TraceWriter (file or pipe), BuilderSink (memory; tests).
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void Begin(const TraceInfo& info) = 0;
   virtual void Strings(uint32_t first_id, std::span<const std::string> values) = 0;
-  // Stacks before the events that use them. Only importers have any.
+  // Stacks precede the events that use them. Only importers write stacks.
   virtual void Stacks(const StackIncrement&) {}
   virtual void Events(std::span<const Event> events) = 0;
-  // In any order and at any time between Begin and End; only who watches a card has any.
+  // In any order and at any time between Begin and End. Only recorders of a GPU write activities.
   virtual void Activities(std::span<const Activity>) {}
   virtual void End(bool complete, std::string_view message) = 0;
 };

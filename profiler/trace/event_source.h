@@ -1,4 +1,4 @@
-// The events of a trace, put together again from its tables. Internal to this folder.
+// Rebuilds the events of a trace from its tables. Internal to this folder.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace vramscope::trace {
 
-// Asked for every event in order, from 0.
+// Call for every event in order, from 0.
 class EventSource {
  public:
   explicit EventSource(const Trace& trace);

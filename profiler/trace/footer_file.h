@@ -1,4 +1,4 @@
-// Frames at known places of a file. Internal to this folder.
+// Reads frames at known offsets of a file. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@ namespace vramscope::trace {
 
 class FooterFile {
  public:
-  explicit FooterFile(const std::string& path);  // "-" and what cannot be opened has nothing
+  explicit FooterFile(const std::string& path);  // for "-" and files that cannot be opened, every
+                                                 // call returns nothing
   ~FooterFile();
   FooterFile(const FooterFile&) = delete;
   FooterFile& operator=(const FooterFile&) = delete;
 
   uint64_t bytes() const { return bytes_; }
-  // The whole frame that begins there; nullopt: there is none.
+  // The whole frame that begins at `offset`; nullopt: there is none.
   std::optional<Frame> At(uint64_t offset) const;
-  // Bytes from there on, 0 at the end or where they cannot be read.
+  // Reads the bytes from `offset` on; 0 at the end or if they cannot be read.
   size_t Read(uint64_t offset, char* out, size_t size) const;
-  // Found from the file's end; nullopt when it has none that can be trusted.
+  // Searches from the end of the file; nullopt if there is no valid footer.
   std::optional<Footer> FindFooter() const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kCheckedFrom = 4;
 constexpr size_t kCrcAt = 16;
 constexpr uint16_t kFlagZstd = 1;
-// Below this a zstd frame's own header eats what it saves.
+// Smaller payloads are not compressed, because zstd's own frame header would cost what it saves.
 constexpr size_t kSmallestCompressed = 64;
 
 void Put16(char* at, uint16_t v) {
@@ -48,7 +48,7 @@ uint32_t FrameCrc(std::string_view checked_envelope, std::string_view stored) {
   return Crc32c(stored, Crc32c(checked_envelope));
 }
 
-// What an envelope says between its magic and its checksum.
+// The fields of an envelope between its magic and its checksum.
 std::array<char, kCrcAt> EnvelopeOf(FrameType type, bool compressed, size_t stored,
                                     size_t payload) {
   std::array<char, kCrcAt> out;

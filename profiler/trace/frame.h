@@ -1,13 +1,13 @@
 // The envelope of everything that vramscope writes to a file or a pipe: type, length, checksum,
-// payload (zstd-compressed where that is smaller). proto/FORMAT.md has the bytes. The same decoder
-// reads files and pipes; input is untrusted: lengths are capped (kMaxPayload, before and after
-// decompression) before anything is allocated.
+// payload (zstd-compressed where that is smaller). proto/FORMAT.md describes the bytes. The same
+// decoder reads files and pipes. Input is untrusted: lengths are limited (kMaxPayload, before and
+// after decompression) before anything is allocated.
 //
 //   FrameDecoder d;
 //   d.Append(bytes);
 //   while (true) { ASSIGN_OR_RETURN(auto frame, d.Next()); if (!frame) break; use(*frame); }
 //
-// One decoder belongs to one thread; Uncompress may run on any.
+// One decoder belongs to one thread; Uncompress may run on any thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -24,7 +24,7 @@ enum class FrameType : uint16_t {
   kStrings = 2,
   kEvents = 3,
   kFooter = 4,
-  kEnd = 5,  // where the footer is; last in a file, absent from pipes
+  kEnd = 5,  // offset of the footer; the last frame of a file, not used in pipes
   kStacks = 6,
   kActivities = 7,
   // Worker protocol (proto/worker.proto); never in a file.
@@ -33,7 +33,7 @@ enum class FrameType : uint16_t {
   kRunStarted = 34,
   kProgress = 35,
   kRunEnded = 36,
-  // A recording on its way home (program/folder_stream.h); never in a file.
+  // A recording sent from another computer (program/folder_stream.h); never in a file.
   kFolder = 48,
   kFilePiece = 49,
   kOutcome = 50,
@@ -45,8 +45,8 @@ inline constexpr std::string_view kFrameMagic = "\x89VRT";
 
 struct Frame {
   FrameType type;
-  std::string payload;  // decompressed protobuf
-  uint64_t offset = 0;  // of the envelope, from the first byte appended
+  std::string payload;  // decompressed protobuf message
+  uint64_t offset = 0;  // offset of the envelope, from the first byte appended
   uint64_t end_offset = 0;
 };
 
@@ -60,31 +60,31 @@ enum class Compression : uint8_t {
 std::string EncodeFrame(FrameType type, std::string_view payload,
                         Compression compression = Compression::kNormal);
 
-// A frame whose envelope is in order, not yet decompressed.
+// A frame whose envelope is valid, not yet decompressed.
 struct RawFrame {
   FrameType type;
   bool compressed = false;
-  std::string stored;         // as in the file
-  uint32_t payload_size = 0;  // once decompressed
-  bool verified = false;      // it has the checksum that it states
+  std::string stored;         // bytes as in the file
+  uint32_t payload_size = 0;  // size after decompression
+  bool verified = false;      // its checksum was checked
   uint32_t checksum = 0;
   uint64_t offset = 0;
   uint64_t end_offset = 0;
 };
-// kDataLoss when the checksum is wrong (unless that is verified), or the stored bytes do not
+// kDataLoss if the checksum is wrong (checked unless `verified`), or the stored bytes do not
 // decompress to exactly payload_size.
 absl::StatusOr<Frame> Uncompress(RawFrame&& raw);
 
 class FrameDecoder {
  public:
-  // `offset`: of the first byte appended, in its file.
+  // `offset`: the position in the file of the first byte appended.
   explicit FrameDecoder(uint64_t offset = 0) : offset_(offset) {}
   void Append(std::string_view bytes);
-  // nullopt: more bytes are needed. Error (kDataLoss, with the offset): not a frame, bad checksum;
-  // the decoder stays at that offset.
+  // nullopt: more bytes are needed. An error (kDataLoss, with the offset) means that the bytes are
+  // not a frame or the checksum is wrong; the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
-  absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, leaving out the decompression
-  // Likewise, leaving out the checksum, too: for a thread that may not take the time.
+  absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, without decompression
+  // Likewise, without checking the checksum: for a thread that must not spend the time.
   absl::StatusOr<std::optional<RawFrame>> NextUnverified();
   uint64_t offset() const { return offset_; }  // of the next frame
   size_t buffered() const { return buffer_.size() - start_; }

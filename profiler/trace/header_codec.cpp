@@ -13,8 +13,8 @@
 namespace vramscope::trace {
 namespace {
 
-// protobuf refuses to parse a `string` that is not UTF-8, and file names need not be: what is not
-// becomes U+FFFD. (Overlong forms and surrogates count as wrong: RFC 3629, 3.)
+// protobuf refuses to parse a `string` that is not UTF-8, but file names need not be UTF-8. Invalid
+// bytes become U+FFFD. (Overlong forms and surrogates count as invalid: RFC 3629, 3.)
 std::string Utf8(std::string_view in) {
   std::string out;
   out.reserve(in.size());
@@ -299,7 +299,7 @@ absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   out.outline.reserve(static_cast<size_t>(message.outline_size() + message.outline_groups_size()));
   const auto add = [&out](const proto::Footer::Slice& row, uint32_t count) {
     const auto kind = static_cast<SliceKind>(std::min(row.kind(), 255u));
-    // Kinds that a later writer may add are not known here.
+    // Later writers may add kinds, which are skipped.
     if (kind == SliceKind::kStep || (kind == SliceKind::kPhase && row.number() < kPhaseCount))
       out.outline.push_back({kind, row.number(), row.begin_ns(), row.end_ns(), count});
   };

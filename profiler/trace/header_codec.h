@@ -1,5 +1,5 @@
-// Header, string and footer payloads to and from protobuf bytes. Internal to this folder; free of
-// generated code, so that only header_codec.cpp sees it.
+// Converts header, string and footer payloads to and from protobuf bytes. Internal to this folder.
+// Free of generated code, so that only header_codec.cpp includes it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,12 +21,12 @@ std::string EncodeHeader(const TraceInfo& info);
 struct Header {
   uint32_t version = 0;
   TraceInfo info;
-  std::string warning;  // "" unless something of it could not be used
+  std::string warning;  // "", or what in it could not be used
 };
 // kUnimplemented: a newer version. kDataLoss: not a header.
 absl::StatusOr<Header> DecodeHeader(std::string_view payload);
 
-// proto::Keyframe; keyframe.h says what is in it.
+// proto::Keyframe; keyframe.h describes it.
 struct KeyframeMessage {
   uint64_t event = 0, next_block = 0, next_segment = 0;
   std::string blocks, segments, batch;
@@ -38,7 +38,7 @@ struct StringIncrement {
   std::vector<std::string> values;
 };
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload);
-// Of a frame of strings that has one; kDataLoss: it has none.
+// The keyframe of a frame of strings; kDataLoss: the frame has none.
 absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload);
 
 std::string EncodeStacks(const StackIncrement& increment);
@@ -58,7 +58,7 @@ struct Footer {
     uint64_t offset = 0;
     uint32_t count = 0;
     int64_t first_begin_ns = 0;
-    int64_t last_end_ns = 0;  // the latest of the batch
+    int64_t last_end_ns = 0;  // the latest end in the batch
   };
   uint64_t events = 0;
   uint64_t strings = 0;
@@ -68,11 +68,11 @@ struct Footer {
   uint64_t activities = 0;
   std::vector<Batch> batches;
   std::vector<ActivityBatch> activity_batches;
-  // Steps and phases that lie in no other of their kind, by begin; where there are many of a kind,
-  // so many neighbours in one.
+  // Steps and phases that are not nested in another of their kind, by begin. Where there are very
+  // many, each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    uint32_t number = 0;  // of several steps the first; of several phases which lasts longest
+    uint32_t number = 0;  // of combined steps the first; of combined phases the longest
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
     uint32_t count = 1;
@@ -80,10 +80,10 @@ struct Footer {
   std::vector<Slice> outline;
   struct KeyframeAt {
     uint64_t offset = 0;
-    uint64_t event = 0;  // that comes next
+    uint64_t event = 0;  // the event that follows the keyframe
     int64_t last_time_ns = 0;
   };
-  std::vector<uint64_t> tables;  // offsets of strings and stacks; none where no keyframes are
+  std::vector<uint64_t> tables;  // offsets of strings and stacks; empty in files without keyframes
   std::vector<KeyframeAt> keyframes;
   bool complete = false;
   std::string end_message;

@@ -20,8 +20,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr size_t kChunk = size_t{1} << 20;
-// What is compressed unpacks to 80 times as much at the most, in any recording that we know.
-// Beyond this it holds nothing but repetitions, and reading on would take hours for nothing.
+// No known recording unpacks to more than 80 times its compressed size. Data beyond this limit
+// contains only repetitions, and reading it could take hours.
 constexpr uint64_t kMostUnpacked = 256;
 constexpr uint64_t kUnpackedFloor = uint64_t{256} << 20;
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
@@ -41,7 +41,7 @@ absl::Status CannotRead(int error, const std::string& path) {
   return SystemError(error, i18n::Format("cannot read '{}': {}", path, std::strerror(error)));
 }
 
-// The file's own bytes, with a look ahead at the first ones.
+// Reads the file's raw bytes; the first ones can be inspected before they are consumed.
 class RawInput {
  public:
   RawInput(int fd, std::string name, uint64_t total)
@@ -61,7 +61,7 @@ class RawInput {
     }
     return std::string_view(have_).substr(at_);
   }
-  // As Peek, but at least `n` bytes unless the file ends before.
+  // Like Peek, but returns at least `n` bytes unless the file ends before.
   absl::StatusOr<std::string_view> PeekAtLeast(size_t n) {
     while (have_.size() - at_ < n) {
       char more[64];
@@ -76,7 +76,7 @@ class RawInput {
     at_ += n;
     consumed_ += n;
   }
-  // Straight into the caller's buffer once the look-ahead is used up.
+  // Reads directly into the caller's buffer once the look-ahead is used up.
   absl::StatusOr<size_t> Read(char* out, size_t size) {
     if (at_ < have_.size()) {
       const size_t n = std::min(size, have_.size() - at_);
@@ -123,14 +123,14 @@ class PlainStream : public InputStream {
         i18n::Format("'{}': the {} data is damaged or cut off near byte {}{}{}", raw_->name(),
                      format, raw_->consumed(), what.empty() ? "" : ": ", what));
   }
-  // After `n` more bytes were unpacked.
+  // Counts `n` more unpacked bytes; an error if they are too many for the size of the file.
   absl::StatusOr<size_t> Unpacked(size_t n) {
     unpacked_ += n;
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
     if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
     return absl::ResourceExhaustedError(
-        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is not "
-                     "expected of a recording; if it is one, unpack it and open the result",
+        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is "
+                     "unusual for a recording; if it is one, unpack it and open the result",
                      raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
   }
   std::unique_ptr<RawInput> raw_;
@@ -159,7 +159,7 @@ class GzipStream : public PlainStream {
         return Damaged("gzip", i18n::Text("it ends too early"));
       }
       if (between_members_) {
-        // Zero padding after the last member is customary (tape blocks).
+        // Zero padding after the last member is common (tape blocks).
         if (in->front() == 0) {
           raw_->Consume(1);
           continue;
@@ -188,7 +188,7 @@ class GzipStream : public PlainStream {
 class ZstdStream : public PlainStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
-    // 2^27 bytes: what the zstd program accepts by default, `--long` included.
+    // 2^27 bytes: the maximum that the zstd program accepts by default, also for `--long`.
     if (zstd_ == nullptr) throw std::bad_alloc();
     ZSTD_DCtx_setParameter(zstd_, ZSTD_d_windowLogMax, 27);
   }
@@ -214,7 +214,7 @@ class ZstdStream : public PlainStream {
 
  private:
   ZSTD_DStream* zstd_ = ZSTD_createDStream();
-  bool inside_ = false;  // a frame
+  bool inside_ = false;  // whether a frame is being read
 };
 
 }  // namespace
@@ -287,7 +287,7 @@ std::string LooksLike(std::string_view bytes) {
                      "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)");
   if (bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
     return i18n::Text("a Python pickle (a PyTorch memory snapshot?)");
-  // A sample type (two varints) comes first.
+  // A pprof profile begins with a sample type (two varints).
   if (bytes.size() > 4 && bytes[0] == '\x0a' && bytes[1] > 1 && bytes[1] < 8 && bytes[2] == '\x08')
     return i18n::Text(
         "a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which "

@@ -17,29 +17,29 @@ namespace vramscope::trace {
 
 class InputStream {
  public:
-  // Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder), kUnavailable (anything else
-  // that the system says).
+  // Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder), kUnavailable (any other
+  // system error).
   static absl::StatusOr<std::unique_ptr<InputStream>> Open(const std::string& path);
   virtual ~InputStream() = default;
-  // Up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is cut
-  // or damaged (what came before it has been delivered). kResourceExhausted: it unpacks to more
-  // than 256 MiB and more than 256 times its size.
+  // Reads up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is
+  // cut off or damaged (the data before the damage was returned). kResourceExhausted: the file
+  // unpacks to more than 256 MiB and more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
-  // Bytes of the file itself, before decompression.
+  // Bytes of the file read so far, before decompression.
   virtual uint64_t consumed() const = 0;
-  virtual uint64_t total() const = 0;  // 0: not known (a pipe)
+  virtual uint64_t total() const = 0;  // 0: unknown (a pipe)
   virtual bool compressed() const = 0;
 };
 
-// Everything, decompressed. kResourceExhausted when it is more than `cap` bytes, found out before
-// more than `cap` bytes are held.
+// The whole file, decompressed. kResourceExhausted if it is larger than `cap` bytes; never keeps
+// more than `cap` bytes.
 absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap);
-// The same of an input that is open, of which `head` was taken. `name` is for messages.
+// The same for an open input whose first bytes, `head`, were already read. `name` is for messages.
 absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
                                      size_t cap);
 
-// What a file seems to be, from its first bytes (a few hundred are plenty): "a Python pickle", "a
-// PNG picture". "" when nothing is recognised.
+// The format that the first bytes of a file suggest (a few hundred bytes are enough): "a Python
+// pickle", "a PNG picture". "" if the format is not recognised.
 std::string LooksLike(std::string_view first_bytes);
 
 // The name to show for a path: the path, or "standard input".

@@ -1,5 +1,5 @@
-// What is in memory and open somewhere within a file, written into it so that a part can be read
-// from there. proto/FORMAT.md, "Keyframes". Internal to this folder.
+// The live memory and open slices at a point of a file. Keyframes are written into the file so that
+// a part of it can be read from there. proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
 //   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
 //   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));  // from it
@@ -18,17 +18,18 @@
 namespace vramscope::trace {
 
 struct Keyframe {
-  uint64_t event = 0;  // that comes next
+  uint64_t event = 0;  // the event that follows
   uint64_t next_block = 0, next_segment = 0;
-  std::vector<Event> events;  // that restate what is there, with the numbers of the file
+  std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 
-  // Brings `live`, which has nothing but strings, to where it is. kDataLoss: it contradicts itself.
+  // Brings `live`, which has only strings so far, to the state at the keyframe. kDataLoss: the
+  // keyframe is inconsistent.
   absl::Status Restore(LiveState& live) const;
 };
 
-// "": more is alive than a batch can hold.
+// Returns "" if more blocks and segments are live than a batch can contain.
 std::string EncodeKeyframe(const LiveState& live, uint64_t event, uint32_t next_string);
-// kDataLoss: no keyframe, or one that contradicts itself.
+// kDataLoss: no keyframe, or an inconsistent one.
 absl::StatusOr<Keyframe> DecodeKeyframe(std::string_view payload);
 
 }  // namespace vramscope::trace

@@ -11,7 +11,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The kind that an end closes; nothing: it is no end.
+// The begin kind that an end kind closes; nullopt if `kind` is no end.
 std::optional<EventKind> BeginOf(EventKind kind) {
   switch (kind) {
     case EventKind::kPhaseEnd:
@@ -36,7 +36,7 @@ bool IsOfThread(EventKind begin) {
          begin == EventKind::kAnnotationBegin;
 }
 
-// What has to be alike of a begin and its end: the thread, or the process.
+// A begin and its end have the same key: their kind and their thread or process.
 uint64_t OpenKey(EventKind begin, uint32_t thread_or_process) {
   return uint64_t{static_cast<uint8_t>(begin)} << 32 | thread_or_process;
 }
@@ -54,7 +54,7 @@ void LiveState::Strings(uint32_t first_id, std::span<const std::string> values) 
 
 absl::Status LiveState::SkipTo(uint64_t next_block, uint64_t next_segment) {
   if (next_block < next_block_ || next_segment < next_segment_)
-    return absl::DataLossError(i18n::Text("numbers decrease"));
+    return absl::DataLossError(i18n::Text("ids decrease"));
   next_block_ = next_block;
   next_segment_ = next_segment;
   return absl::OkStatus();
@@ -126,14 +126,14 @@ absl::Status LiveState::OfSegment(const Event& e) {
 }
 
 absl::Status LiveState::End(const Event& e, EventKind begin) {
-  std::vector<uint64_t>* of = nullptr;  // whose last one is closed
+  std::vector<uint64_t>* of = nullptr;  // the last of these is closed
   const auto see = [&](uint32_t place) {
     const auto found = open_by_key_.find(OpenKey(begin, place));
     if (found == open_by_key_.end() || found->second.empty()) return;
     if (of == nullptr || found->second.back() > of->back()) of = &found->second;
   };
   if (!IsOfThread(begin) && markers_.empty()) {
-    // One process, whatever its threads are called: the innermost of all.
+    // There is only one process, whatever the numbers of its threads: closes the innermost of all.
     for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
   } else {
     see(PlaceOf(begin, e.thread));
@@ -153,7 +153,7 @@ std::vector<Event> LiveState::open() const {
 
 std::vector<Event> LiveState::Memory() const {
   std::vector<Event> events = markers_;
-  // Each page of one segment alone, even where a file has segments upon each other.
+  // Assigns each page to one segment, even if segments overlap in the file.
   std::map<uint8_t, RangeSet> pages;
   for (const auto& [number, device] : devices_) pages.emplace(number, device.mapped());
   for (const auto& [id, segment] : segments_) {

@@ -7,7 +7,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Of one allocation whose retags are `rows`, in order.
+// The main category of one allocation whose retags are `rows`, in order.
 Category LongestHeld(const Trace& t, uint32_t allocation, std::span<const uint32_t> rows) {
   struct Held {
     int64_t ns = 0;

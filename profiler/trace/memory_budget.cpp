@@ -21,11 +21,11 @@ constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 std::optional<uint64_t> NumberIn(const std::string& path) {
   std::ifstream file(path);
   uint64_t value = 0;
-  if (!(file >> value)) return std::nullopt;  // "max" is none
+  if (!(file >> value)) return std::nullopt;  // "max": no limit
   return value;
 }
 
-// Of /proc/meminfo.
+// MemAvailable in /proc/meminfo.
 uint64_t AvailableOnComputer() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -36,8 +36,8 @@ uint64_t AvailableOnComputer() {
                                : kUnknown;
 }
 
-// What a container leaves, under both versions of control groups. The cache of files counts as
-// used there though it would give way, so what a program can surely have is more.
+// The memory that a container leaves, in both versions of control groups. The groups count cached
+// files as used although the kernel would drop them, so the true value is higher.
 uint64_t AvailableInGroup() {
   uint64_t least = kUnknown;
   constexpr const char* kFiles[][2] = {

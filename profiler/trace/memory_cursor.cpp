@@ -5,9 +5,9 @@
 namespace vramscope::trace {
 namespace {
 
-// Begun before event `at`, and not ended before it.
+// Whether a range of events begins before `at` and does not end before it.
 bool Alive(EventIndex begin, EventIndex end, EventIndex at) {
-  return begin < at && end >= at;  // kNoEvent is the greatest
+  return begin < at && end >= at;  // kNoEvent is the largest index
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
     first = std::min(first, device);
     last = std::max(last, device);
   };
-  // A recording is of one device nearly always.
+  // A recording nearly always has one device.
   const PackedColumn<uint8_t>& devices = trace.allocations.device;
   if (!devices.empty() && devices.AllAlike())
     include(devices.front());
@@ -37,8 +37,8 @@ MemoryCursor MemoryCursor::Behind(const Trace& trace, EventIndex event) {
   return cursor;
 }
 
-// What is alive at `end` came before it and has not gone. Pages alone have a history that no table
-// tells: their events are walked.
+// Allocations that are live at `end` begin before it and end at or after it. The tables have no
+// history of mapped pages, so their events are replayed.
 void MemoryCursor::JumpTo(EventIndex end) {
   const AllocationTable& a = trace_->allocations;
   const RetagTable& r = trace_->retags;
@@ -56,7 +56,7 @@ void MemoryCursor::JumpTo(EventIndex end) {
       memory.Alloc(a.bytes[id], a.bytes_rounded[id], category_[id]);
     });
   }
-  std::vector<EventIndex> pages;  // that the events of expandable segments change
+  std::vector<EventIndex> pages;  // the events that change pages of expandable segments
   for (uint32_t id = 0; id < s.size() && s.alloc_event[id] < end; ++id) {
     if (s.expandable[id] != 0) {
       if (s.free_event[id] < end) pages.push_back(s.free_event[id]);

@@ -1,15 +1,16 @@
-// What is in the memory of one device at an event: the only place where allocated, reserved and
-// mapped bytes are reckoned. The writer of a `.trace`, curves, live sets, what-ifs, explanations
-// and every exporter ask here.
+// The memory of one device at an event: the only place that computes allocated, reserved and mapped
+// bytes. The writer of a `.trace`, curves, live sets, what-ifs, explanations and every exporter use
+// it.
 //
 //   for (MemoryCursor at(trace); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
-//   MemoryCursor there = MemoryCursor::Behind(trace, event);   // "at the moment of an event"
+//   MemoryCursor there = MemoryCursor::Behind(trace, event);   // the memory after an event
 //
-// Allocated is the sum of the blocks that are handed out (bytes_rounded), until their free has
-// completed: torch.cuda.memory_allocated(). Reserved is what the allocator holds of the device:
-// plain segments whole, of an expandable segment (whose own bytes are addresses) the pages that are
-// mapped: torch.cuda.memory_reserved(). Values, copied as such; not thread-safe while they change.
+// Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
+// torch.cuda.memory_allocated(). Reserved is the device memory that the allocator has reserved:
+// torch.cuda.memory_reserved(). An expandable segment counts with its mapped pages, because its own
+// bytes are only addresses; other segments count whole. Copyable values; not thread-safe while they
+// change.
 #pragma once
 
 #include <array>
@@ -27,10 +28,10 @@ namespace vramscope::trace {
 using CategoryBytes = std::array<uint64_t, kCategoryCount>;
 
 struct MemorySums {
-  uint64_t allocated = 0;       // in blocks that are handed out, rounded
-  uint64_t requested = 0;       // what was asked for of them
-  uint64_t reserved = 0;        // in segments, of expandable ones in mapped pages
-  CategoryBytes by_category{};  // of allocated
+  uint64_t allocated = 0;       // in blocks in use, rounded
+  uint64_t requested = 0;       // the requested sizes of these blocks
+  uint64_t reserved = 0;        // in segments; of expandable ones, in mapped pages
+  CategoryBytes by_category{};  // sums to allocated
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
     allocated += rounded;
@@ -48,8 +49,8 @@ struct MemorySums {
   }
 };
 
-// One device. Its callers see to it that what is freed was allocated. What changes the segments
-// returns by how much reserved went up or, for the last two, down.
+// The memory of one device. Callers must free only what was allocated. SegmentAlloc and Map return
+// by how much reserved increases; Unmap and SegmentFree, by how much it decreases.
 class DeviceMemory {
  public:
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
@@ -74,7 +75,7 @@ class DeviceMemory {
     sums_.reserved -= less;
     return less;
   }
-  // The whole segment: with an expandable one goes what is mapped of it.
+  // Frees the whole segment; of an expandable segment, its mapped pages.
   uint64_t SegmentFree(uint64_t address, uint64_t bytes, bool expandable) {
     if (expandable) return Unmap(address, bytes);
     sums_.reserved -= bytes;
@@ -89,43 +90,44 @@ class DeviceMemory {
   RangeSet mapped_;
 };
 
-// Walks the events of a trace: of one device (one_device.h), or of several side by side, for those
-// who show them side by side; then sums() adds up what fits on no card.
+// Walks the events of a trace of one device (one_device.h) or of several devices. For several,
+// sums() is the total over the devices, which corresponds to no single GPU's memory.
 class MemoryCursor {
  public:
   // The trace must outlive the cursor.
   explicit MemoryCursor(const Trace& trace);
-  // Right behind an event (the last, of a later one; at the begin of an empty trace). Reckoned from
-  // the tables, without a walk: some nanoseconds an allocation.
+  // A cursor directly after `event` (after the last event if it is out of range; at the beginning
+  // of an empty trace). Computed from the tables without a walk, in some nanoseconds per
+  // allocation.
   static MemoryCursor Behind(const Trace& trace, EventIndex event);
 
-  // Applies the event at event(), which then moves on by one. Whether memory changed (an Alloc,
+  // Applies the event at event() and moves to the next. Returns whether memory changed (an Alloc,
   // FreeCompleted, Retag or segment event).
   bool Apply();
-  // Applies all events before `end`, the trace's size at most.
+  // Applies all events before `end`, which is at most the trace's size.
   void AdvanceTo(EventIndex end);
 
-  EventIndex event() const { return event_; }  // next to be applied
+  EventIndex event() const { return event_; }  // the next event to apply
   const MemorySums& sums() const { return several_ ? all_ : memory_[only_].sums(); }
-  // Pages of expandable segments; of a trace of one device.
+  // Mapped pages of expandable segments; only for a trace of one device.
   const RangeSet& mapped() const { return memory_[only_].mapped(); }
-  // Of one device of several; of one that is not there: nothing.
+  // The memory of one device of several; empty for an unknown device.
   const DeviceMemory& memory(uint8_t device) const;
 
-  // Blocks at this moment: handed out, their free not completed. In order of their id.
+  // The blocks in use at the cursor, whose free has not completed, in order of their id.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  // At this moment; as it will be made, of one that is not there yet.
+  // The category at the cursor; for an allocation that comes later, its first category.
   Category CategoryOf(AllocationId id) const {
     return id.value < category_.size() ? category_[id.value]
                                        : trace_->allocations.birth_category[id.value];
   }
-  // Segments at this moment, in order of their id.
+  // The segments at the cursor, in order of their id.
   std::vector<SegmentId> Segments() const;
 
  private:
   void ApplyToSegment(EventIndex event);
-  // Runs `change` on the sums that the device's blocks are in.
+  // Calls `change` on every sum that includes the device's blocks.
   template <class Change>
   void ChangeBlocks(uint8_t device, Change change) {
     change(memory_[device]);
@@ -135,18 +137,18 @@ class MemoryCursor {
 
   const Trace* trace_;
   EventIndex event_ = 0;
-  size_t activity_ = 0;               // next row of the activity table
+  size_t activity_ = 0;               // next row of the table of other events
   std::vector<DeviceMemory> memory_;  // by device
-  uint8_t only_ = 0;                  // of several: the highest
+  uint8_t only_ = 0;                  // with several devices, the highest
   bool several_ = false;
-  MemorySums all_;                  // of several, kept
-  std::vector<Category> category_;  // by allocation, of those made so far
-  // What JumpTo() came by.
+  MemorySums all_;                  // sum over several devices, updated with each event
+  std::vector<Category> category_;  // by allocation, for those before the cursor
+  // The event after the last JumpTo(), and the blocks in use there.
   EventIndex jumped_to_ = kNoEvent;
   std::vector<AllocationId> live_then_;
 };
 
-// Here, so that it becomes part of its callers' loops over a million events.
+// Inline, because callers use it in loops over millions of events.
 inline bool MemoryCursor::Apply() {
   const EventIndex i = event_++;
   const EventTable& e = trace_->events;

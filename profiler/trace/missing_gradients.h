@@ -1,5 +1,6 @@
-// What a watched program's hooks say of parameters that an optimizer has and that no backward pass
-// reached: a marker, whose event has the bytes of their weights. The last one of a trace holds.
+// The number of parameters of a watched program's optimizer that no backward pass reached. The
+// program's hooks record it as a marker, whose event has the bytes of these parameters. Only the
+// last such marker of a trace is valid.
 //
 //   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
 //   ParseMissingGradients(name, without, of)
@@ -15,10 +16,13 @@ namespace vramscope::trace {
 inline constexpr std::string_view kMissingGradientsEnd = " trainable parameters have no gradient";
 
 inline std::string MissingGradientsMarker(uint64_t without, uint64_t of) {
-  return std::to_string(without).append(" of ").append(std::to_string(of)).append(kMissingGradientsEnd);
+  return std::to_string(without)
+      .append(" of ")
+      .append(std::to_string(of))
+      .append(kMissingGradientsEnd);
 }
 
-// False: it is another marker.
+// False: the marker is of another kind.
 inline bool ParseMissingGradients(std::string_view name, uint64_t& without, uint64_t& of) {
   constexpr std::string_view kOf = " of ";
   if (!name.ends_with(kMissingGradientsEnd)) return false;

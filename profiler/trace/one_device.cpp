@@ -12,16 +12,16 @@
 namespace vramscope::trace {
 namespace {
 
-using Rows = std::vector<uint32_t>;  // that stay, ascending
+using Rows = std::vector<uint32_t>;  // the rows to keep, ascending
 
 template <class Column>
 void Keep(const Rows& rows, const Column& from, Column* to) {
-  if (from.empty()) return;  // a column that the trace does not have
+  if (from.empty()) return;  // a column that the trace does not use
   to->reserve(rows.size());
   for (uint32_t row : rows) to->push_back(from[row]);
 }
 
-// Every value of a column, in order, to what `to` makes of it.
+// Replaces every value of a column, in order, by `to` of it.
 template <class T, class To>
 void Change(std::vector<T>& column, To to) {
   for (T& value : column) value = to(value);
@@ -31,10 +31,10 @@ void Change(Column& column, To to) {
   column.Change(to);
 }
 
-// Rows of a table that are of the device, and what each row's new number is.
+// The rows of a table that belong to the device, and the new number of each old row.
 struct Kept {
   Rows rows;
-  Rows number;  // by old row; SegmentId::kNoneValue: it goes
+  Rows number;  // by old row; SegmentId::kNoneValue: removed
 
   template <class Column>
   Kept(const Column& devices, uint8_t device) : number(devices.size(), SegmentId::kNoneValue) {
@@ -87,14 +87,15 @@ class Slicer {
         return trace_.allocations.device[trace_.events.id[i]] == device_;
       case Subject::kSegment:
         return trace_.segments.device[trace_.events.id[i]] == device_;
-      case Subject::kDevice:  // ChooseEvents
+      case Subject::kDevice:  // in ChooseEvents
       case Subject::kRun:
         return true;
     }
     return true;
   }
 
-  // Of several processes, the one that has the device; what belongs to the others goes.
+  // In a trace of several processes, finds the process that has the device; events of the others
+  // are removed.
   void FindProcess() {
     const std::vector<Process> processes = ProcessesOf(trace_);
     if (processes.size() < 2) return;
@@ -134,7 +135,7 @@ class Slicer {
     }
   }
 
-  // Where events are told by their number.
+  // For columns that contain event indices.
   template <class Column>
   void Renumber(Column* column) const {
     Change(*column,
@@ -224,7 +225,7 @@ class Slicer {
     Change(to.correlation, [](uint64_t correlation) { return correlation & kCorrelationBits; });
   }
 
-  // In the slice the process is the only one.
+  // The resulting trace has only one process, so threads lose the process number.
   uint32_t ThreadOf(uint32_t thread) const {
     return one_of_many_ ? thread & ((uint32_t{1} << kProcessShift) - 1) : thread;
   }
@@ -232,11 +233,11 @@ class Slicer {
   const Trace& trace_;
   const uint8_t device_;
   const Kept allocations_, segments_;
-  Rows events_, other_events_, slices_;  // that stay; slices only where one_of_many_
+  Rows events_, other_events_, slices_;  // rows to keep; slices only if one_of_many_
   bool one_of_many_ = false;
   uint8_t process_ = 0;
-  std::vector<bool> others_;        // events that are another process's
-  std::vector<EventIndex> number_;  // of an event, after; kNoEvent: it goes
+  std::vector<bool> others_;        // by event: belongs to another process
+  std::vector<EventIndex> number_;  // new index of each event; kNoEvent: removed
   std::shared_ptr<Trace> out_ = std::make_shared<Trace>();
 };
 

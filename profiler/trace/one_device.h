@@ -1,6 +1,6 @@
-// A trace of several devices, and what is in it of one. A sum over devices is what no card had to
-// hold, so that whatever tells of memory (curves, live sets, peaks, diffs, replay, explanations)
-// is asked about a trace of one device: who opens a file slices it, once, at the door.
+// The part of a trace that belongs to one device. A sum over devices is the memory of no GPU, so
+// everything that computes memory figures (curves, live sets, peaks, diffs, replay, explanations)
+// requires a trace of one device. The code that opens a file slices it once, at the start.
 //
 //   for (uint8_t device : DevicesOf(*trace)) Show(OfDevice(trace, device));
 //
@@ -15,17 +15,18 @@
 
 namespace vramscope::trace {
 
-std::vector<uint8_t> DevicesOf(const Trace& trace);  // that have memory; ascending
-// Likewise, and those that only activities are of.
+std::vector<uint8_t> DevicesOf(const Trace& trace);  // devices that have memory, ascending
+// Likewise, with the devices that only have activities.
 std::vector<uint8_t> DevicesWithWork(const Trace& trace);
 
-// Of a trace of one device: its number; 0 where it has no memory.
+// The number of the only device of a trace; 0 if it has no memory.
 uint8_t OnlyDevice(const Trace& trace);
 
-// The blocks, segments, other events and activities of `device` alone, numbered anew; steps,
-// phases, modules, ops, annotations, markers and the host's activities are of all devices and stay
-// (of several processes: those of the device's). Times, strings and stacks are as they were. The
-// trace itself where it has no other device; of a device that is not there: a trace without memory.
+// A trace with the blocks, segments, other events and activities of `device` only, renumbered.
+// Steps, phases, modules, ops, annotations, markers and the host's activities belong to all devices
+// and stay (in a trace of several processes, those of the device's process). Times, strings and
+// stacks do not change. Returns the trace itself if it has no other device, and a trace without
+// memory for an unknown device.
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 
 }  // namespace vramscope::trace

@@ -1,4 +1,5 @@
-// Whether what a shared pointer holds is nobody else's any more, so that it may be written to.
+// Tests whether a shared pointer is the only owner of its object, so that the object may be written
+// to.
 #pragma once
 
 #include <atomic>
@@ -14,12 +15,13 @@
 
 namespace vramscope::trace {
 
-// True: whoever had it too has done reading. There is one thread that copies `mine`, the caller's.
+// True: all previous owners have finished reading. Only the calling thread copies `mine`.
 template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& mine) {
   if (mine.use_count() > 1) return false;
 #ifdef VRAMSCOPE_NO_FENCES
-  // ThreadSanitizer knows no fences; counting up and down acquires the same.
+  // ThreadSanitizer does not support fences; incrementing and decrementing the count has the same
+  // acquire effect.
   static_cast<void>(std::shared_ptr<T>(mine));
 #else
   std::atomic_thread_fence(std::memory_order_acquire);

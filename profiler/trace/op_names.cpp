@@ -17,8 +17,8 @@ bool Has(Text text, Text part) { return text.find(part) != Text::npos; }
 
 }  // namespace
 
-// An overload's name is stuck to the operator's by an underscore; those that occur are capitalized
-// or in the list.
+// An underscore joins the name of an overload to that of the operator. The overload names that
+// occur are capitalized or in the list.
 std::string OperatorName(Text function) {
   if (!function.starts_with(kOperators)) return "";
   Text name = function.substr(kOperators.size());
@@ -62,7 +62,7 @@ Text NodeName(Text function) {
     function.remove_prefix(kGenerated.size());
     return function.substr(0, function.find("::apply("));
   }
-  // By its bare name, as vramscope's own snapshots and RecordFunction have it.
+  // The bare name, as in vramscope's own snapshots and in RecordFunction.
   if (function == "AccumulateGrad" || function == "torch::autograd::AccumulateGrad") {
     return function;
   }

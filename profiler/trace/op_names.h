@@ -1,9 +1,10 @@
-// What PyTorch calls an operator or an autograd node, from the frame of compiled code that a stack
-// has of it: the one spelling, wherever operators are named.
+// PyTorch's name of an operator or an autograd node, from a frame of compiled code in a stack. All
+// parts of the project name operators with these functions.
 //
-//   OperatorName("at::_ops::index_Tensor::call(at::Tensor const&, ...)");           //
-//   "aten::index" NodeName("torch::autograd::generated::MmBackward0::apply(variable_list&&)"); //
-//   "MmBackward0"
+//   OperatorName("at::_ops::index_Tensor::call(at::Tensor const&, ...)")
+//       -> "aten::index"
+//   NodeName("torch::autograd::generated::MmBackward0::apply(variable_list&&)")
+//       -> "MmBackward0"
 //
 // Pure; thread-safe.
 #pragma once
@@ -13,14 +14,14 @@
 
 namespace vramscope::trace {
 
-// "" where the frame is no dispatched operator's. Without its overload.
+// The operator's name without its overload; "" if the frame is not a dispatched operator.
 std::string OperatorName(std::string_view function);
 
-// Of an operator's frame: it only hands out storage for the operator around it ("empty",
-// "resize_").
+// Whether an operator only allocates storage for the operator around it ("empty", "resize_").
 bool AsksForStorageOnly(std::string_view function);
 
-// "" where the frame is no node's. AccumulateGrad keeps its namespace, as RecordFunction has it.
+// The node's name; "" if the frame is not a node. AccumulateGrad keeps its namespace, as in
+// RecordFunction.
 std::string_view NodeName(std::string_view function);
 
 }  // namespace vramscope::trace

@@ -13,7 +13,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Of a file whose header is no trace's: what it is instead.
+// The error for a file that has no trace header; names the format that the file seems to have.
 absl::Status NotATrace(const std::string& path, InputStream& input) {
   std::string head(512, '\0');
   const absl::StatusOr<size_t> n = input.Read(head.data(), head.size());
@@ -24,7 +24,7 @@ absl::Status NotATrace(const std::string& path, InputStream& input) {
                    : i18n::Format("'{}' is not a .trace: it looks like {}", path, kind));
 }
 
-// Whoever draws it takes differences of its times.
+// Code that draws the outline subtracts its times, so their differences must fit into an int64_t.
 bool TimesAreApartAsANumberSays(const Outline& o) {
   int64_t first = o.begin_ns(), last = o.end_ns(), apart = 0;
   for (const Outline::Slice& slice : o.steps_and_phases) {

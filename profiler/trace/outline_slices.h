@@ -1,5 +1,5 @@
-// Gathers the steps and phases of a run as it is written, for the outline in the footer: each by
-// itself while they are few enough, then two neighbours in one, then four, ... Internal to this
+// Collects the steps and phases of a run while it is written, for the outline in the footer. Above
+// the limit kMost, neighbours are combined in groups of two, then four, and so on. Internal to this
 // folder; one thread.
 #pragma once
 
@@ -15,22 +15,23 @@ namespace vramscope::trace {
 
 class OutlineSlices {
  public:
-  static constexpr size_t kMost = 32'768;  // of a kind; half of them at least, once there are more
+  static constexpr size_t kMost = 32'768;  // limit per kind; at least half of it once slices are
+                                           // combined
 
   void Add(const Event& event);
-  // By begin; what is open ends at `end_ns`.
+  // The groups by begin; slices that are still open end at `end_ns`.
   std::vector<Footer::Slice> Take(int64_t end_ns);
 
  private:
   struct Group {
     Footer::Slice slice;
-    std::array<int64_t, kPhaseCount> time{};  // of phases, that each takes of it
+    std::array<int64_t, kPhaseCount> time{};  // time of each phase in the group
   };
   struct Kind {
     std::vector<Group> groups;
-    uint32_t together = 1;  // slices in a group, but for the last one
-    uint32_t open = 0;      // within one another
-    int64_t begin_ns = 0;   // of the outermost open one
+    uint32_t together = 1;  // slices in each group except the last
+    uint32_t open = 0;      // nesting depth of open slices
+    int64_t begin_ns = 0;   // of the outermost open slice
     uint32_t number = 0;    // likewise
   };
   static void Begin(Kind& of, SliceKind kind, uint32_t number, int64_t time_ns);
@@ -39,7 +40,7 @@ class OutlineSlices {
   static void Halve(Kind& of);
 
   Kind steps_, phases_;
-  std::optional<uint8_t> process_;  // the first to begin something
+  std::optional<uint8_t> process_;  // the first process that begins a slice
 };
 
 }  // namespace vramscope::trace

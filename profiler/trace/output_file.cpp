@@ -18,10 +18,10 @@
 namespace vramscope::trace {
 namespace {
 
-// A call that is interrupted so often, without anything in between that worked, is given up.
+// Number of consecutive interruptions after which a call is abandoned.
 constexpr int kMostInterruptions = 100;
 
-// `call` again while a signal interrupts it.
+// Repeats `call` while a signal interrupts it.
 template <class Call>
 auto Uninterrupted(Call call) {
   auto result = call();
@@ -30,7 +30,7 @@ auto Uninterrupted(Call call) {
 }
 
 std::atomic<const char*> unfinished = nullptr;
-std::atomic<int> writing = 0;  // files that are not in their place yet
+std::atomic<int> writing = 0;  // files that are not yet at their final path
 // Read by a signal handler.
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<int>::is_always_lock_free);
@@ -40,8 +40,8 @@ void Finished(const std::string& temporary) {
   unfinished.compare_exchange_strong(its, nullptr);
 }
 
-// A new name is on the disk when its folder is. Folders that may not be read and file systems that
-// know no such thing are left as they are.
+// A new name is durable only when its folder is synced. Folders that may not be read and file
+// systems without such a call are skipped.
 int SyncFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -55,15 +55,16 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// By which a file without a name is given one. No allocation, which could fail while it is open.
+// The path by which an unnamed file can be given a name. Does not allocate, because an allocation
+// could fail while the file is open.
 std::array<char, 32> PathOf(int fd) {
   std::array<char, 32> path{};
   fmt::format_to_n(path.data(), path.size() - 1, "/proc/self/fd/{}", fd);
   return path;
 }
 
-// A file without a name, which goes with the process however that ends. -1: the file system has no
-// such thing, or there is no /proc to name it by.
+// Opens an unnamed file, which disappears with the process however the process ends. -1: the file
+// system does not support this, or there is no /proc through which to name it.
 int OpenUnnamed(const std::string& folder, mode_t mode) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return -1;
@@ -118,7 +119,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
       if (file->fd_ < 0) return file->Error(errno);
       return file;
     }
-    // A rename would put the file in the place of the link.
+    // Writes to the target of a link; a rename would replace the link itself.
     if (char* real = ::realpath(path.c_str(), nullptr); real != nullptr) {
       file->target_ = real;
       std::free(real);
@@ -128,7 +129,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
-    // A name that is too long is said now, not when all is written.
+    // Reports a name that is too long now, not after everything is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
@@ -155,7 +156,8 @@ bool OutputFile::Name(const std::function<int(const char*)>& make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string name = TemporaryName(attempt);
     if (make(name.c_str()) >= 0) {
-      temporary_ = std::move(name);  // without an allocation that could leave the file behind
+      temporary_ = std::move(name);  // does not allocate, so that no error can leave the file
+                                     // behind
       unfinished = temporary_.c_str();
       return true;
     }
@@ -176,7 +178,7 @@ OutputFile::~OutputFile() {
 absl::Status OutputFile::Write(std::string_view bytes) {
   if (!status_.ok()) return status_;
   while (!bytes.empty()) {
-    // In pieces, because a single write is capped at 2 GiB.
+    // In parts, because a single write is limited to 2 GiB.
     const ssize_t n = Uninterrupted(
         [&] { return ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30)); });
     if (n < 0) return status_ = Error(errno);
@@ -203,7 +205,7 @@ absl::Status OutputFile::Commit() {
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno);
   if (direct_) return absl::OkStatus();
-  // Behind the rename nothing may fail that is not said by Error: the file is in its place.
+  // After the rename the file is in place, so only errors that Error() reports may occur.
   const std::string folder = FolderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     return status_ = Error(errno, Doing::kReplacing);

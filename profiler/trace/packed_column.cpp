@@ -25,7 +25,7 @@ PackedRun::PackedRun(const Unsigned* values) {
     most = std::max(most, values[i]);
   }
   base_ = least;
-  // Numbers that are alike in their lowest bits differ by a multiple of the next.
+  // All differences are multiples of the lowest bit in which values differ.
   shift_ = static_cast<uint8_t>(std::countr_zero(differ));
   int bits = std::bit_width(uint64_t{static_cast<Unsigned>(most - least)} >> shift_);
   if (bits > kMostBits) {
@@ -35,7 +35,7 @@ PackedRun::PackedRun(const Unsigned* values) {
   bits_ = static_cast<uint8_t>(bits);
   mask_ = ~uint64_t{0} >> (64 - bits);
 
-  // A word behind the last: the last value is read with what follows it.
+  // One extra word at the end, because reading the last value also reads the bytes after it.
   const size_t words = (kValues * bits_ + 63) / 64 + 1;
   auto bytes = std::make_shared_for_overwrite<uint8_t[]>(words * kWord);
   uint8_t* to = bytes.get();
@@ -80,7 +80,8 @@ void PackedRun::Decode(size_t first, size_t count, Unsigned* to) const {
 }
 
 size_t PackedRun::MemoryBytes() const {
-  constexpr size_t kCounts = 32;  // of the shared pointer, and the allocator's own
+  constexpr size_t kCounts = 32;  // the control block of the shared pointer and the heap's own
+                                  // overhead
   return bits_ == 0 ? 0 : (kValues * bits_ / 8 + kWord) + kCounts;
 }
 

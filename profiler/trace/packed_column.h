@@ -1,12 +1,12 @@
-// A column of a table in a fraction of its bytes: every run of 512 values keeps once what they have
-// in common (the least of them, their lowest zero bits), and of each what is left in as few bits as
-// the run needs. Reads as a const std::vector, by value; made to change at its end only
-// (shared_column.h: rows that change).
+// A compressed column of a table. Each run of 512 values stores their common part once (their
+// minimum and their common zero low bits), and the rest of each value in as few bits as the run
+// needs. Can be read like a const std::vector, by value. Made for changes at the end only;
+// shared_column.h is for rows that change.
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
 //   int64_t first = time_ns[0];
-//   PackedColumn<int64_t> picture = time_ns;  // shares all full runs
+//   PackedColumn<int64_t> copy = time_ns;  // shares all full runs
 //
 // Any number of threads may read while nobody writes; copies are independent.
 #pragma once
@@ -31,7 +31,7 @@ class PackedRun {
  public:
   static constexpr size_t kValues = 512;
 
-  // Of kValues numbers; Unsigned: uint8_t, uint32_t or uint64_t.
+  // `values` are kValues numbers; Unsigned: uint8_t, uint32_t or uint64_t.
   template <class Unsigned>
   explicit PackedRun(const Unsigned* values);
   uint64_t operator[](size_t i) const {
@@ -52,11 +52,12 @@ class PackedRun {
   static_assert(std::endian::native == std::endian::little);
   std::shared_ptr<const uint8_t[]> bytes_;
   uint64_t base_ = 0, mask_ = 0;
-  uint8_t bits_ = 0;   // of a value: at most 57, so that eight bytes hold it wherever it begins; 64
-  uint8_t shift_ = 0;  // zero bits that all have in common above base_
+  uint8_t bits_ = 0;   // per value: at most 57, so that eight bytes contain it at any bit offset;
+                       // or 64
+  uint8_t shift_ = 0;  // low bits that are zero in every value - base_
 };
 
-// T: an integer, an enumeration, or an Id and the like with one member `value`.
+// T: an integer, an enumeration, or a struct like Id with the one member `value`.
 template <class T>
 class PackedColumn {
  public:
@@ -85,7 +86,8 @@ class PackedColumn {
   auto rbegin() const { return std::make_reverse_iterator(end()); }
   auto rend() const { return std::make_reverse_iterator(begin()); }
 
-  // The rows [first, first + to.size()), which there are: at half the cost of one by one.
+  // Reads the rows [first, first + to.size()), which must exist; half the cost of reading them one
+  // by one.
   void Read(size_t first, std::span<T> to) const {
     std::array<Bits, kRun> decoded;
     for (size_t done = 0; done < to.size();) {
@@ -121,20 +123,20 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // To all rows of `longer`, of which these are the first; shares what is full there.
+  // Appends the further rows of `longer`, which begins with these rows; shares its full runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());
     open_ = longer.open_;
   }
-  // Whether these rows begin with those of `earlier`, told by the bytes that the two share: true
-  // for a column that has grown since the other was copied from it. Never so by chance.
+  // Whether these rows begin with those of `earlier`: true if this column has grown from a copy of
+  // the other. Compares shared buffers, so equal values alone are not enough.
   bool SharesBegin(const PackedColumn& earlier) const {
     return earlier.runs_.size() <= runs_.size() && earlier.size() <= size() &&
            std::equal(earlier.runs_.begin(), earlier.runs_.end(), runs_.begin(),
                       [](const PackedRun& a, const PackedRun& b) { return a.IsSame(b); });
   }
-  // One row: its whole run is packed anew.
+  // Changes one row; repacks its whole run.
   void Set(size_t i, T value) {
     const size_t run = i / kRun;
     if (run >= runs_.size()) {
@@ -146,7 +148,7 @@ class PackedColumn {
     decoded[i % kRun] = ToBits(value);
     runs_[run] = PackedRun(decoded.data());
   }
-  // Every row, in order, to what `to` makes of it.
+  // Replaces every row, in order, by `to` of it.
   template <class To>
   void Change(To to) {
     PackedColumn changed;
@@ -154,7 +156,7 @@ class PackedColumn {
     for (const T value : *this) changed.push_back(to(value));
     *this = std::move(changed);
   }
-  // Whether all rows are alike; at a look at each run where they are.
+  // Whether all rows are equal; inspects each run once.
   bool AllAlike() const {
     for (const PackedRun& run : runs_)
       if (!run.AllAlike() || run[0] != runs_.front()[0]) return false;
@@ -182,7 +184,7 @@ class PackedColumn {
   }
   using Integer = decltype(Number(T{}));
   using Bits = std::make_unsigned_t<Integer>;
-  // What has a sign is moved so that its order is that of unsigned numbers.
+  // Signed values are shifted so that their order is that of unsigned numbers.
   static constexpr Bits kFlip =
       std::is_signed_v<Integer> ? static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1)) : Bits{0};
   static Bits ToBits(T value) {
@@ -200,8 +202,8 @@ class PackedColumn {
     open_.clear();
   }
 
-  std::vector<PackedRun> runs_;  // full ones
-  std::vector<Bits> open_;       // what comes behind them, fewer than a run
+  std::vector<PackedRun> runs_;  // full runs
+  std::vector<Bits> open_;       // the rows after them, fewer than a run
 };
 
 }  // namespace vramscope::trace

@@ -16,7 +16,7 @@ absl::Status PartFilter::Bad(const Event& event, std::string_view what) const {
 }
 
 absl::Status PartFilter::Strings(const StringIncrement& increment, TraceBuilder& builder) {
-  // The marker's name comes first; everything else has its number and one more.
+  // The first string is the marker's name, so the numbers of all others increase by one.
   if (!std::exchange(header_strings_, true)) {
     const std::string first[] = {"", std::string(kMarkerRecordingBegin)};
     if (absl::Status s = builder.AddStrings(0, first); !s.ok()) return s;
@@ -41,7 +41,7 @@ absl::Status PartFilter::Stacks(StackIncrement increment, TraceBuilder& builder)
 }
 
 absl::Status PartFilter::Activities(std::span<const Activity> activities, TraceBuilder& builder) {
-  // Without an event there is nothing that a time could count from.
+  // Without an event, times are relative to the first activity.
   if (!origin_ns_ && !activities.empty()) origin_ns_ = activities.front().begin_ns;
   std::vector<Activity> kept;
   for (Activity a : activities) {
@@ -109,8 +109,8 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
     e.time_ns = time_ns;
     if (absl::Status s = Renumber(e); !s.ok()) return s;
   }
-  events[marker].name = {1};  // it is no string of the file's
-  // What went before the part leaves no number free.
+  events[marker].name = {1};  // not a string of the file
+  // Ids before the part leave no gaps.
   next_block_ = live_.next_block();
   next_segment_ = live_.next_segment();
   live_ = {};

@@ -11,13 +11,13 @@ namespace {
 
 constexpr size_t kMost = 2;
 
-// As much room as the builder's own column, so that it grows as rarely.
+// Reserves the capacity of the builder's own column, so that both grow equally rarely.
 template <class T>
 void Grow(const std::vector<T>& now, std::vector<T>& to) {
   if (to.capacity() < now.size()) to.reserve(std::max(now.size(), now.capacity()));
 }
 
-// Of rows that never change once they are there.
+// For rows that never change once added.
 template <class T>
 void Append(const std::vector<T>& now, std::vector<T>& to) {
   Grow(now, to);
@@ -29,7 +29,7 @@ void Append(const PackedColumn<T>& now, PackedColumn<T>& to) {
   to.GrowTo(now);
 }
 
-// Whatever an end, a free or a retag has changed in a row that is there.
+// For rows that an end, a free or a retag may still change.
 template <class T>
 void Append(const SharedColumn<T>& now, SharedColumn<T>& to) {
   to = now;
@@ -46,7 +46,7 @@ void AppendAll(const Table& now, Table& to) {
   ForEachColumn([](const auto& now, auto& to) { Append(now, to); }, now, to);
 }
 
-// Of rows that what comes late has moved from `unchanged` on.
+// For rows that late activities have moved from `unchanged` on.
 void AppendFrom(uint32_t unchanged, const ActivityTable& now, ActivityTable& to) {
   ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), unchanged)); },
                 to);
@@ -86,7 +86,7 @@ Trace Pictures::Take(const Trace& now, Rows unchanged) {
   Trace trace;
   Rows rows;
   for (auto at = pictures_.begin(); at != pictures_.end(); ++at) {
-    if (!OnlyOwner(at->trace)) continue;  // somebody looks at it
+    if (!OnlyOwner(at->trace)) continue;  // still in use
     trace = std::move(*at->trace);
     rows = at->unchanged;
     pictures_.erase(at);
@@ -97,7 +97,7 @@ Trace Pictures::Take(const Trace& now, Rows unchanged) {
 }
 
 std::shared_ptr<const Trace> Pictures::HandOut(Trace&& picture) {
-  if (pictures_.size() == kMost) pictures_.erase(pictures_.begin());  // whoever looks keeps it
+  if (pictures_.size() == kMost) pictures_.erase(pictures_.begin());  // its users keep it alive
   const Rows rows{picture.activities.size(), picture.operands.size()};
   pictures_.push_back({std::make_shared<Trace>(std::move(picture)), rows});
   return pictures_.back().trace;

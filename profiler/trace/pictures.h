@@ -1,10 +1,10 @@
-// The traces that a builder has handed out while it goes on (TraceBuilder::Snapshot). One that
-// nobody looks at any more is brought up to date and handed out anew: that costs the rows that are
-// new. Its columns share with the builder's whatever is full and does not change any more, so that
-// a picture takes little memory of its own. Internal to this folder.
+// The snapshots that a builder has returned while it goes on (TraceBuilder::Snapshot). A snapshot
+// that is no longer used is updated and returned again, which costs only the new rows. Its columns
+// share full runs that no longer change with the builder, so that a snapshot needs little memory.
+// Internal to this folder.
 //
-// Keeps two at most: the one that is shown, and the one that takes its place. One thread at a time;
-// whoever looks at a picture may drop it on any thread.
+// Keeps at most two: the one that is shown and the one that replaces it. One thread at a time;
+// users may release a snapshot on any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ namespace vramscope::trace {
 
 class Pictures {
  public:
-  // First rows of the tables that are in order of their begin.
+  // Number of leading rows of the tables that are sorted by begin.
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };
-  // A trace with what `now` has; its open ends are as some earlier picture's (CloseOpenEnds). The
-  // activities and operands of `now` are in order, and `unchanged` of them are those of the call
-  // before.
+  // A trace with the rows of `now`; its open ends are those of an earlier snapshot (CloseOpenEnds).
+  // The activities and operands of `now` are sorted, and the first `unchanged` of them are the same
+  // as in the previous call.
   Trace Take(const Trace& now, Rows unchanged);
   std::shared_ptr<const Trace> HandOut(Trace&& picture);
 
  private:
   struct Picture {
     std::shared_ptr<Trace> trace;
-    Rows unchanged;  // that are still as `now` has them
+    Rows unchanged;  // rows that are still the same in `now`
   };
-  std::vector<Picture> pictures_;  // the oldest first
+  std::vector<Picture> pictures_;  // oldest first
 };
 
 }  // namespace vramscope::trace

@@ -23,7 +23,7 @@ constexpr size_t kDevices = 256;
 constexpr uint32_t kThreadBits = (uint32_t{1} << kProcessShift) - 1;
 constexpr size_t kChunk = 4096;
 
-// Up to the line's end, which goes with it.
+// Removes and returns the first line of `text`, without the line break.
 std::string TakeLine(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string line(text.substr(0, end));
@@ -31,7 +31,7 @@ std::string TakeLine(std::string_view& text) {
   return line;
 }
 
-// Strings and stacks of several traces, each once.
+// The strings and stacks of several traces, without duplicates.
 class Tables {
  public:
   Tables() {
@@ -48,7 +48,7 @@ class Tables {
     return it->second;
   }
 
-  // What the ids of a trace become.
+  // The new ids of a trace's strings.
   std::vector<uint32_t> Strings(const Trace& t) {
     std::vector<uint32_t> ids;
     ids.reserve(t.strings.size());
@@ -99,7 +99,7 @@ class Tables {
   StackIncrement increment_;
 };
 
-// One process's events as they are in the whole.
+// One process's trace, whose events are converted to those of the joined trace.
 struct Part {
   Part(const ProcessTrace& of, uint8_t process, int64_t shift)
       : trace(*of.trace), source(trace), process(process), shift(shift) {
@@ -109,14 +109,14 @@ struct Part {
   const Trace& trace;
   EventSource source;
   uint8_t process;
-  int64_t shift;  // of its times, not negative
+  int64_t shift;  // added to its times; not negative
   std::array<uint8_t, kDevices> device{};
   std::vector<uint32_t> strings, stacks;
-  std::vector<uint32_t> allocations, segments;  // ids in the whole
+  std::vector<uint32_t> allocations, segments;  // ids in the joined trace
   EventIndex next = 0;
 
   int64_t Time() const { return Shifted(trace.events.time_ns[next]); }
-  // Times and shift are the program's to say.
+  // Limits the sum, because times and shift come from the program's files.
   int64_t Shifted(int64_t time_ns) const { return std::min(time_ns, INT64_MAX - shift) + shift; }
 
   void AddActivitiesTo(std::vector<Activity>& all) const {
@@ -128,7 +128,7 @@ struct Part {
       Activity a = table.Row(row);
       a.begin_ns = Shifted(a.begin_ns);
       a.end_ns = Shifted(a.end_ns);
-      if (a.kind == ActivityKind::kOperand)  // a time
+      if (a.kind == ActivityKind::kOperand)  // `bytes` of an operand is a time
         a.bytes = static_cast<uint64_t>(Shifted(static_cast<int64_t>(a.bytes)));
       a.device = device[a.device];
       a.thread = (a.thread & kThreadBits) | uint32_t{process} << kProcessShift;
@@ -141,7 +141,7 @@ struct Part {
     }
   }
 
-  // `allocated` and `made` are those of the whole so far.
+  // `allocated` and `made` are the numbers of allocations and segments in the joined trace so far.
   Event Next(uint32_t& allocated, uint32_t& made) {
     Event e = source.At(next++);
     e.time_ns = Shifted(e.time_ns);
@@ -185,11 +185,11 @@ class Joiner {
     if (next_device_ + devices.size() > kDevices)
       return absl::ResourceExhaustedError(i18n::Format("a trace has at most {} devices", kDevices));
     auto part = std::make_unique<Part>(of, static_cast<uint8_t>(parts_.size()), shift);
-    // What is of no device of its own (a marker) is of the first one.
+    // Events without a device of their own (markers) get the first device.
     part->device.fill(static_cast<uint8_t>(next_device_));
     part->strings = tables_.Strings(*of.trace);
     part->stacks = tables_.Stacks(*of.trace, part->strings);
-    std::string_view said_name = of.name, said_host = of.host;  // each on a line
+    std::string_view said_name = of.name, said_host = of.host;  // each must be one line
     const uint32_t name = tables_.String(
         fmt::format("{}{}\n{}\n{}", kPrefix, TakeLine(said_name), TakeLine(said_host), shift));
     for (const uint8_t device : devices) {
@@ -210,7 +210,7 @@ class Joiner {
   absl::StatusOr<std::shared_ptr<const Trace>> Join() {
     builder_.SetInfo(parts_.front()->trace.info);
     if (absl::Status status = tables_.AddTo(builder_); !status.ok()) return status;
-    using Next = std::pair<int64_t, size_t>;  // time, part
+    using Next = std::pair<int64_t, size_t>;  // time, index of the part
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     for (size_t p = 0; p < parts_.size(); ++p)
       if (parts_[p]->trace.events.size() > 0) next.emplace(parts_[p]->Time(), p);
@@ -221,7 +221,7 @@ class Joiner {
     while (!next.empty() && status.ok()) {
       const size_t p = next.top().second;
       next.pop();
-      // As many as come before the next of another process.
+      // Takes all events that come before the next event of another process.
       Part& part = *parts_[p];
       do {
         chunk.push_back(part.Next(allocations, segments));
@@ -304,7 +304,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> JoinProcesses(std::span<const Proce
   for (const ProcessTrace& part : parts)
     if (!DevicesOf(*part.trace).empty()) with_memory.push_back(&part);
   if (with_memory.empty() && !parts.empty()) return parts.front().trace;
-  if (with_memory.empty()) return absl::InvalidArgumentError(i18n::Text("there is no process"));
+  if (with_memory.empty())
+    return absl::InvalidArgumentError(i18n::Text("there is no process to join"));
   if (with_memory.size() == 1) return with_memory.front()->trace;
   int64_t first = INT64_MAX;
   for (const ProcessTrace* part : with_memory) first = std::min(first, part->begin_ns);

@@ -1,5 +1,6 @@
-// Disjoint half-open ranges of addresses, by their begin; ranges that touch are one. The only set
-// of ranges in the project: mapped pages of expandable segments, address axes, what a file covers.
+// Disjoint half-open ranges of addresses, sorted by begin; adjacent ranges are joined. The only set
+// of ranges in the project, used for mapped pages of expandable segments, address axes, and the
+// parts that a file covers.
 //
 //   RangeSet mapped;
 //   mapped.Add(0x1000, 0x3000);
@@ -15,7 +16,7 @@
 
 namespace vramscope::trace {
 
-// Behind the last address; of what a damaged file says, as far as addresses go.
+// The end of a range, limited to the largest address if a damaged file exceeds it.
 constexpr uint64_t EndOf(uint64_t address, uint64_t bytes) {
   return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
 }
@@ -31,15 +32,15 @@ class RangeSet {
   void clear();
 
   bool Contains(uint64_t address) const;
-  // Whether all of a range that is not empty is in the set.
+  // Whether the range is not empty and the set contains all of it.
   bool ContainsAll(uint64_t begin, uint64_t end) const;
-  // Addresses of the range that are in the set.
+  // Number of addresses of the range that are in the set.
   uint64_t CoveredIn(uint64_t begin, uint64_t end) const;
-  // The first range that ends behind `address`: it holds the address or is the next one.
+  // The first range that ends after `address`: it contains the address or is the next one.
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
-  // What of the set lies in the range.
+  // The parts of the set within the range.
   RangeSet Within(uint64_t begin, uint64_t end) const;
-  // Every piece of [begin, end), ascending: `in` tells whether it is in the set.
+  // Calls with every part of [begin, end), ascending; `in`: whether the part is in the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
 

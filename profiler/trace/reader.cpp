@@ -29,18 +29,19 @@ namespace {
 constexpr size_t kReadBytes = size_t{4} << 20;
 constexpr size_t kHeadBytes = 512;
 
-constexpr uint64_t kMemoryPerEvent = 120;     // event columns, and half an allocation
-constexpr uint64_t kMemoryPerActivity = 150;  // its columns, while they grow
-// A batch of more is taken apart in its turn and piece by piece, so that a few of them do not fill
-// the computer before any is counted.
+constexpr uint64_t kMemoryPerEvent = 120;     // columns of the event, and half an allocation
+constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
+// Larger batches are decoded in their turn and in chunks, so that a few of them do not exhaust the
+// memory before they are counted.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
-// A number has a byte at least; four in the table, twice that while it grows, four as it is read.
+// A number has at least one byte in the file; it needs four in the table, twice that while the
+// table grows, and four while it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
-// Where keyframes are damaged, the whole file is as good.
+// After so many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
 
-// What a table of strings takes: each its object, however short it is, and its characters, which
-// are there twice while the message is taken apart.
+// The memory of a table of strings: one object per string, however short, and the characters, which
+// exist twice while the message is decoded.
 uint64_t MemoryOfStrings(std::string_view payload) {
   constexpr uint64_t kPerString = 48, kPerByte = 2;
   constexpr uint64_t kLengthDelimited = 2;
@@ -49,7 +50,9 @@ uint64_t MemoryOfStrings(std::string_view payload) {
   const auto* const end = at + payload.size();
   while (at != end) {
     uint64_t tag = 0, value = 0;
-    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value)) break;  // the decoder says so
+    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value))
+      break;  // the decoder reports the
+              // error
     if ((tag & 7) != kLengthDelimited) continue;
     if (value > static_cast<uint64_t>(end - at)) break;
     at += value;
@@ -62,7 +65,7 @@ bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
 }
 
-// Takes batches apart on other threads. Results are taken in the order of the batches.
+// Decodes batches on other threads. Results are taken in the order of the batches.
 class BatchPool {
  public:
   struct Batch {
@@ -70,13 +73,13 @@ class BatchPool {
     BatchStart start;
     std::vector<Event> events;
     std::vector<Activity> activities;
-    std::string large;  // the payload of a batch that is not taken apart here
+    std::string large;  // payload of a batch that the pool does not decode
     absl::Status status;
-    bool no_memory = false;  // in place of a status, which takes some
+    bool no_memory = false;  // used in place of `status`, which would need memory
     bool done = false;       // guarded by the pool's mutex
   };
 
-  // Of as many threads as the system gives; with none batches are taken apart when they are
+  // Uses as many of the threads as the system can start; with none, batches are decoded when
   // submitted.
   explicit BatchPool(int threads) {
     threads_.reserve(static_cast<size_t>(threads));
@@ -116,13 +119,13 @@ class BatchPool {
     work_.notify_one();
     return batch;
   }
-  // Throws what the batch's thread met: that there is no memory.
+  // Throws std::bad_alloc if the batch's thread ran out of memory.
   void Wait(const Batch& batch) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return batch.done; });
     if (batch.no_memory) throw std::bad_alloc();
   }
-  // Gives the room of a used batch back.
+  // Returns the buffers of a used batch for reuse.
   void Recycle(Batch& batch) {
     std::lock_guard lock(mutex_);
     spare_.emplace_back(std::move(batch.events), std::move(batch.activities));
@@ -184,7 +187,7 @@ class BatchPool {
 
 class FileReader {
  public:
-  // `head`: what has been taken from the input already.
+  // `head`: bytes that were already read from the input.
   FileReader(InputStream& input, std::string_view head, const ReadOptions& options,
              TraceAssembler::Impl& assembler)
       : input_(input),
@@ -199,13 +202,13 @@ class FileReader {
     window_ = static_cast<size_t>(threads) + 1;
   }
 
-  // The file itself beside the input, and its index.
+  // The file behind the input and its index.
   void SetIndex(const FooterFile& file, const Footer& index) {
     indexed_ = &file;
     index_ = &index;
   }
 
-  // Of a part: by the file's index, what need not be decoded, and where it ends.
+  // For a part: uses the index to find batches that need not be decoded and the end of the part.
   void SkipBy(const Footer& index) {
     const auto& batches = index.batches;
     const auto& activities = index.activity_batches;
@@ -226,14 +229,14 @@ class FileReader {
     last_ = last;
   }
 
-  // Of a part: begins at the keyframe nearest before it, with what the file's tables and late
-  // activities say before that. False: there is none that holds; the assembler is spoiled then.
+  // For a part: starts at the last keyframe before it, with the file's tables and late activities
+  // from before that point. False: no keyframe is valid; the assembler is then unusable.
   bool BeginAtKeyframe() {
     const FooterFile& file = *indexed_;
     const Footer& index = *index_;
     if (index.batches.empty() || options_.from_ns <= 0) return false;
     const int64_t origin = OriginOf(index);
-    // Times never go down, so that without a sign they are in order, whatever they are.
+    // Times never decrease, so their unsigned differences are in order for any values.
     const auto before_part = [&](const Footer::KeyframeAt& keyframe) {
       return static_cast<uint64_t>(keyframe.last_time_ns) - static_cast<uint64_t>(origin) <
              static_cast<uint64_t>(options_.from_ns);
@@ -256,8 +259,8 @@ class FileReader {
     return false;
   }
 
-  // Until the end of the input, or of what can be read of it. Errors: kCancelled, or what keeps the
-  // trace from being opened at all.
+  // Reads to the end of the input, or as far as possible. Errors: kCancelled, or an error that
+  // prevents opening the trace at all.
   absl::Status Run(const std::string& name) {
     std::string chunk(kReadBytes, '\0');
     std::string head(taken_.substr(0, kHeadBytes));
@@ -284,7 +287,7 @@ class FileReader {
         head.append(chunk.data(), std::min<size_t>(*n, kHeadBytes - head.size()));
       read_ += *n;
       decoder_.Append({chunk.data(), *n});
-      if (read_ < kHeadBytes) continue;  // enough to say what a foreign file looks like
+      if (read_ < kHeadBytes) continue;  // enough to recognise another format
       if (absl::Status s = Drain(name, head); !s.ok()) return s;
       if (options_.progress && input_.total() > 0) options_.progress(Fraction());
     }
@@ -296,35 +299,34 @@ class FileReader {
   }
 
   bool skipped() const { return skipped_; }
-  bool ended() const { return ended_; }  // behind the part, before the footer
-  // "" when everything was read; else what was lost, where.
+  bool ended() const { return ended_; }  // after the part, before the footer
+  // "" if everything was read; else what was lost and where.
   std::string Loss() const {
     if (!loss_.empty()) {
-      return fmt::format("damaged at byte {}: {}; what comes after it was not read{}", loss_offset_,
+      return fmt::format("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,
                          loss_, Rest(loss_offset_));
     }
     if (ended_) return "";
     if (decoder_.buffered() > 0)
-      return fmt::format(
-          "cut at byte {}: the last {} bytes are the beginning of a frame whose rest is missing",
-          read_, decoder_.buffered());
+      return fmt::format("cut at byte {}: the last {} bytes are an incomplete frame", read_,
+                         decoder_.buffered());
     if (!assembler_.footer.has_value())
-      return fmt::format("cut at byte {}: the footer is missing, and with it whatever came last",
+      return fmt::format("cut at byte {}: the footer is missing, and possibly data before it",
                          read_);
     return "";
   }
 
  private:
-  // A frame in its turn: decoded elsewhere (batch) or waiting.
+  // A frame in its turn: being decoded by the pool (batch), or waiting.
   struct Item {
     std::shared_ptr<BatchPool::Batch> batch;
     Frame frame;
     uint64_t offset = 0;
-    size_t payload = 0;  // bytes
+    size_t payload = 0;  // size in bytes
     bool activities = false;
   };
 
-  // What times of a part count from: the first event, or an activity that is in front of all.
+  // Time 0 of a part: the first event, or an activity before all events.
   static int64_t OriginOf(const Footer& index) {
     const auto& activities = index.activity_batches;
     const Footer::Batch& first = index.batches.front();
@@ -345,7 +347,7 @@ class FileReader {
     decoder_ = FrameDecoder(offset);
   }
 
-  // A damaged keyframe has nothing that is not elsewhere: goes on behind it.
+  // A damaged keyframe contains nothing that is not elsewhere in the file, so it is skipped.
   bool PassKeyframe(uint64_t offset) {
     if (index_ == nullptr ||
         !std::ranges::binary_search(index_->keyframes, offset, {}, &Footer::KeyframeAt::offset))
@@ -362,12 +364,12 @@ class FileReader {
     return true;
   }
 
-  // Header, strings and stacks in front of `offset`, and the activities of the part there.
+  // Reads the header, strings and stacks before `offset`, and the part's activities there.
   bool TakeBefore(const FooterFile& file, const Footer& index, uint64_t offset) {
     std::vector<uint64_t> places = {0};
     for (const uint64_t table : index.tables) {
       if (table >= offset) break;
-      if (table <= places.back()) return false;  // the index contradicts itself
+      if (table <= places.back()) return false;  // the index is inconsistent
       places.push_back(table);
     }
     const auto tables = static_cast<ptrdiff_t>(places.size());
@@ -376,7 +378,7 @@ class FileReader {
     std::sort(places.begin() + tables, places.end());
     std::inplace_merge(places.begin(), places.begin() + tables, places.end());
     for (const uint64_t place : places) {
-      if (Cancelled(options_)) return true;  // as Run() will find
+      if (Cancelled(options_)) return true;  // Run() reports it
       const std::optional<Frame> frame = file.At(place);
       if (!frame.has_value()) return false;
       const bool header = frame->type == FrameType::kTraceHeader;
@@ -390,7 +392,7 @@ class FileReader {
       if (frame->type == FrameType::kStacks)
         budget_.Charge(frame->payload.size() * kMemoryPerStackByte);
       budget_.Charge((assembler_.activities - activities) * kMemoryPerActivity);
-      if (budget_.exhausted()) return false;  // reading the whole will say so
+      if (budget_.exhausted()) return false;  // reading the whole file reports it
     }
     return true;
   }
@@ -430,7 +432,7 @@ class FileReader {
       if (!raw.ok()) {
         if (!assembler_.has_header) return NotATrace(name, head);
         if (PassKeyframe(offset)) return absl::OkStatus();
-        // What is already under way comes before the damage.
+        // First takes the frames before the damage that are still queued.
         while (!queue_.empty() && !stopped_)
           if (absl::Status s = Take(); !s.ok()) return s;
         Stop(offset, std::string(raw.status().message()));
@@ -466,7 +468,7 @@ class FileReader {
       const bool header = !assembler_.has_header;
       queued_ += item.payload;
       queue_.push_back(std::move(item));
-      // The header first: without it nothing else is worth reading.
+      // Takes the header first: without it nothing else can be read.
       while (!queue_.empty() && (header || queue_.size() > window_))
         if (absl::Status s = Take(); !s.ok()) return s;
       if (header && !assembler_.has_header) return NotATrace(name, head);
@@ -474,7 +476,7 @@ class FileReader {
     return absl::OkStatus();
   }
 
-  // The first of the queue into the trace.
+  // Adds the first item of the queue to the trace.
   absl::Status Take() {
     if (Cancelled(options_)) return absl::CancelledError(i18n::Text("reading was cancelled"));
     Item item = std::move(queue_.front());
@@ -482,7 +484,7 @@ class FileReader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    // Of a part, what the builder holds counts, not what went by.
+    // For a part, only the rows in the builder are charged.
     const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
@@ -506,10 +508,10 @@ class FileReader {
         budget_.Charge(item.frame.payload.size() * kMemoryPerStackByte);
       if (!budget_.exhausted()) status = assembler_.Add(item.frame);
     }
-    // Memory ran out on a thread of the pool: nothing is wrong with the file.
+    // A thread of the pool ran out of memory; the file may be valid.
     if (item.batch != nullptr && absl::IsResourceExhausted(item.batch->status))
       return item.batch->status;
-    // Nothing before the header can be shown; a newer version is said as it is.
+    // Nothing can be shown without the header; the error of a newer version is returned unchanged.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
@@ -531,7 +533,9 @@ class FileReader {
       if (n == 0) return decoder.status();
       status = assembler_.AddEvents(std::span(events).first(n));
       const uint64_t added = assembler_.builder.events() - before;
-      if (!budget_.Fits(added * kMemoryPerEvent)) break;  // the caller charges it, and says so
+      if (!budget_.Fits(added * kMemoryPerEvent))
+        break;  // the caller charges it and reports the
+                // error
     }
     return status;
   }
@@ -548,19 +552,19 @@ class FileReader {
   MemoryBudget budget_;
   size_t queued_ = 0;  // bytes of payload in the queue
   bool stopped_ = false;
-  bool skipped_ = false;  // what lies outside of the part that is read
+  bool skipped_ = false;  // data outside the requested part was skipped
   bool ended_ = false;
-  const FooterFile* indexed_ = nullptr;  // the file itself and its index, where they are there
+  const FooterFile* indexed_ = nullptr;  // the file itself and its index, if available
   const Footer* index_ = nullptr;
-  const FooterFile* file_ = nullptr;  // read in place of the input, once something is left out
+  const FooterFile* file_ = nullptr;  // read instead of the input once something is skipped
   uint64_t begin_ = 0;
-  uint64_t last_ = UINT64_MAX;       // offset behind which nothing is of the part
-  base::HashSet<uint64_t> outside_;  // offsets of activities that are not of the part
+  uint64_t last_ = UINT64_MAX;       // offset after which nothing belongs to the part
+  base::HashSet<uint64_t> outside_;  // offsets of activities that do not belong to the part
   std::string loss_;
   uint64_t loss_offset_ = 0;
 };
 
-// Reads to the end of the file or the part.
+// Reads to the end of the file or of the part.
 absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
                                                     TraceAssembler::Impl& assembler,
                                                     const std::string& path,
@@ -574,7 +578,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file holds");
+  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file contains");
   if (!missing.empty()) {
     assembler.builder.AddWarning(missing);
     return assembler.builder.Finish(false, missing);
@@ -609,8 +613,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
   if (index.has_value() && !part) {
-    // An event has more than one byte in any file worth the haste; a larger claim is not believed,
-    // the tables then grow as they fill.
+    // In any file large enough to matter, an event has more than one byte. Larger counts are
+    // limited, and the tables then grow as they are filled.
     const auto believable = [&](uint64_t n) {
       return static_cast<size_t>(std::min(n, input.total()));
     };

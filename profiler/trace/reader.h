@@ -1,7 +1,7 @@
 // Reads `.trace` files and streams of frames into a Trace.
 //
 //   ASSIGN_OR_RETURN(auto trace, ReadTraceFile("run.trace", {}));
-//   if (!trace->complete) warn(trace->warnings);   // cut file: everything before the cut is there
+//   if (!trace->complete) warn(trace->warnings);   // cut off; has all data before that
 #pragma once
 
 #include <absl/status/status.h>
@@ -20,31 +20,32 @@
 namespace vramscope::trace {
 
 struct ReadOptions {
-  std::function<void(double fraction)> progress = {};  // from the calling thread; 0 .. 1
-  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
-  uint64_t memory_limit = 0;  // in place of the one by the file's size (MemoryBudget); 0: none
-  // Only a part, in time since the first event: what is in memory when it begins comes first, in
-  // front of kMarkerRecordingBegin, and what is open then begins with it.
+  std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
+  const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
+  uint64_t memory_limit = 0;  // replaces the limit by the file's size (MemoryBudget); 0: none
+  // Only a time range, relative to the first event. The memory that is in use at its begin comes
+  // first, before kMarkerRecordingBegin, and the slices that are open there are begun.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
-  int threads = 0;  // that decode, the calling one included; 0: as the computer has, at most 4
+  int threads = 0;  // decoding threads, with the calling one; 0: as many as the computer has, at
+                    // most 4
 };
 
-// Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace: says what it looks like),
-// kCancelled, kOutOfRange (nothing lies in the part), kUnimplemented (newer format version),
-// kResourceExhausted (it unpacks to more memory than a file of its size may take, or than there
-// is). A cut or damaged file is not an error as long as its header is whole: complete is false and
-// warnings say what was lost, where. `path` may be "-" (standard input) and the content gzip or
-// zstd.
+// Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace; names the format that it
+// seems to have), kCancelled, kOutOfRange (the range contains nothing), kUnimplemented (newer
+// format version), kResourceExhausted (unpacks to more memory than allowed for its size, or than
+// available). A cut or damaged file is not an error if its header is whole: complete is then false,
+// and warnings name what was lost and where. `path` may be "-" (standard input), and the content
+// gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
-// The same from an input of which `head` has been taken already (to find out what it is).
+// The same for an input whose first bytes, `head`, were already read (to find its format).
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
                                                        const std::string& path,
                                                        const ReadOptions& options);
 
-// Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. An error
-// (kDataLoss; kUnimplemented for a newer version) leaves what was there before the frame's refused
-// part; a batch counts event by event.
+// Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. After an
+// error (kDataLoss; kUnimplemented for a newer version) the trace has everything before the refused
+// part of the frame; events of a batch are added one by one.
 class TraceAssembler {
  public:
   TraceAssembler();
@@ -53,7 +54,7 @@ class TraceAssembler {
   bool ended() const;  // a footer has arrived
   uint64_t events() const;
   std::shared_ptr<const Trace> Snapshot() const;
-  // Without a footer: complete = false with `reason`.
+  // If no footer has arrived, complete is false and `reason` is the end message.
   std::shared_ptr<const Trace> Finish(std::string reason_if_incomplete);
 
   struct Impl;  // assembler.h: shared with ReadTraceFile

@@ -15,7 +15,8 @@ SegmentRecord SegmentRecordOf(const Trace& trace) {
   const uint32_t segments = trace.segments.size();
   for (uint32_t row = 0; row < segments; ++row)
     if (IsReservedTotal(trace, {row})) return SegmentRecord::kTotalOnly;
-  // Backends that have no segments (the host's allocator) can still be replayed from nothing.
+  // Blocks of an allocator without segments (such as the host's) can still be replayed from an
+  // empty state.
   const bool blocks_alone =
       segments == 0 && trace.allocations.size() > 0 && trace.info.backend == Backend::kImported;
   return blocks_alone ? SegmentRecord::kNone : SegmentRecord::kEach;

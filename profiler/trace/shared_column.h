@@ -1,14 +1,15 @@
-// A column whose copies share what they have in common: rows lie in pieces of 1,024, and a piece is
-// copied when one who shares it changes a row of it. For columns that grow at their end while rows
-// of the last steps still change (frees, ends, retags), and of which a picture is handed out now
-// and then; what never changes is held smaller in a PackedColumn. Reads as a const std::vector.
+// A column whose copies share equal parts: rows are stored in chunks of 1,024, and a shared chunk
+// is copied when one of its owners changes a row. For columns that grow at their end while rows of
+// the last steps still change (frees, ends, retags), and of which snapshots are taken. PackedColumn
+// stores rows that never change in less memory. Can be read like a const std::vector.
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);
-//   SharedColumn<int64_t> picture = end_ns;  // no row is copied
-//   end_ns.Set(0, 7);                        // picture[0] stays 5
+//   SharedColumn<int64_t> copy = end_ns;  // no row is copied
+//   end_ns.Set(0, 7);                     // copy[0] stays 5
 //
-// Any number of threads may read or copy one while nobody writes to it; copies are independent.
+// Any number of threads may read or copy a column while no thread writes to it; copies are
+// independent.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,7 @@ class SharedColumn {
   const_iterator end() const { return {this, static_cast<std::ptrdiff_t>(size_)}; }
   auto rbegin() const { return std::make_reverse_iterator(end()); }
   auto rend() const { return std::make_reverse_iterator(begin()); }
-  // The rows [first, first + to.size()), which there are.
+  // Reads the rows [first, first + to.size()), which must exist.
   void Read(size_t first, std::span<T> to) const {
     for (size_t done = 0; done < to.size();) {
       const size_t at = (first + done) % kPiece, n = std::min(to.size() - done, kPiece - at);
@@ -70,7 +71,7 @@ class SharedColumn {
     pieces_.resize((n + kPiece - 1) / kPiece);
   }
   void Set(size_t i, T value) { Mine(i / kPiece)[i % kPiece] = value; }
-  // Every row, in order, to what `to` makes of it.
+  // Replaces every row, in order, by `to` of it.
   template <class To>
   void Change(To to) {
     for (size_t i = 0; i < size_; ++i) Set(i, to((*this)[i]));
@@ -86,7 +87,7 @@ class SharedColumn {
 
  private:
   using Piece = std::array<T, kPiece>;
-  // To be written to: a copy, where somebody else has it too.
+  // The chunk for writing; copied first if it is shared.
   Piece& Mine(size_t piece) {
     std::shared_ptr<Piece>& mine = pieces_[piece];
     if (!OnlyOwner(mine)) mine = std::make_shared<Piece>(*mine);

@@ -1,12 +1,13 @@
-// Sizes up to which a memory snapshot is read. What is beyond is on no device: a file that says so
-// is damaged, and none is written.
+// Size limits for reading a memory snapshot. No device has sizes beyond them: a file with such
+// sizes is damaged, and they are never written.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::trace {
 
-inline constexpr uint64_t kMostSnapshotBytes = uint64_t{1} << 48;  // of a block or segment
-inline constexpr uint64_t kMostSnapshotAsked = uint64_t{1} << 62;  // by an allocation that failed
+inline constexpr uint64_t kMostSnapshotBytes = uint64_t{1} << 48;  // size of a block or segment
+inline constexpr uint64_t kMostSnapshotAsked = uint64_t{1} << 62;  // requested by an allocation
+                                                                   // that failed
 
 }  // namespace vramscope::trace

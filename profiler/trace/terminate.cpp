@@ -16,14 +16,14 @@ namespace {
 
 const char* g_name = "vramscope";
 
-// Nothing here asks for memory.
+// Does not allocate memory.
 void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
 [[noreturn]] void End() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  // Also under a name of its own, as std::bad_array_new_length.
+  // std::bad_array_new_length is a separate type for out of memory.
   const bool memory = type != nullptr && (*type == typeid(std::bad_alloc) ||
                                           *type == typeid(std::bad_array_new_length));
   Say(g_name);
@@ -31,7 +31,7 @@ void Say(const char* text) {
   if (!memory) Say(type != nullptr ? type->name() : "terminated");
   if (OutputFile::RemoveUnfinished()) Say("; nothing was written");
   Say("\n");
-  // Something that is no lack of memory is a defect, of which a core file tells more.
+  // Anything but out of memory is a defect; a core dump tells more about it.
   if (!memory && type == nullptr) std::abort();
   _exit(memory ? kStatusOutOfMemory : kStatusTerminated);
 }

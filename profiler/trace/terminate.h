@@ -1,6 +1,6 @@
-// The end of a program that nothing can save: an exception that nobody catches, above all that no
-// memory is left, on whatever thread, before main() too. It ends with a message and an exit status
-// in place of a signal, and leaves no half-written file.
+// Handles an uncaught exception on any thread, also before main(): mostly out of memory. The
+// program ends with a message and an exit status instead of a signal, and leaves no partly written
+// file.
 //
 //   int main() { EndCleanlyOnTerminate("vramscope"); ... }
 //   VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");   // before constructors, in an executable
@@ -8,10 +8,10 @@
 
 namespace vramscope::trace {
 
-// Exit status where memory is used up (bad input, or a run that needs too much), and otherwise.
+// Exit statuses: out of memory (bad input, or a run that needs too much), and any other cause.
 inline constexpr int kStatusOutOfMemory = 3, kStatusTerminated = 4;
 
-// `name` stands in front of the message; a string that stays.
+// `name` precedes the message; the string must remain valid.
 void EndCleanlyOnTerminate(const char* name);
 
 }  // namespace vramscope::trace

@@ -73,7 +73,7 @@ struct TraceBuilder::Impl {
   struct Thread {
     std::vector<uint32_t> modules, ops, annotations;  // open slices
   };
-  // Where a process is; of a trace of several, by its number.
+  // The open slices of a process; in a trace of several, one per process number.
   struct Process {
     std::vector<uint32_t> steps, micro_batches, phases;  // open slices
     int32_t step = -1, micro_batch = -1;
@@ -93,7 +93,7 @@ struct TraceBuilder::Impl {
 
   Thread& ThreadOf(uint32_t number) {
     if (last_thread == nullptr || last_thread_number != number) {
-      last_thread = &threads[number];  // nodes do not move
+      last_thread = &threads[number];  // the map's nodes do not move
       last_thread_number = number;
     }
     return *last_thread;
@@ -103,7 +103,7 @@ struct TraceBuilder::Impl {
     return absl::DataLossError(i18n::Format("event {} ({}): {}", index, Name(kind), what));
   }
 
-  // An end takes what its begin said into `e`.
+  // For an end event, fills `e` with the fields of its begin event.
   absl::Status Add(EventIndex index, Event& e);
   absl::Status AddAlloc(EventIndex index, const Event& e);
   absl::Status AddFree(EventIndex index, const Event& e);
@@ -362,7 +362,7 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, Event& e) {
   return Bad(index, e.kind, i18n::Format("has unknown kind {}", static_cast<int>(e.kind)));
 }
 
-// What is alive at the end ends with the trace.
+// Everything that is still open at the end of the trace ends there.
 void TraceBuilder::Impl::CloseOpenEnds(Trace& t) const {
   const int64_t end = t.end_ns();
   for (uint32_t a = 0; a < t.allocations.size(); ++a)
@@ -460,7 +460,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
         i18n::Format("the trace has more than {} events", kNoEvent - 1));
   int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
   absl::Status status;
-  // Column by column of a few events each: a row over all of them takes a third longer.
+  // Column by column for a few events at a time: row by row over all events takes a third longer.
   constexpr size_t kRows = 256;
   std::array<Event, kRows> rows;
   for (size_t done = 0; done < events.size() && status.ok();) {
@@ -496,7 +496,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     put(t.bytes, &Event::bytes);
     put(t.bytes_rounded, &Event::bytes_rounded);
     put(t.name, &Event::name);
-    // Columns that most traces do not have begin with the first value.
+    // Columns that most traces do not use stay empty until their first value.
     const auto put_some = [&](auto& column, auto field) {
       if (column.empty()) {
         if (std::ranges::all_of(good, [&](const Event& e) { return (e.*field).value == 0; }))

@@ -1,11 +1,11 @@
 // A whole trace in memory: columns of events and the tables derived from them. Everything that
-// looks at memory (curves, peak, timeline, exports) reads these tables and nothing else, whether
-// the trace came from a worker, a `.trace` file or an imported snapshot.
+// computes with memory (curves, peak, timeline, exports) reads only these tables, whether the trace
+// came from a worker, a `.trace` file or an imported snapshot.
 //
 //   ASSIGN_OR_RETURN(std::shared_ptr<const Trace> t, ReadTraceFile(path, {}));
 //   for (uint32_t a = 0; a < t->allocations.size(); ++a) use(t->allocations.bytes[a]);
 //
-// Immutable once built; share by shared_ptr<const Trace> between threads.
+// Immutable once built; share it between threads by shared_ptr<const Trace>.
 #pragma once
 
 #include <absl/status/status.h>
@@ -36,12 +36,12 @@ struct EventTable {
   PackedColumn<uint64_t> bytes;
   PackedColumn<uint64_t> bytes_rounded;
   PackedColumn<StringId> name;
-  PackedColumn<StackId> stack;             // empty: no event has one
-  PackedColumn<StringId> user_metadata;    // empty: no event has any
+  PackedColumn<StackId> stack;             // empty if no event has one
+  PackedColumn<StringId> user_metadata;    // empty if no event has any
   PackedColumn<StringId> compile_context;  // likewise
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
-  // Whether these are more events of what `earlier` is a picture of (TraceBuilder::Snapshot); false
-  // where that can't be told.
+  // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot); false if
+  // that cannot be determined.
   bool GoOnFrom(const EventTable& earlier) const {
     return earlier.size() >= PackedRun::kValues && id.SharesBegin(earlier.id) &&
            time_ns.SharesBegin(earlier.time_ns) && bytes.SharesBegin(earlier.bytes) &&
@@ -56,9 +56,10 @@ struct EventTable {
   }
 };
 
-// Call stacks, interned; row = StackId, row 0 is the empty one. Frames from the innermost outwards.
+// Call stacks without duplicates; row = StackId, row 0 is the empty stack. Frames are listed from
+// the innermost outwards.
 struct StackTable {
-  std::vector<StringId> function;  // one row a frame
+  std::vector<StringId> function;  // one row per frame
   std::vector<StringId> file;
   std::vector<uint32_t> line;
   std::vector<uint32_t> first = {0, 0};  // of row i: frames[first[i]] .. frames[first[i + 1] - 1]
@@ -70,13 +71,14 @@ struct StackTable {
   }
 };
 
-// One row an allocation; row = AllocationId.
+// One row per allocation; row = AllocationId.
 struct AllocationTable {
   PackedColumn<EventIndex> alloc_event;
   SharedColumn<EventIndex> free_requested_event;  // kNoEvent: alive at the end
-  SharedColumn<EventIndex> free_event;            // completed; kNoEvent: alive at the end
+  SharedColumn<EventIndex> free_event;            // of the completed free; kNoEvent: alive at the
+                                                  // end
   PackedColumn<int64_t> begin_ns;
-  SharedColumn<int64_t> end_ns;  // of the trace, when alive at the end
+  SharedColumn<int64_t> end_ns;  // end of the trace if alive at the end
   PackedColumn<uint64_t> bytes;
   PackedColumn<uint64_t> bytes_rounded;
   PackedColumn<uint64_t> address;
@@ -84,17 +86,17 @@ struct AllocationTable {
   PackedColumn<uint8_t> device;
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
-  SharedColumn<Category> category;  // last one
-  // Held for most of its life: of two held equally long, the one held over more events, then the
-  // one held first. For where one colour or word stands for the whole allocation; the last one
-  // may be no more than a word said at its free.
+  SharedColumn<Category> category;  // the last one
+  // The category that it had for most of its life. Ties are broken by the number of events, then by
+  // which came first. Used where one colour or word represents the whole allocation, because the
+  // last category may only be set at its free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
-  PackedColumn<Phase> phase;          // at birth
-  PackedColumn<int32_t> step;         // at birth; -1 outside steps
-  PackedColumn<int32_t> micro_batch;  // at birth; -1 outside
-  PackedColumn<SegmentId> segment;    // that held its address at birth
+  PackedColumn<Phase> phase;          // at the allocation
+  PackedColumn<int32_t> step;         // at the allocation; -1 outside steps
+  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside
+  PackedColumn<SegmentId> segment;    // the one that contained its address at the allocation
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
 
@@ -115,7 +117,7 @@ struct SegmentTable {
   std::vector<uint32_t> stream;
   std::vector<uint8_t> device;
   std::vector<Pool> pool;
-  std::vector<uint8_t> expandable;  // 1: bytes are addresses; memory comes with map events
+  std::vector<uint8_t> expandable;  // 1: bytes are addresses; map events add the memory
   std::vector<uint32_t> mempool;
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
@@ -125,21 +127,21 @@ struct SegmentTable {
 struct SliceTable {
   SharedColumn<SliceKind> kind;
   PackedColumn<int64_t> begin_ns;
-  SharedColumn<int64_t> end_ns;  // of the trace, when never closed
+  SharedColumn<int64_t> end_ns;  // end of the trace if never closed
   PackedColumn<EventIndex> begin_event;
   SharedColumn<EventIndex> end_event;  // kNoEvent: never closed
   PackedColumn<StringId> name;         // module path, op, annotation; empty for the others
-  PackedColumn<StringId> module;       // of an op
+  PackedColumn<StringId> module;       // of an op: the module that called it
   PackedColumn<uint32_t> number;       // step or micro-batch number; Phase for a phase
-  PackedColumn<int32_t> step;          // that it lies in; -1 outside
-  PackedColumn<uint32_t> depth;        // among slices of its kind and thread
+  PackedColumn<int32_t> step;          // the enclosing slice; -1: none
+  PackedColumn<uint32_t> depth;        // nesting depth among slices of its kind and thread
   PackedColumn<uint32_t> thread;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
 };
 
-// What the events that have no table of their own carry beside the event columns: segment maps,
-// out of memory, device usage, markers. In event order.
+// The fields of events without a table of their own that the event columns lack: segment maps, out
+// of memory, device usage, markers. In event order.
 struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
@@ -166,18 +168,18 @@ struct Trace {
   SegmentTable segments;
   SliceTable slices;
   OtherEventTable other_events;
-  ActivityTable activities;  // kernels, copies and calls, by begin
-  OperandTable operands;     // likewise; empty: nobody said what they worked on
+  ActivityTable activities;  // kernels, memcpys and calls, by begin
+  OperandTable operands;     // likewise; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
-  // The kMarkerRecordingBegin event; kNoEvent: the trace begins with nothing in memory.
+  // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.
   EventIndex recording_begin = kNoEvent;
 
-  bool complete = false;              // the run ended by itself and everything was read
-  std::string end_message;            // why not, when not complete
-  std::vector<std::string> warnings;  // what was lost or odd while reading
+  bool complete = false;              // the run ended normally and everything was read
+  std::string end_message;            // why it is not complete
+  std::vector<std::string> warnings;  // losses and oddities found while reading
 
-  // Of the events and the activities (which may begin before them), and of the events alone.
+  // The time range of events and activities (which may begin earlier), and of the events alone.
   int64_t begin_ns() const {
     const int64_t first = activities.size() ? activities.begin_ns.front() : INT64_MAX;
     if (events.size() == 0) return activities.size() ? first : 0;
@@ -187,18 +189,19 @@ struct Trace {
   std::string_view String(StringId id) const { return strings[id.value]; }
 };
 
-// How large the tables are going to be; a hint.
+// Expected sizes of the tables; a hint.
 struct TableSizes {
   size_t events = 0, allocations = 0, retags = 0, slices = 0, activities = 0;
 };
 
-// Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event) what
-// no producer writes: ids out of order, a free of a dead allocation, a string id not yet defined,
-// time running backwards, an end without its begin. The events before the refused one are kept.
+// Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event)
+// events that no producer writes: ids out of order, a free of a freed allocation, a string id not
+// yet defined, decreasing times, an end without its begin. The events before the refused one are
+// kept.
 //
-// Fields that a kind does not have (types.h) are cleared; an end event takes the name, number and
-// phase of the begin event that it closes (the innermost open one of its kind; of its thread, for
-// modules and ops). A free that was completed without being requested counts as requested then.
+// Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
+// phase of the begin event that it closes (the innermost open one of its kind, and for modules and
+// ops of its thread). A free that completes without a request counts as requested at that time.
 class TraceBuilder {
  public:
   TraceBuilder();
@@ -211,11 +214,11 @@ class TraceBuilder {
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
   absl::Status AddStacks(const StackIncrement& increment);
   absl::Status AddEvents(std::span<const Event> events);
-  // In any order, at any time; kDataLoss: CheckActivity's.
+  // In any order, at any time; kDataLoss as from CheckActivity.
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
-  // What has arrived so far, as a trace of its own (for a picture while a run goes on).
+  // A trace of everything that has arrived so far (to show while a run goes on).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);

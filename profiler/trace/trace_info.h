@@ -1,5 +1,5 @@
-// What a trace says of the run as a whole, and what comes with its events beside them. Plain
-// values: producers (event_sink.h) know no tables.
+// Information about the run as a whole, and the data that accompanies its events. Plain values,
+// because producers (event_sink.h) do not include the tables.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ struct ModelSummary {
   uint32_t layers = 0;
 };
 
-// What the events tell: what happened, or only what was there at one moment (a memory snapshot
-// without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events of a
-// state restate what is there in no order that means anything, and no moment but the last is real.
+// The kind of information in the events: a history, or only the state at one time (a memory
+// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events
+// of a state restate it in no meaningful order, and only the state after the last one is real.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
-// One figure of torch.cuda.memory_stats(), under its name there.
+// One figure of torch.cuda.memory_stats(), with its name there.
 struct Statistic {
   std::string name;
   int64_t value = 0;
@@ -42,18 +42,19 @@ struct TraceInfo {
   run::DeviceProfile device;
   ModelSummary model;
   std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
-  std::string alloc_conf;  // that the allocator ran with, as PYTORCH_CUDA_ALLOC_CONF
+  std::string alloc_conf;  // the allocator's settings, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
   Content content = Content::kRun;
-  // false: the file has an order and no times; EventTable::time_ns counts entries (entry i has time
-  // i), and nothing may be shown in seconds.
+  // False: the file has an order but no times. EventTable::time_ns then counts entries (entry i has
+  // time i), and nothing may be shown in seconds.
   bool has_times = true;
-  // As the file has them; where there is nothing else (no events), a state of figures alone.
+  // As in the file. A file without events is a state that consists of these figures only.
   std::vector<Statistic> statistics;
 };
 
-// New rows of a StackTable: frames first_frame and up; stacks first_stack and up, one after another
-// in `frames`, each with its `lengths` entry. Strings come before.
+// New rows of a StackTable: frames from first_frame on, stacks from first_stack on. The frames of
+// all stacks follow each other in `frames`; `lengths` has the number of frames of each stack. Their
+// strings are sent before.
 struct StackIncrement {
   uint32_t first_frame = 0;
   std::vector<StringId> function, file;

@@ -1,5 +1,5 @@
-// The vocabulary of a trace: kinds of events, categories, phases, strong ids. DESIGN section 5.
-// Values are part of the file format (proto/FORMAT.md): add at the end, never renumber.
+// The vocabulary of a trace: kinds of events, categories, phases, strong ids. Values are part of
+// the file format (proto/FORMAT.md): add at the end, never renumber.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace vramscope::trace {
 enum class Backend : uint8_t { kPlan = 0, kCpu = 1, kCuda = 2, kImported = 3 };
 
 enum class EventKind : uint8_t {
-  kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool, category (at
-                       // birth), name (innermost op), module; detail: rule that the category was
-                       // inferred by, 0: the producer said it
+  kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool, category (the
+                       // first), name (innermost op), module; detail: rule that inferred the
+                       // category, 0: set by the producer
   kFreeRequested = 2,  // id: allocation
   kFreeCompleted = 3,  // id: allocation
-  kRetag = 4,          // id: allocation; category: from now on; name: why; detail: rule, as above
-  kSegmentAlloc = 5,   // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable,
-                       // then bytes are addresses and memory comes with the two below
-  kSegmentFree = 6,    // id: segment
-  kSegmentMap = 7,     // id: segment, expandable; address, bytes, stream, pool
-  kSegmentUnmap = 8,   // likewise
-  kOutOfMemory = 9,    // bytes asked; bytes_rounded: free on the device
-  kPhaseBegin = 10,    // detail: Phase; id: rule that it was inferred by, 0: the producer said it
+  kRetag = 4,         // id: allocation; category: the new one; name: reason; detail: rule, as above
+  kSegmentAlloc = 5,  // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable:
+                      // bytes are addresses, and the two kinds below map memory
+  kSegmentFree = 6,   // id: segment
+  kSegmentMap = 7,    // id: segment, expandable; address, bytes, stream, pool
+  kSegmentUnmap = 8,  // likewise
+  kOutOfMemory = 9,   // bytes: requested; bytes_rounded: free on the device
+  kPhaseBegin = 10,   // detail: Phase; id: rule that inferred it, 0: set by the producer
   kPhaseEnd = 11,
-  kStepBegin = 12,  // id: step, from 0; detail: rule that it was inferred by, 0: said
+  kStepBegin = 12,  // id: step, from 0; detail: rule that inferred it, 0: set by the producer
   kStepEnd = 13,
   kMicroBatchBegin = 14,  // id: micro-batch within its step, from 0
   kMicroBatchEnd = 15,
@@ -33,18 +33,19 @@ enum class EventKind : uint8_t {
   kModuleEnd = 17,
   kOpBegin = 18,  // name: "aten::mm" or "MmBackward0"; module; thread
   kOpEnd = 19,
-  // 20-24 were kernels, copies and driver allocations until version 4: activities.h has them now.
+  // Until version 4, the values 20-24 were kernels, copies and driver allocations, which are in
+  // activities.h now.
   kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: its total
   kMarker = 26,           // name; see kMarker* below
-  kAnnotationBegin = 27,  // name: a range that the recorded program named; thread
+  kAnnotationBegin = 27,  // name: a range named by the recorded program; thread
   kAnnotationEnd = 28,
 };
 
-// Markers that the run's summary reads.
+// Markers that the summary of a run reads.
 inline constexpr std::string_view kMarkerTrainingBegin = "training_begin";
 inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
-// Of an imported recording: the events before it restate the segments and blocks that were there
-// when the recording began.
+// In an imported recording: the events before this marker restate the segments and blocks that
+// existed when the recording began.
 inline constexpr std::string_view kMarkerRecordingBegin = "recording_begin";
 
 // In PyTorch's terms.
@@ -76,7 +77,7 @@ enum class Phase : uint8_t {
   kEval = 8,
   kGeneration = 9,
   kSave = 10,  // a checkpoint is written
-  kLoad = 11,  // one is read
+  kLoad = 11,  // a checkpoint is read
 };
 inline constexpr int kPhaseCount = 12;
 
@@ -126,8 +127,8 @@ struct StackId {
   friend constexpr auto operator<=>(StackId, StackId) = default;
 };
 
-// One event as it crosses an interface. Which fields mean something: EventKind above; the others
-// are zero. Allocation and segment ids count from 0 in order of their Alloc / SegmentAlloc events.
+// One event. EventKind above lists the fields that each kind uses; the others are zero. Allocation
+// and segment ids count from 0 in order of their Alloc / SegmentAlloc events.
 struct Event {
   EventKind kind = EventKind::kMarker;
   Category category = Category::kUnknown;
@@ -140,16 +141,16 @@ struct Event {
   StringId module;
   StackId stack;  // of allocator events
   // Of allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
-  // and the compiled region ("0/0") that asked.
+  // and the compiled region ("0/0") that allocated.
   StringId user_metadata;
   StringId compile_context;
-  uint32_t mempool = 0;  // of a segment: 0, or which private pool (first << 16 | second of its id)
+  uint32_t mempool = 0;  // of a segment: 0, or its private pool (first << 16 | second of its id)
   uint64_t id = 0;
   uint64_t address = 0;
   uint64_t bytes = 0;          // requested
-  uint64_t bytes_rounded = 0;  // of the block that was handed out
+  uint64_t bytes_rounded = 0;  // of the block
   int64_t time_ns = 0;
-  uint64_t duration_ns = 0;  // of the kernels and copies of older files (assembler.h)
+  uint64_t duration_ns = 0;  // of kernels and copies in older files (assembler.h)
 };
 
 }  // namespace vramscope::trace

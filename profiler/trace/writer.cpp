@@ -22,12 +22,12 @@
 namespace vramscope::trace {
 namespace {
 
-// Strings are collected up to this before they are sent, unless events need them earlier.
+// Strings are collected up to this size before they are sent, unless events need them earlier.
 constexpr size_t kStringBytes = size_t{1} << 20;
-// Into a pipe: small batches, because somebody is looking while the run goes on.
+// Batches for a pipe are small, because the run is shown while it goes on.
 constexpr size_t kLiveBatchEvents = 8192;
-// Where more is alive, keyframes are further apart: 64 events for each that they restate, so that
-// they are a few hundredths of a file.
+// Keyframes are further apart where more is live: 64 events per restated event, so that keyframes
+// are a few hundredths of a file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
@@ -63,7 +63,7 @@ class Writer : public TraceWriter {
     }
   }
 
-  // Cut into frames: a stack table may be larger than a frame can be.
+  // Divided into several frames, because a stack table may be larger than the limit of a frame.
   void Stacks(const StackIncrement& in) override {
     Flush();
     constexpr size_t kRows = size_t{1} << 20;
@@ -150,7 +150,7 @@ class Writer : public TraceWriter {
     if (!closed_) {
       closed_ = true;
       if (!ended_) End(false, "the producer stopped without ending the trace");
-      // Without a commit the file's destructor removes what was written.
+      // Unless committed, the file's destructor removes it.
       if (file_ != nullptr && status_.ok()) status_ = file_->Commit();
       file_.reset();
     }
@@ -206,7 +206,7 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      // Of a stream that contradicts itself its reader says so; keyframes of it would hide that.
+      // The reader reports a stream that contradicts itself; keyframes would hide the error.
       consistent_ = live_.Advance(e).ok() && consistent_;
       row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
       row.peak_reserved = std::max(row.peak_reserved, live_.reserved());
@@ -274,15 +274,15 @@ class Writer : public TraceWriter {
   uint32_t first_string_ = 0;
   size_t string_bytes_ = 0;
   std::vector<Event> pending_;
-  std::vector<Activity> activities_, operands_;  // that wait for their batch
+  std::vector<Activity> activities_, operands_;  // waiting for their batch
   BatchStart start_;
   Footer footer_;
   OutlineSlices outline_;
   int64_t last_time_ns_ = 0;
-  LiveState live_;  // for the peaks of the footer's batches, and keyframes
+  LiveState live_;  // for the peaks of the footer's batches, and for keyframes
   const uint64_t keyframe_events_;
   bool consistent_ = true;
-  uint64_t last_keyframe_ = 0;  // the event behind it
+  uint64_t last_keyframe_ = 0;  // the event after it
 };
 
 }  // namespace

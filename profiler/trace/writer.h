@@ -1,5 +1,5 @@
-// Writes a trace as frames: into a `.trace` file (whole or not at all: a temporary file renamed at
-// the end) or into any byte sink (the worker's pipe).
+// Writes a trace as frames: into a `.trace` file (completely or not at all: a temporary file that
+// is renamed at the end) or into any byte sink (the worker's pipe).
 //
 //   ASSIGN_OR_RETURN(auto w, TraceWriter::ToFile("run.trace"));
 //   w->Begin(info); w->Strings(...); w->Events(...); w->End(true, "");
@@ -21,16 +21,16 @@ namespace vramscope::trace {
 
 class TraceWriter : public EventSink {
  public:
-  // Receives encoded bytes in order; an error ends the writing and comes back from Close().
+  // Receives encoded bytes in order; an error ends the writing and is returned by Close().
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
-  // `keyframe_events`: about how many events lie between two keyframes (a part of the file costs at
-  // most so many in front of it).
+  // `keyframe_events`: approximate number of events between two keyframes (reading a part of the
+  // file decodes at most this many events before it).
   static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
       const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
   static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;
   static std::unique_ptr<TraceWriter> ToSink(ByteSink sink);
-  // Sends what is buffered (a batch is otherwise sent when full).
+  // Sends buffered data (a batch is otherwise sent when full).
   virtual void Flush() = 0;
   virtual absl::Status Close() = 0;
 };
@@ -38,11 +38,12 @@ class TraceWriter : public EventSink {
 struct Trace;
 
 struct WriteOptions {
-  const std::atomic<bool>* cancel = nullptr;      // set: ends with kCancelled, the old file stays
-  std::function<void(double fraction)> progress;  // on the calling thread
+  const std::atomic<bool>* cancel = nullptr;      // set it to end with kCancelled; the old file
+                                                  // stays
+  std::function<void(double fraction)> progress;  // called on the calling thread
 };
 
-// Writes a trace that is in memory to `path`, atomically.
+// Writes a trace in memory to `path`, atomically.
 absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
                             const WriteOptions& options = {});
 

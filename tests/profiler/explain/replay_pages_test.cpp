@@ -235,7 +235,7 @@ TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
   EXPECT_TRUE(reclaim->releases.card.inferred());
   EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.card_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
-  EXPECT_THAT(reclaim->headline, HasSubstr("times because the card was full."));
+  EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));
   EXPECT_THAT(reclaim->headline, HasSubstr("for segments, inferred:"));
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);

@@ -70,7 +70,7 @@ TEST(FilterTest, AnErrorSaysWhereAndWhat) {
   EXPECT_THAT(Parsed("size > 1 and"), HasSubstr("column 13: a field or a text is missing here"));
   EXPECT_THAT(Parsed("size >"), HasSubstr("column 7: a value is missing here"));
   EXPECT_THAT(Parsed("(size > 1"), HasSubstr("column 1: this bracket is not closed"));
-  EXPECT_THAT(Parsed("size > 1)"), HasSubstr("column 9: this bracket closes nothing"));
+  EXPECT_THAT(Parsed("size > 1)"), HasSubstr("column 9: this bracket was never opened"));
   EXPECT_THAT(Parsed("module < a"), HasSubstr("column 10: module is a text"));
   EXPECT_THAT(Parsed("size ~ 3"), HasSubstr("column 8: size is a number"));
   EXPECT_THAT(Parsed("size > 1 op = a"), HasSubstr("\"and\" or \"or\" is missing"));

@@ -253,7 +253,7 @@ TEST(Releases, TellTheCard) {
       ASSERT_TRUE(found.card.inferred());
       EXPECT_GT(found.card.less_than, kLimit);
       EXPECT_LE(found.card.bytes, found.card.less_than);
-      EXPECT_THAT(found.headline, HasSubstr("because the card was full"));
+      EXPECT_THAT(found.headline, HasSubstr("because the GPU was full"));
       EXPECT_THAT(found.card.evidence, HasSubstr("inferred"));
     }
   }

@@ -247,7 +247,7 @@ TEST_F(DeviceFileTest, IsHostileInput) {
       HasSubstr("larger than"));
   EXPECT_THAT(RefusedFile("[1]"), HasSubstr("one JSON object"));
   EXPECT_THAT(RefusedFile("7"), HasSubstr("one JSON object"));
-  EXPECT_THAT(RefusedFile(R"({"memory": {"a": 1}})"), HasSubstr("without lists and objects"));
+  EXPECT_THAT(RefusedFile(R"({"memory": {"a": 1}})"), HasSubstr("without nested lists or objects"));
   EXPECT_THAT(RefusedFile(std::string(60'000, '[')), HasSubstr("device: "));
   EXPECT_THAT(RefusedFile(R"({"memory": "8GiB", "memory": "9GiB"})"), HasSubstr("set twice"));
   EXPECT_THAT(RefusedFile(R"({"memory": null})"), HasSubstr("expected a number"));

@@ -89,8 +89,8 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
         << bad.substr(0, 30);
   }
   EXPECT_THAT(Message(With({}, "/no such file").status()),
-              AllOf(HasSubstr("\"/no such file\""), HasSubstr("not a file of this computer")));
-  EXPECT_THAT(Message(With({}, "/dev/zero").status()), HasSubstr("not a file of this computer"));
+              AllOf(HasSubstr("\"/no such file\""), HasSubstr("not a file on this computer")));
+  EXPECT_THAT(Message(With({}, "/dev/zero").status()), HasSubstr("not a file on this computer"));
   EXPECT_FALSE(With({}, std::string("a\0b", 3)).ok());
   std::ofstream(path_) << "64,2\n0,1\n";
   EXPECT_THAT(Message(With({}, path_.string()).status()), HasSubstr("line 2"));

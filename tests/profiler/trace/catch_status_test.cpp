@@ -37,7 +37,7 @@ absl::Status Thrown(const Exception& exception) {
 
 TEST(CatchStatus, NeedsNoMemory) {
   const absl::Status memory =
-      absl::ResourceExhaustedError("this computer has not enough free memory for it");
+      absl::ResourceExhaustedError("this computer does not have enough free memory");
   EXPECT_EQ(Thrown(std::bad_alloc()), memory);
   EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "a second time, too";
   EXPECT_EQ(Thrown(std::length_error("vector")), memory);

@@ -77,7 +77,7 @@ TEST_F(LengthsFile, SaysWhatIsWrongWithTheFile) {
   std::ofstream(path_) << "16,1\n0,3\n";
   EXPECT_NE(message(config).find("line 2"), std::string::npos) << message(config);
   config.Set("samples.file", "/no such file");
-  EXPECT_NE(message(config).find("not a file of this computer"), std::string::npos);
+  EXPECT_NE(message(config).find("not a file on this computer"), std::string::npos);
   config.Set("lengths", "16,32");
   EXPECT_NE(message(config).find("set one of them"), std::string::npos);
 }
