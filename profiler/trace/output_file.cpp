@@ -85,12 +85,14 @@ absl::Status OutputFile::Error(int error, Doing doing) const {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   std::string text =
       doing == Doing::kReplacing ? i18n::Format("cannot replace '{}': {}", path_, reason)
-      : doing == Doing::kKeeping ? i18n::Format("cannot keep '{}': {}", path_, reason)
-                                 : i18n::Format("cannot write '{}': {}", path_, reason);
+      : doing == Doing::kKeeping
+          ? i18n::Format("'{}' is written, but may be lost if the computer fails now: {}", path_,
+                         reason)
+          : i18n::Format("cannot write '{}': {}", path_, reason);
   if (full)
     text += i18n::Format(" (after {} bytes); free some space or save to another place", written_);
   struct stat info {};
-  if (!direct_ && ::stat(target_.c_str(), &info) == 0)
+  if (!direct_ && doing != Doing::kKeeping && ::stat(target_.c_str(), &info) == 0)
     text += i18n::Text("; the existing file is unchanged");
   if (full) return absl::ResourceExhaustedError(text);
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
