@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Opened at the first line; null when nothing is to be logged.
+// Opened when the first line is logged; null if logging is off.
 std::FILE* LogFile() {
   static std::FILE* file = []() -> std::FILE* {
     const std::string& path = ThePlatform().settings.log;

@@ -6,8 +6,8 @@
 namespace vramscope::emulated {
 namespace {
 
-constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB a card
-constexpr int kMostCards = 120;  // of which LibTorch has numbers for at most 128
+constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB per GPU
+constexpr int kMostCards = 120;                      // LibTorch supports at most 128
 
 bool ParseNumber(std::string_view text, double least, double most, double* value) {
   double parsed = 0;
@@ -127,7 +127,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
                                        : key == "idle_bytes"             ? &card.idle_bytes
                                                                          : nullptr) {
       *bytes = static_cast<uint64_t>(value);
-    }  // a key of a later version says nothing here
+    }  // ignores keys of later versions
   }
   if (bare > 0) {
     card.context_bytes = bare;
@@ -151,7 +151,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   if (!problem->empty()) {
     return std::nullopt;
   }
-  // What the table does not say: rates that only order times.
+  // Rates that the table does not have. They affect only times.
   if (card.bandwidth_bytes_per_s <= 0) {
     card.bandwidth_bytes_per_s = 1e12;
   }

@@ -24,7 +24,7 @@ void OnFreed(void* context, uint64_t address, uint64_t bytes) {
 
 void AtExit() { WriteReport(ThePlatform()); }
 
-// Never destroyed: another thread may be telling it something.
+// Never destroyed, because another thread may be calling it.
 class ListenerRecorder final : public Recorder {
  public:
   explicit ListenerRecorder(const Listener& listener) : listener_(listener) {}
@@ -171,7 +171,7 @@ void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
 
 void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
   using vramscope::emulated::ListenerRecorder;
-  // All of them stay: another thread may still be within an earlier one.
+  // All are kept, because another thread may still be inside an earlier one.
   static auto* const recorders = new std::deque<ListenerRecorder>();
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
