@@ -1,4 +1,4 @@
-// Code that is loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
+// Code loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -13,10 +13,11 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module and a library are the same here; a function (and a kernel of a library) is its name in
-// one of them.
+// A module and a library are the same here; a function (or a kernel of a library) is a name in one
+// of them.
 struct Module {
-  std::vector<char> image;  // a copy: the caller may free it. Empty when its length cannot be told
+  // A copy, because the caller may free it; empty if its length is unknown.
+  std::vector<char> image;
   std::unordered_map<std::string, std::unique_ptr<std::string>> functions;
   std::unordered_map<std::string, void*> globals;
 };
@@ -59,7 +60,7 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // What was read of the image is kept by its address, which the next module may get.
+  // What was read from the image is stored by its address, which the next module may get.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }
@@ -276,7 +277,7 @@ Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchC
   return 0;
 }
 
-// Linking: the result is loaded, never run.
+// Linking: the result can be loaded but never runs.
 Status cuLinkCreate_v2(unsigned, int*, void**, void** state) {
   static char here;
   *state = &here;
@@ -289,7 +290,7 @@ Status cuLinkComplete(void*, void** cubin, size_t* bytes) {
   *bytes = sizeof nothing;
   return 0;
 }
-// A descriptor of a tensor in memory (TMA): 128 bytes that only kernels read.
+// Describes a tensor in memory (TMA): 128 bytes that only kernels read.
 Status cuTensorMapEncodeTiled(void* map) {
   std::memset(map, 0, 128);
   return 0;

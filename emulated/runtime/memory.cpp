@@ -1,4 +1,4 @@
-// Memory of cards and host, pools, peers, IPC.
+// Memory of GPUs and host, pools, peers, IPC.
 #include <cstring>
 
 #include "emulated/core/attributes.h"
@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// A call that a card refuses while a stream is being captured, and that costs the host time.
+// Checks for calls that are refused during stream capture and that take host time.
 Result Begin() {
   Platform& platform = ThePlatform();
   if (platform.cards.empty()) {
@@ -21,7 +21,8 @@ Result Begin() {
 
 int64_t Now() { return ThePlatform().clock.now(); }
 
-// Of a call that began then; bytes 0: as many as were allocated there.
+// Reports a call that started at `begin`. For bytes 0, the recorder uses the size of the
+// allocation.
 void Tell(Call call, Place place, const void* address, uint64_t bytes, int64_t begin) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory(
