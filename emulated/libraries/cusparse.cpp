@@ -1,6 +1,5 @@
-// libcusparse: descriptors of matrices, and products as works of the card. How many elements a
-// sparse result has follows from values that nobody knows; it is assumed, as are the buffers
-// (cusparse_sizes.h).
+// libcusparse: matrix descriptors, and products as kernels. The number of elements in a sparse
+// result depends on unknown values and is assumed, as are the buffers (cusparse_sizes.h).
 #include <algorithm>
 #include <climits>
 
@@ -24,7 +23,7 @@ struct Handle {
   void* stream = nullptr;
   int pointer_mode = 0;
 };
-struct Options {  // a descriptor of which only what was set is read back
+struct Options {  // a descriptor that only returns what was set
   int type = 0, fill = 0, diagonal = 0, base = 0;
 };
 constexpr DataType kS = DataTypeOf(0), kD = DataTypeOf(1), kC = DataTypeOf(4), kZ = DataTypeOf(5);
@@ -40,7 +39,7 @@ int Work(Handle* handle, const char* name, DataType type, double flops, uint64_t
                                 .writes = std::span(&written, written.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }
-// Of products only the memory traffic counts in practice.
+// In practice products are limited by memory traffic.
 int Product2(Handle* handle, const char* name, const Matrix* sparse, const Matrix* dense,
              const Matrix* out) {
   if (!sparse || !out) return kInvalidValue;
