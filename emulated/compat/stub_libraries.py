@@ -1,10 +1,10 @@
-"""Libraries to link against, with the symbols and versions that the C library had at an older version.
+"""Creates libraries to link against, with the symbols and versions of an older C library.
 
     python3 stub_libraries.py --version 2.28 --output FOLDER --libc libc.so.6 --libm libm.so.6 --loader ld.so --nonshared libc_nonshared.a
         --compiler c++
 
-Of every symbol that this computer's C library has: its newest version that is not newer. What glibc 2.34 merged into libc.so.6
-is where it was before. Nothing in them can run.
+Each symbol of this computer's C library gets its newest version that is not newer than the given one. Symbols that
+glibc 2.34 merged into libc.so.6 are in their previous libraries. The libraries contain no code.
 """
 import argparse
 import pathlib

@@ -1,10 +1,10 @@
-"""What the program reads of PyTorch's memory counters: each reading is a mark, so that a report shows the program's own figure beside
-its peak."""
+"""Readings of PyTorch's memory counters by the program. Each is a mark, so that a report shows the program's own figure
+next to its peak."""
 
 import functools
 
 COUNTERS = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
-MOST = 4096  # readings of one counter that are told: a program may ask at every operator
+MOST = 4096  # readings of one counter that are recorded: a program may read it at every operator
 
 
 def install(process):

@@ -1,13 +1,15 @@
-"""Factors of matrices that hold nothing: adapters that begin from the weights (PiSSA, OLoRA, FRoD, ...) decompose them on the processor,
-which takes minutes a layer, and weights that are not filled are zeros. Of a matrix of zeros the factors are known: the identity and zeros.
+"""Decompositions of empty matrices. Adapters that are initialised from the weights (PiSSA, OLoRA, FRoD, ...) decompose
+them on the CPU, which takes minutes per layer, and weights that are not filled are zeros. The factors of a zero matrix
+are known: identity and zeros.
 
-Clusters of rows that are all the same (scikit-learn's KMeans on such factors) would be one; they are taken to be equally large."""
+Clusters of equal rows (scikit-learn's KMeans on such factors) would all be one; they are assumed to be equally
+large."""
 import functools
 
 from vramscope import imports
 from vramscope.known import place
 
-LARGE = 1 << 18  # elements that are decomposed all the same
+LARGE = 1 << 18  # smaller matrices are really decomposed
 
 # function: which results are orthogonal
 _FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
