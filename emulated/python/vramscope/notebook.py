@@ -1,4 +1,4 @@
-"""`%%vramscope` of notebooks: %load_ext vramscope."""
+"""The notebook magic `%%vramscope`, loaded by %load_ext vramscope."""
 import html
 import os
 import shlex
@@ -124,7 +124,7 @@ def _plan(shell: Any, options: Any, cell: str) -> Result:
 
 
 def _cells(shell: Any, text: str) -> List[str]:
-    """The sources of earlier cells, those with this magic left out."""
+    """The sources of earlier cells, without those that use this magic."""
     if not text:
         return []
     before = shell.user_ns.get("In", [])[:-1]  # the last one is this cell
@@ -145,13 +145,13 @@ def _cells(shell: Any, text: str) -> List[str]:
 
 
 def _plain(shell: Any, cell: str) -> str:
-    """Without magics and shell commands, which a Python program does not have: lines of nothing in their place."""
+    """Replaces magics and shell commands, which are not valid Python, by empty lines."""
     lines = shell.transform_cell(cell).split("\n")
     return "\n".join("pass" if line.startswith("get_ipython()") else line for line in lines)
 
 
 def _button(result: Result) -> None:
-    """That opens the window, where ipywidgets are installed; else the result's own line says how."""
+    """A button that opens the window, if ipywidgets is installed; otherwise the result has a line that says how."""
     try:
         import ipywidgets
         from IPython.display import display

@@ -1,4 +1,4 @@
-"""What is kept from forward to backward."""
+"""Toggles for what is kept from forward to backward."""
 import functools
 import importlib.util
 import weakref
@@ -24,7 +24,7 @@ class Checkpointing(Toggle):
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
     def watch(self, module):
-        """A program that checkpoints by itself."""
+        """Notices a program that uses checkpointing itself."""
         def seen(function):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
@@ -63,7 +63,7 @@ class Checkpointing(Toggle):
         self.by_structure(module)
 
     def switch_of(self, model):
-        """(name, keyword arguments) of the model's own method; None: it has none that does what is asked for."""
+        """(name, keyword arguments) of the model's own method; None if it has no suitable method."""
         if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
             return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
         if self.settings["use_reentrant"]:
@@ -98,8 +98,8 @@ class Checkpointing(Toggle):
 
 
 def repeated_blocks(module):
-    """The name and the blocks of the list, of those whose modules are two or more of one class, that has most parameters; of one within
-    another the outer."""
+    """The name and blocks of the list whose elements are two or more modules of one class; of several lists the one
+    with the most parameters, and of nested lists the outer one."""
     best, most = ("", []), 0
     from torch import nn
 
@@ -140,8 +140,8 @@ class NoUseCache(Toggle):
 
     def install(self):
         self.seen = weakref.WeakSet()
-        self.candidate = False  # the call that runs trains a model whose configuration asks for them
-        self.asked = None  # what its own argument says
+        self.candidate = False  # the current call trains a model whose configuration enables the cache
+        self.asked = None  # the call's own use_cache argument
 
     def before_call(self, module):
         self.candidate = False
@@ -151,7 +151,7 @@ class NoUseCache(Toggle):
         if part is None:
             self.refuse("the model has no config.use_cache")
         elif part in self.seen or part.config.use_cache:
-            self.candidate = part in self.seen  # its first call has begun already, without the hook
+            self.candidate = part in self.seen  # the first call began before the hook was installed
             if part not in self.seen:
                 self.seen.add(part)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
@@ -164,7 +164,7 @@ class NoUseCache(Toggle):
         self.asked = kwargs.get("use_cache")
 
     def after_call(self, module, output):
-        """Whether it kept any is seen by what it returns; an argument of the call outdoes the configuration."""
+        """Checks the output for a kept cache; an argument of the call overrides the configuration."""
         if not self.candidate:
             return
         kept = getattr(output, "past_key_values", None) is not None

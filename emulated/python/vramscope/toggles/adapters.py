@@ -1,4 +1,4 @@
-"""Adapters in place of a full fine-tuning."""
+"""Toggles that train adapters instead of all weights."""
 import importlib.util
 import weakref
 
@@ -18,7 +18,7 @@ class Lora(Toggle):
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        self.trained = set()  # whether a model that was trained is one of them
+        self.trained = set()  # for each trained model, whether it contains one of them
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:

@@ -1,4 +1,4 @@
-"""Settings of PyTorch's caching allocator, from the environment, and what it gives back."""
+"""Toggles for settings of PyTorch's caching allocator in the environment, and for releasing its cache."""
 import os
 
 from vramscope.toggles.declaration import NOTHING, Toggle, toggle
@@ -30,7 +30,7 @@ class _Setting(Toggle):
             self.reach("%s=%s" % (name, os.environ[name] if self.on else "%s:%s" % (self.key, self.text(self.value))), place="environment")
 
     def finish(self):
-        """What the allocator itself says that it has, where it does."""
+        """Compares with the allocator's own settings, if it reports them."""
         recorder = self.session.process.recorder
         if not self.on or recorder is None or not recorder.recording:
             return

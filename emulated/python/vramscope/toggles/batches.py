@@ -1,15 +1,15 @@
-"""Arguments of transformers' Trainer that say how much is computed at once."""
+"""Toggles that set arguments of transformers' Trainer for the amount that is computed at once."""
 import importlib.util
 
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 
 
 class _Argument(Toggle):
-    """One of TrainingArguments' own."""
+    """A toggle that sets fields of TrainingArguments."""
     group, changes = "batches", NOTHING
 
     def arguments(self, arguments):
-        """What is set: {name: value}; {}: nothing, and why was said."""
+        """{name: value} to set; {} if the toggle does not apply, after refuse() was called."""
         raise NotImplementedError
 
     def training_arguments(self, arguments):
@@ -38,7 +38,7 @@ class MicroBatch(_Argument):
     name, label, changes = "micro-batch", "Smaller micro-batches, accumulated", ROUNDING
     explains = "The batch of a step stays, in more and smaller parts: less activations, less work at once"
     values = "N"
-    tries = ("1",)  # in truth what divides the program's own
+    tries = ("1",)  # proposals() returns the divisors of the program's own batch
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
     own = 0

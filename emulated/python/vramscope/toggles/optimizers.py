@@ -1,4 +1,4 @@
-"""Optimizers: which, how they step, and how long gradients stay."""
+"""Toggles for the optimizer: which one, how it steps, and how long gradients are kept."""
 import functools
 import inspect
 import weakref
@@ -87,12 +87,12 @@ class OptimizerImpl(Toggle):
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
-    own = "foreach"  # what the program has: the default on a card
+    own = "foreach"  # the program's own implementation; the default on a GPU
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
-        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop: none
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop has none
         if there not in ("adamw_torch", "adamw_torch_fused"):
             self.refuse("optim=\"%s\" has no other implementation" % there)
         elif wanted is None:
@@ -207,7 +207,7 @@ class StepInBackward(Toggle):
 
 
 class _Cleared(Toggle):
-    """Sees zero_grad of optimizers and modules."""
+    """Observes zero_grad of optimizers and modules."""
     group, changes = "optimizer", NOTHING
 
     def install(self):
@@ -247,7 +247,7 @@ class FreeGradients(_Cleared):
     explains = "A program that clears gradients between forward and backward has them in memory during the next forward pass for nothing"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    stale = False  # the optimizer has stepped since the program last cleared them
+    stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
     def cleared(self, owner, set_to_none):

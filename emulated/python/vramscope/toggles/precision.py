@@ -1,14 +1,14 @@
-"""Fewer bits: mixed precision, weights in 16 bits."""
+"""Toggles for lower precision: mixed precision, 16-bit weights."""
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, Toggle, toggle
 
 
 class _Mixed(Toggle):
-    """By the switch of whoever trains; of a loop of the program's own, autocast around the calls of its model."""
+    """Uses the switch of the library that trains; for a program's own loop, autocast around the calls of its model."""
     group, changes = "precision", ROUNDING
     reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
-    argument = ""  # of TrainingArguments; the name of accelerate's mixed precision, too
+    argument = ""  # field of TrainingArguments, and accelerate's mixed_precision
 
     def training_arguments(self, arguments):
         others = [name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)]
@@ -63,7 +63,7 @@ class Fp16(_Mixed):
     explains = "As bf16, for cards without bfloat16; gradients are scaled"
 
     def proposals(self):
-        return []  # where bfloat16 goes it is no better
+        return []  # not better than bfloat16 if that applies
 
     def absent(self):
         return "the loop is the program's own: gradients of float16 have to be scaled, which is more than a switch (say bf16)"
