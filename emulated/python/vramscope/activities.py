@@ -122,7 +122,7 @@ def _let_go_for_the_programs_own(process, start, stop):
 
     def let_go():
         if process.recorder.recording:
-            process.assume("kernels and copies are not shown while the program's own profiler runs")
+            process.assume("kernels and copies are not recorded while the program's own profiler runs")
             stop()
 
     def go_on():

@@ -8,14 +8,14 @@ CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 def said(process, name):
     """Reports what `inject/sitecustomize.py` removed from the environment before PyTorch read it."""
-    what = "without its cache PyTorch's allocator keeps no history: the cache is on" if name == CACHELESS else \
-        "cudaMallocAsync keeps no history: PyTorch's own allocator takes its place"
-    process.assume(what + ", which reserves in another way", name)
+    what = "without its cache PyTorch's allocator keeps no history, so the cache is on" if name == CACHELESS else \
+        "cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it"
+    process.assume(what + ", which reserves memory differently", name)
 
 
 def install(process, torch):
     def change_current_allocator(allocator):
-        process.assume("an allocator of the program's keeps no history: PyTorch's own stays, which reserves in another way", place())
+        process.assume("the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently", place())
 
     for module in (torch.cuda.memory, torch.cuda):
         if hasattr(module, "change_current_allocator"):

@@ -104,7 +104,7 @@ def snapshot(path: Optional[Path] = None, *, overwrite: bool = False) -> Any:
     import torch
 
     if not torch.cuda.is_available():
-        raise program.VramscopeError("torch.cuda finds no GPU, so there is no memory to take a snapshot of")
+        raise program.VramscopeError("torch.cuda finds no GPU, so a memory snapshot cannot be taken")
     taken: Dict[str, Any] = torch.cuda.memory._snapshot()
     if path is None:
         return taken

@@ -47,9 +47,9 @@ def _number(filename, line, reader):
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     value = _solve(filename, numbers, {key for key, at in numbers.keys.items() if line in at})
     if value is not None:
-        return value, "would fail by, as it compares it,"
+        return value, "whose comparison would make the program fail"
     if reader is None and branches.nonzero(filename, line):
-        return 1, "divides by, takes the logarithm of or trains by"
+        return 1, "that the program divides by, takes the logarithm of or trains by"
     return 0, ""
 
 

@@ -37,10 +37,10 @@ class Compiling:
         def wrapper(*args, **kwargs):
             folder = os.environ.get(VARIABLE, "")
             if folder == self.folder:
-                self.process.assume("torch.compile has compiled nothing before: its kernels are compiled, and measured on the card, in the first steps",
+                self.process.assume("torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps",
                                     place())
             else:
-                self.process.assume("torch.compile takes what is in its cache: without it the first steps may need more", folder)
+                self.process.assume("torch.compile uses its existing cache: without it the first steps may need more memory", folder)
             return function(*args, **kwargs)
 
         return wrapper
@@ -54,7 +54,7 @@ class Compiling:
         @functools.wraps(prune)
         def prune_configs(tuner, *args, **kwargs):
             tuner._vramscope_runs = False  # a kernel is about to be measured
-            self.process.assume("Triton's autotuner is taken to choose the first configuration that the card can run: others are not compiled", place())
+            self.process.assume("Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled", place())
             return prune(tuner, *args, **kwargs)
 
         @functools.wraps(bench)

@@ -6,7 +6,7 @@ import functools
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "of what a detector samples as much is taken to hold something as it lets"
+TAKEN = "a detector's samples are assumed to contain objects, as many as the sampler allows"
 
 
 def install(process, values):
@@ -67,7 +67,7 @@ def _assigned(process, values, assign):
         result = assign(cost, *args, **kwargs)
         if values.small(result):  # replaces values from before the kernel
             workers, tasks = cost.shape[1:]
-            process.assume("a matching that is computed is taken to be the first of each with the first", place())
+            process.assume("a computed assignment is assumed to match the first with the first, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result

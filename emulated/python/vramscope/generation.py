@@ -31,7 +31,7 @@ def _patch_scorer(process, module):
     @functools.wraps(choose)
     def choose_beams(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id=None, eos_token_id=None, *args, **kwargs):
         if next_tokens.is_cuda:
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             eos_token_id = None
             _state.in_python = True
         return choose(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id, eos_token_id, *args, **kwargs)
@@ -82,7 +82,7 @@ def _patch(process, module):
             said = computed(args, kwargs, answer)
             if not (isinstance(said, process.torch.Tensor) and said.is_cuda and hasattr(_state, "full")):
                 return answer
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             return not _state.full
 
         return wrapper
@@ -97,7 +97,7 @@ def _patch(process, module):
             answer = stops(self, unfinished_sequences, *args, **kwargs)
             if not unfinished_sequences.is_cuda or not hasattr(_state, "full"):
                 return answer
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             return _state.full
 
         check.__call__ = stop

@@ -36,7 +36,7 @@ _finder = _Finder()
 
 def _call(process, name, call, module):
     """The import is the program's own, so a hook that does not fit this version of a library must not make it fail."""
-    process.part("%s is left as it is" % name, call, module, of=name.partition(".")[0])
+    process.part("%s is used without the hook" % name, call, module, of=name.partition(".")[0])
 
 
 def after(process, name, call):

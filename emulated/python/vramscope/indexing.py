@@ -34,7 +34,7 @@ def replace(torch, getitem):
     tensor._vramscope_getitem = tensor.__getitem__ = getitem
     if not _item_slot(tensor).value:
         del tensor._vramscope_getitem, tensor.__getitem__
-        raise RuntimeError("this interpreter's types are laid out otherwise")
+        raise RuntimeError("this Python's types have an unknown memory layout")
     for kind in _kinds(tensor):
         _clear(tensor, kind)
     if not first:

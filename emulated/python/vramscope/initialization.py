@@ -64,7 +64,7 @@ def _converting(torch):
 
 def install(process):
     torch = process.torch
-    process.assume("parameters are not filled on the processor; what depends on their values does not", "--skip-init")
+    process.assume("parameters on the CPU are not filled with initial values, so results that depend on their values may differ", "--skip-init")
     for name in _INIT:
         if hasattr(torch.nn.init, name):
             setattr(torch.nn.init, name, _skip(getattr(torch.nn.init, name), process))
@@ -100,7 +100,7 @@ def _without_downloads(process):
         name = kwargs.get("file_name") or os.path.basename(urllib.parse.urlparse(url).path)
         if os.path.exists(os.path.join(model_dir or os.path.join(hub.get_dir(), "checkpoints"), name)):
             return fetch(url, model_dir, *args, **kwargs)
-        process.assume("weights are not fetched: the parameters are as they were made", url)
+        process.assume("weights are not downloaded: parameters keep their initial values", url)
         absent.append(url)
         return Absent()
 
@@ -118,7 +118,7 @@ def _without_timms(process, builder):
 
     @functools.wraps(load)
     def load_pretrained(model, pretrained_cfg=None, *args, **kwargs):
-        process.assume("weights are not fetched: the parameters are as they were made", "timm: %s" % type(model).__name__)
+        process.assume("weights are not downloaded: parameters keep their initial values", "timm: %s" % type(model).__name__)
 
     builder.load_pretrained = load_pretrained
 
@@ -181,11 +181,11 @@ def _without_checkpoint(process, modeling):
         weights = any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in ("*.safetensors", "*.bin", "*.index.json"))
         if folder and not args and (found := _at_the_hub(cls, folder, kwargs)) is not None:
             kwargs["config"] = found
-            process.assume("weights are not fetched from the Hub: the model is made from its config.json", folder)
+            process.assume("weights are not downloaded from the Hub: the model is built from its config.json", folder)
         elif not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
             return load(cls, name, *args, **kwargs)
         else:
-            process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, "config.json"))
+            process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, "config.json"))
         config = kwargs.get("config") or folder
         if not hasattr(config, "model_type"):
             config = _with_attributes(cls.config_class.from_pretrained(config), kwargs)

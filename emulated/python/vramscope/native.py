@@ -39,6 +39,6 @@ class Native:
         self.count = count  # keeps the object alive
         if not prepare(torch.Tensor, torch.nn.Parameter, torch._C._cuda_getDevice, None if count is None else id(count), address,
                        torch.cuda.device_count(), object.__basicsize__):
-            raise OSError("this Python lacks functions of its own")
+            raise OSError("this Python lacks required functions")
         if not self._function("begin", ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(os.fsencode(path), address_of):
-            raise OSError("there is no room for %s" % path)
+            raise OSError("no space to write %s" % path)

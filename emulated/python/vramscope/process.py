@@ -165,7 +165,7 @@ class Process:
             # Set by torchrun: the number of processes that it starts on this computer.
             wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")
             first, _, rest = text.partition("\n")
-            text = "%s (the plan has %s of the GPUs that the program asks for: vramscope plan --devices %s)\n%s" % (
+            text = "%s (the plan has %s GPU(s), fewer than the program uses: vramscope plan --devices %s)\n%s" % (
                 first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
@@ -190,7 +190,7 @@ def complain(error):
     global _complained
     if not _complained:
         _complained = True
-        print("vramscope: what the program did can no longer be written: %s" % error, file=sys.stderr, flush=True)
+        print("vramscope: the recording of the program cannot be continued: %s" % error, file=sys.stderr, flush=True)
         try:  # the command line has reserved space in this file for a full disk
             with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b") as file:
                 file.write(str(error).encode("ascii", "replace")[:1000] + b"\n")

@@ -49,8 +49,8 @@ def find() -> str:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         if path == os.environ.get("VRAMSCOPE"):
-            raise VramscopeError("$VRAMSCOPE is '%s', which is no program" % path)
-    raise VramscopeError("the program vramscope was not found: neither in this package, nor on PATH; name it in $VRAMSCOPE")
+            raise VramscopeError("$VRAMSCOPE is '%s', which is not an executable file" % path)
+    raise VramscopeError("the program vramscope was not found in this package or on PATH; set $VRAMSCOPE to its path")
 
 
 def platform() -> str:
@@ -61,7 +61,7 @@ def platform() -> str:
     for place in places:
         if place and os.path.isfile(os.path.join(place, "libvramscope-activities.so")):
             return os.path.abspath(place)
-    raise VramscopeError("libvramscope-activities.so was not found beside the program vramscope; name its folder in $VRAMSCOPE_EMULATED")
+    raise VramscopeError("libvramscope-activities.so was not found next to the program vramscope; set $VRAMSCOPE_EMULATED to its folder")
 
 
 def environment() -> Dict[str, str]:
@@ -90,8 +90,8 @@ def _said(lines: Sequence[str], told: bool = False) -> str:
     # Lines printed by a planned program.
     others = [line for line in lines if line.strip() and not line.startswith(_PREFIX)][-8:]
     if errors and others and not told:
-        errors.append("The last that the program printed:\n" + "\n".join("    " + line for line in others))
-    return "\n".join(errors or own or others) or "vramscope said nothing"
+        errors.append("The last lines that the program printed:\n" + "\n".join("    " + line for line in others))
+    return "\n".join(errors or own or others) or "vramscope failed without a message"
 
 
 def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell: bool = False,
@@ -142,7 +142,7 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
         try:
             answer = json.loads(written[0])
         except ValueError:
-            raise VramscopeError("vramscope %s did not answer in JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
+            raise VramscopeError("vramscope %s did not return valid JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
     if process.returncode not in accept:
         status = process.returncode if process.returncode > 0 else 128 - process.returncode
         error_of = VramscopeError(_said(said, tell), status)

@@ -22,10 +22,10 @@ _REPORTS = "VRAMSCOPE_PYTEST_REPORTS"  # set in a process that runs one test und
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("vramscope", "GPU memory budgets")
-    group.addoption("--vram-device", metavar="NAME", help="the GPU that tests with vram_budget are planned for where there is none "
+    group.addoption("--vram-device", metavar="NAME", help="the GPU for which tests with vram_budget are planned on a computer without one "
                     "(a name of `vramscope devices`; default rtx-4090)")
-    group.addoption("--vram-plan", action="store_true", help="plan tests with vram_budget although there is a GPU")
-    parser.addini("vram_device", "the GPU that tests with vram_budget are planned for where there is none", default="")
+    group.addoption("--vram-plan", action="store_true", help="plan tests with vram_budget even if there is a GPU")
+    parser.addini("vram_device", "the GPU for which tests with vram_budget are planned on a computer without one", default="")
 
 
 class _Budget:

@@ -17,7 +17,7 @@ def install(process):
     # Python, and a thread that calls Python while the interpreter shuts down is killed, and the process with it.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
-    process.assume("one process stands for rank %d of %d: what others send is not there" % (rank, world), "--as-rank")
+    process.assume("one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world), "--as-rank")
     import torch.distributed as distributed
 
     if not distributed.is_available():
@@ -86,7 +86,7 @@ def install(process):
 
     for module in (distributed, distributed.distributed_c10d):
         module.init_process_group, module.new_group = init_process_group, new_group
-    process.part("objects that ranks would send are not there", _objects, process, rank, distributed.distributed_c10d)
+    process.part("objects sent by other ranks are missing", _objects, process, rank, distributed.distributed_c10d)
     imports.after(process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process))
     imports.after(process, "torch.distributed.fsdp._optim_utils", functools.partial(_flat_states, process))
 
@@ -96,7 +96,7 @@ def _objects(process, rank, module):
     sent = []
 
     def own():
-        process.assume("objects that other ranks would send are taken to be what this one sends", "--as-rank")
+        process.assume("objects from other ranks are assumed to equal those that this rank sends", "--as-rank")
         return pickle.loads(pickle.dumps(sent[0])) if sent else None
 
     @functools.wraps(write)
@@ -139,7 +139,7 @@ def _checkpoints(process, module):
 
     @functools.wraps(begin)
     def __init__(self, group, use_dist, coordinator_rank):
-        process.assume("a distributed checkpoint is written and read as far as this rank's parts go", "--as-rank")
+        process.assume("of a distributed checkpoint, only this rank's parts are written and read", "--as-rank")
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__

@@ -121,7 +121,7 @@ class Recorder:
 
     def _check_marks(self):
         if self.native.failed():
-            complain(OSError("there is no room for marks"))
+            complain(OSError("no space to write marks"))
             self.recording = False
 
     # --- the history ---
@@ -159,14 +159,14 @@ class Recorder:
             complain(error)
             return
         except RuntimeError as error:  # another allocator, set by the program
-            print("vramscope: this allocator keeps no history, so nothing is told of the program's memory: %s" % error, file=sys.stderr, flush=True)
+            print("vramscope: this allocator keeps no history, so the program's memory is not recorded: %s" % error, file=sys.stderr, flush=True)
             return
         self.recording = True
         os.register_at_fork(after_in_child=self.stop)  # data loader workers are not part of the parent
         self.flushed_at = time.monotonic()
         self.mark("X")
         for call in self.on_begin:
-            process.part("what is in memory is told in part", call)
+            process.part("memory is recorded incompletely", call)
         process.write()
 
     def stop(self):

@@ -13,7 +13,7 @@ from vramscope import program
 from vramscope.result import Result, write_whole
 
 _NO_GPU = ("torch.cuda finds no GPU to record. Without one, `vramscope plan -- python ...` or vramscope.plan([...]) runs the program on "
-           "a GPU that is not there, and record() works within that")
+           "an emulated GPU, where record() works")
 
 
 class Recording(Result):
@@ -27,7 +27,7 @@ class Recording(Result):
 
     def __enter__(self) -> "Recording":
         if self._region is not None:
-            raise program.VramscopeError("a recording is made once: call vramscope.record() again")
+            raise program.VramscopeError("a recording can be used only once: call vramscope.record() again")
         if self._wanted is not None and os.path.lexists(self._wanted) and not self._overwrite:
             raise FileExistsError("'%s' exists; overwrite=True replaces it" % self._wanted)
         self._region = _region()
@@ -96,7 +96,7 @@ class _Part:
     def begin(self) -> None:
         self.torch.cuda.init()  # the history begins here
         if not self.process.recorder.recording:
-            raise program.VramscopeError("this program's memory is not recorded any more")
+            raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
         # Earlier entries have times before the mark, later ones after it. PyTorch's entries have a resolution of
         # microseconds.
@@ -107,7 +107,7 @@ class _Part:
     def end(self) -> _Ended:
         recorder = self.process.recorder
         if not recorder.recording:
-            raise program.VramscopeError("this program's memory is not recorded any more")
+            raise program.VramscopeError("this program's memory is no longer recorded")
         recorder.mark("a")
         recorder.flush()
         self.process.write()
@@ -186,14 +186,14 @@ class _Own:
 
     def begin(self) -> None:
         if self.running:
-            raise program.VramscopeError("a recording is under way already: one at a time")
+            raise program.VramscopeError("another recording is already running; only one is possible at a time")
         if self.process is not None and not self.process.mine():
-            raise program.VramscopeError("record() was used before this process was forked: use it in the parent or in the child alone")
+            raise program.VramscopeError("record() was used before this process was forked; use it either in the parent or in the child")
         self.torch.cuda.init()  # before this there is no allocator to read
         enabled = getattr(self.torch._C, "_cuda_isHistoryEnabled", None)
         if enabled is not None and enabled():
-            raise program.VramscopeError("this program records its own memory history: stop it first, by "
-                                         "torch.cuda.memory._record_memory_history(enabled=None), or vramscope.snapshot() has it")
+            raise program.VramscopeError("this program records its own memory history: stop it first with "
+                                         "torch.cuda.memory._record_memory_history(enabled=None), or save it with vramscope.snapshot()")
         library = os.path.join(program.platform(), "libvramscope-activities.so")
         self.folder = tempfile.mkdtemp(prefix="vramscope-record-")
         try:
@@ -215,7 +215,7 @@ class _Own:
             self.process = Process(self.torch, settings)
             self.process.recorder = _recorder(self.process)
             self.process.recorder.wrap_the_programs_own()
-            self.hooks = self.process.part("phases, modules and steps are not told", hooks.install, self.process)
+            self.hooks = self.process.part("phases, modules and steps are not recorded", hooks.install, self.process)
             return
         self.process.settings.output = self.folder
         self.process.about.update(ended="", ended_ns=0, exception="")

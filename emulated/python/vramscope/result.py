@@ -47,7 +47,7 @@ class Check:
         if self.within_budget:
             return "within the budget: %s: %s to spare" % (needs, bytes_text(self.budget - self.needed))
         if self.json["verdict"] == "unknown":
-            return "not known to fit: it ran out of memory, %s" % needs
+            return "it is unknown whether it fits: it ran out of memory, %s" % needs
         lines = ["over the budget: %s: %s too much" % (needs, bytes_text(self.over))]
         peak = self.json["peak"]
         moment = ["step %d" % peak["step"]] if isinstance(peak.get("step"), int) and peak["step"] >= 0 else []
@@ -58,7 +58,7 @@ class Check:
             lines.append("  %-18s %12s" % (name, bytes_text(size)))
         sites = self.json.get("sites", [])[:5]
         if sites:
-            lines.append("most of it asked for by:")
+            lines.append("largest call sites:")
             lines += ["  %12s  %s" % (bytes_text(site["bytes"]), site["name"]) for site in sites]
         return "\n".join(lines)
 
@@ -135,7 +135,7 @@ class Result:
 
     def _file(self) -> str:
         if self.path is None:
-            raise program.VramscopeError("there is no trace")
+            raise program.VramscopeError("there is no trace yet")
         return self.path
 
     def peak(self, by: str = "category", *, at: Optional[str] = None, top: int = 20) -> Dict[str, Any]:
@@ -178,7 +178,7 @@ class Result:
 
     def __repr__(self) -> str:
         if not self.summary:
-            return "<vramscope.%s of nothing yet>" % type(self).__name__
+            return "<vramscope.%s without a trace yet>" % type(self).__name__
         return "<vramscope.%s peak %s allocated, %s reserved%s>" % (
             type(self).__name__, bytes_text(self.peak_allocated), bytes_text(self.peak_reserved),
             ", " + self.device_name if self.device_name else "")
@@ -198,7 +198,7 @@ class Result:
         rows = "".join(
             "<tr><td style='text-align:left'>%s</td><td style='text-align:right'>%s</td><td style='text-align:right'>%.1f %%</td></tr>" % (html.escape(name), bytes_text(size), 100.0 * size / allocated)
             for name, size in sorted(self.categories.items(), key=lambda item: -item[1]))
-        head = "%s allocated, %s reserved at most" % (bytes_text(self.peak_allocated), bytes_text(self.peak_reserved))
+        head = "peak %s allocated, %s reserved" % (bytes_text(self.peak_allocated), bytes_text(self.peak_reserved))
         verdict = self._verdict()
         if verdict:
             head += "; " + verdict

@@ -7,7 +7,7 @@ from vramscope import indexing
 
 
 CLASSES = 512  # more classes are words rather than experts
-EVENLY = "each class that is computed is taken to be as frequent as the others (tokens go to experts evenly)"
+EVENLY = "all computed classes are assumed to be equally frequent (tokens go to experts evenly)"
 
 
 class Routing:
@@ -109,7 +109,7 @@ class Routing:
                 each[:classes] = count
                 each[:rest] += 1
                 values.put(result, each)
-                values.assume(EVENLY if classes else "what %s() counts on the card is taken to be spread over its bins evenly" % function.__name__)
+                values.assume(EVENLY if classes else "elements counted by %s() on the GPU are assumed to be spread evenly over its bins" % function.__name__)
             return result
 
         return wrapper

@@ -31,7 +31,7 @@ class Unsupported(Exception):
 
 class Malformed(RuntimeError):
     def __init__(self, what):
-        super().__init__("this stream holds shapes that vramscope wrote, and is damaged: " + what)
+        super().__init__("this stream contains shapes written by vramscope, but is damaged: " + what)
 
 
 class _Encoder:
@@ -143,7 +143,7 @@ class _Reader:
         self.restore = torch.serialization._get_restore_location(location)
         storages, tensors = document.get("storages"), document.get("tensors")
         if not isinstance(storages, list) or not isinstance(tensors, list) or max(len(storages), len(tensors)) > MOST_TENSORS:
-            raise Malformed("no lists of storages and tensors")
+            raise Malformed("lists of storages and tensors are missing")
         if sum(_whole(row, "bytes", MOST_BYTES) for row in storages) > MOST_BYTES:
             raise Malformed("more than %d TiB of storages" % (MOST_BYTES >> 40))
         self.storages = [self.storage(row) for row in storages]
@@ -205,20 +205,20 @@ class _Reader:
             return torch.device(content)
         if kind == "tensor":
             return self.tensors[_whole(value, "tensor", len(self.tensors) - 1)]
-        raise Malformed("a value of kind %.40r" % kind)
+        raise Malformed("a value of unknown kind %.40r" % kind)
 
 
 def _bytes(text):
     try:
         return base64.b64decode(text, validate=True)
     except (TypeError, ValueError):
-        raise Malformed("no base64") from None
+        raise Malformed("invalid base64") from None
 
 
 def _dtype(name, torch):
     dtype = getattr(torch, name[len("torch."):], None) if isinstance(name, str) and name.startswith("torch.") else None
     if not isinstance(dtype, torch.dtype):
-        raise Malformed("a type '%.40s'" % name)
+        raise Malformed("an unknown type '%.40s'" % name)
     return dtype
 
 
@@ -230,7 +230,7 @@ def read(text, torch, location=None):
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)[:200]) from None
     if not isinstance(document, dict):
-        raise Malformed("no object")
+        raise Malformed("not an object")
     try:
         return _Reader(document, torch, location).decode(document.get("value"))
     except RecursionError:

@@ -90,7 +90,7 @@ class Tail:
         if not rows():
             return False
         if not self.write_stacks(self.stacks_file):
-            raise OSError("there is no room for stacks")
+            raise OSError("no space to write stacks")
         self.begin(path, keep=True)
         return True
 

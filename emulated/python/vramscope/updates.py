@@ -99,7 +99,7 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("no optimizer that steps was made: a step is over when gradients were cleared or weights changed since the "
+            self.hooks.process.assume("no optimizer with a step was created: a step is over when gradients were cleared or weights changed since the "
                                       "last backward pass")
         return left[:3]
 

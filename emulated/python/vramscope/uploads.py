@@ -195,7 +195,7 @@ class _Record:
         try:
             install(*args)
         except Exception as error:  # a version of the library with another structure
-            self.assume("hooks are missing with this %s: it may upload what it likes" % of, "%s: %s" % (type(error).__name__, error))
+            self.assume("hooks are missing with this %s: its uploads may not be skipped" % of, "%s: %s" % (type(error).__name__, error))
 
 
 record = _Record()
@@ -279,7 +279,7 @@ def _forced(library, name, function, forced):
 def _local(library, uri):
     if not isinstance(uri, str) or not uri.startswith(_REMOTE):
         return uri
-    record.assume("%s writes into a folder that is removed, not to its server: a plan uploads nothing" % library, uri)
+    record.assume("%s writes to a temporary folder, not to its server: a plan uploads nothing" % library, uri)
     folder = os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "scratch", library)
     os.makedirs(os.path.dirname(folder), exist_ok=True)  # the library creates the folder itself, with its contents
     return "file://" + folder if library == "mlflow" else folder

@@ -49,7 +49,7 @@ class Values(Following):
                 if value is not None:
                     result.detach().copy_(value)
                 elif tensor.dtype is torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
-                    self.process.assume("a computed mask is taken to be true everywhere", place())
+                    self.process.assume("a computed mask is assumed to be true everywhere", place())
                     result.fill_(True)
                 elif self.small(tensor) and self.unknown(tensor):
                     self.process.assume("computed numbers are read back as 0", place())
@@ -99,7 +99,7 @@ class Values(Following):
             guess = self.torch.zeros(mask.shape, dtype=mask.dtype, device="cpu")
             guess.view(-1)[spread(self.torch, share, mask.numel())] = True
             return guess
-        self.process.assume("a computed mask is taken to be true everywhere", place())
+        self.process.assume("a computed mask is assumed to be true everywhere", place())
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
     def summed(self, function):
@@ -123,7 +123,7 @@ class Values(Following):
         """Counts per row how often computed numbers equal a given number. (pixels == 0).sum(-1) == pixels.size(-1), for
         example, searches for rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("computed numbers are taken to be other ones than that which they are compared with, where it is counted by rows")
+        self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result
@@ -165,7 +165,7 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(tensor, element):
             if self.value(tensor) is None and self.unknown(tensor):
-                self.process.assume("a number is taken to be in no computed tensor", place())
+                self.process.assume("a computed tensor is assumed not to contain a given number", place())
                 self.asked = False
                 try:
                     function(tensor, element)
@@ -192,16 +192,16 @@ class Values(Following):
                 value = branches.way(caller())
                 if value is None:
                     value = self.said(tensor) is not False
-                self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
+                self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
                 return type(function(tensor))(value)  # synchronizes with the GPU
             number = function(tensor)  # synchronizes with the GPU
             if self.asked and self.unknown(tensor):
                 if type(number) in (int, float):
                     value, why = comparisons.number(caller())
                     if value:
-                        self.process.assume("a computed number that the program %s is taken to be %g" % (why, value), place())
+                        self.process.assume("a computed number %s is assumed to be %g" % (why, value), place())
                         return type(number)(value)
-                self.process.assume("a computed number is taken to be 0", place())
+                self.process.assume("a computed number is assumed to be 0", place())
             return number
 
         return wrapper
@@ -212,7 +212,7 @@ class Values(Following):
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
                 group["tolerance_grad"] = group["tolerance_change"] = -1
-            self.process.assume("L-BFGS is taken to do all of its iterations, and to keep each")
+            self.process.assume("L-BFGS is assumed to run all of its iterations and to keep the history of each")
             return step(optimizer, closure)
 
         return wrapper
@@ -256,7 +256,7 @@ class Values(Following):
             if not self.unknown(tensor) and not self.unknown(other):
                 return result
             value = branches.way(caller()) is not False
-            self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
+            self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
             return value
 
         return wrapper
@@ -270,7 +270,7 @@ class Values(Following):
             if kwargs.get("output_size") is None and self.small(repeats):
                 value = self.value(repeats)
                 if value is None and self.unknown(repeats):
-                    self.assume("what is repeated a computed number of times is taken to be so once")
+                    self.assume("a computed number of repetitions is assumed to be one")
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
@@ -330,7 +330,7 @@ class Values(Following):
         count = self.routing.share(mask)
         if count is None:
             count = mask.numel()
-            self.process.assume("a computed mask is taken to be true everywhere", place())
+            self.process.assume("a computed mask is assumed to be true everywhere", place())
         else:
             self.assume(routing.EVENLY)
             if not mask.is_contiguous():
@@ -401,7 +401,7 @@ class Values(Following):
                 if value is not None:
                     count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
                 else:
-                    self.assume("a mask that is computed is taken to be true as often as there is something to be scattered")
+                    self.assume("a computed mask is assumed to have as many true elements as there are values to scatter")
                     count = min(tensor.numel(), source.numel())
                 self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
             return function(tensor, mask, source)
@@ -416,7 +416,7 @@ class Values(Following):
         if not truths or not all(self.unknown(part) for part in truths):
             return None
         values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
-        self.process.assume("a computed condition is taken to be %s" % str(all(values)).lower(), place())
+        self.process.assume("a computed condition is assumed to be %s" % str(all(values)).lower(), place())
         return all(values)
 
     def is_mask(self, index):
@@ -488,7 +488,7 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
+        process.assume("the emulated platform has another version than these hooks: values read back are 0, and masks are empty", str(error))
         return
 
     try:

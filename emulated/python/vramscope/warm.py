@@ -101,7 +101,7 @@ def serve():
         except Exception as error:  # such as modules created while the program runs
             if name == "torch":
                 raise
-            print("vramscope: not imported beforehand: %s (%s)" % (name, error), file=sys.stderr)
+            print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
     sys.dont_write_bytecode = writes
     if again is not None:
         again()
@@ -227,21 +227,21 @@ def _receive(connection):
 def _refuse(request):
     """The reason why this process cannot become that program; "" if it can."""
     if _arguments(request) is None:
-        return "it is another program"
+        return "the server was started for another program"
     given = request["environment"]
     changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
                      and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
     if given.get(DEVICES) != _began_with.get(DEVICES):
-        return "it has another number of GPUs"
+        return "the server was started with another number of GPUs"
     if _but_memory(given) != _but_memory(_began_with):  # imported modules may have read the GPU's properties
-        return "it is for another GPU"
+        return "the server was started for another GPU"
     torch = sys.modules.get("torch")
     if torch is not None and (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()):
-        return "what it imports uses CUDA"
+        return "an imported module uses CUDA"
     threads = len(os.listdir("/proc/self/task"))
-    return "what was imported runs %d threads of its own" % (threads - 1) if threads > 1 else ""
+    return "imported modules run %d threads" % (threads - 1) if threads > 1 else ""
 
 
 def _of_a_shim(name):
@@ -297,7 +297,7 @@ def _take_cards():
         return
     platform = ctypes.CDLL(os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so"))
     if platform.vramscope_emulated_reread_cards() != 0:
-        raise RuntimeError("the emulated platform does not take the GPUs of %s" % CARDS)
+        raise RuntimeError("the emulated platform cannot use the GPUs of %s" % CARDS)
 
 
 def _die_with_parent(by):
@@ -310,7 +310,7 @@ def _without_capabilities(libc):
         return
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
-        raise OSError(ctypes.get_errno(), "capabilities cannot be given up: " + os.strerror(ctypes.get_errno()))
+        raise OSError(ctypes.get_errno(), "capabilities cannot be dropped: " + os.strerror(ctypes.get_errno()))
     libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # an exec sets it; without it, root owns the files of /proc/self
 
 
@@ -329,7 +329,7 @@ def _become(request, descriptors, told):
         # Checked in the plan's namespace: in this process's own, a replaced file is still the old one.
         changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
         if changed:
-            raise OSError("what was imported has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
+            raise OSError("an imported file has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
         _die_with_parent(signal.SIGKILL)  # a change of user namespace clears this setting
         os.dup2(output, OUTPUT)
         for number, stream in enumerate(streams):

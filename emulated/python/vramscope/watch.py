@@ -76,26 +76,26 @@ def start(torch):
         allocators.said(process, os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"])
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
-    process.part("kernels and copies are not told", activities.install, process)
-    installed = process.part("phases, modules and steps are not told", hooks.install, process) if settings.hooks == "all" else None
+    process.part("kernels and copies are not recorded", activities.install, process)
+    installed = process.part("phases, modules and steps are not recorded", hooks.install, process) if settings.hooks == "all" else None
     if settings.hooks == "all":
-        process.part("what the program reads of PyTorch's counters is not told", counters.install, process)
+        process.part("the program's readings of PyTorch's memory counters are not recorded", counters.install, process)
     if settings.emulated:
-        process.part("what the host does takes no time", host.install, process)
+        process.part("work of the host takes no time", host.install, process)
         if settings.skip_init:
-            process.part("parameters are filled", initialization.install, process)
-            process.part("factors of weights are computed", decompositions.install, process)
-            process.part("weights of diffusers are read", diffusion.install, process)
-        process.part("an allocator of the program's takes the place of PyTorch's", allocators.install, process, torch)
-        process.part("kernels of libraries are compiled", extensions.install, process)
-        process.part("what was compiled before counts", compiling.install, process)
-        process.part("large checkpoints are written whole", writes.install, process)
-        process.part("of what the program reads back some is 0", values.install, process)
-        process.part("generated texts end where zeros end them", generation.install, process)
+            process.part("parameters are filled with initial values", initialization.install, process)
+            process.part("decompositions of weights are computed", decompositions.install, process)
+            process.part("weights of diffusers models are read", diffusion.install, process)
+        process.part("an allocator of the program replaces PyTorch's", allocators.install, process, torch)
+        process.part("kernels of libraries are really compiled", extensions.install, process)
+        process.part("earlier compilations are reused", compiling.install, process)
+        process.part("large checkpoints are written with their full size", writes.install, process)
+        process.part("some values that the program reads back are 0", values.install, process)
+        process.part("generated texts may end early", generation.install, process)
         if settings.as_rank:
             ranks.install(process)
     process.part("toggles are not applied", toggles.install, process)
     if installed:
-        process.part("saving and loading are not told", hooks.checkpoints, process, installed)
+        process.part("saving and loading are not recorded", hooks.checkpoints, process, installed)
     # Delayed, because a program may fork before it uses CUDA.
     torch.cuda._lazy_call(process.recorder.begin)

@@ -76,7 +76,7 @@ def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Windo
     if not what:
         raise TypeError("show() needs a trace, a snapshot or the path of one")
     if not _display():
-        raise program.VramscopeError("there is no display ($DISPLAY, $WAYLAND_DISPLAY) for the window; without one: print(vramscope.load(path))")
+        raise program.VramscopeError("there is no display for the window ($DISPLAY, $WAYLAND_DISPLAY); use print(vramscope.load(path)) instead")
     executable = program.find()
     folder = tempfile.mkdtemp(prefix="vramscope-show-")
     try:
@@ -111,7 +111,7 @@ def _file(one: Any, folder: str, number: int) -> str:
         return copy
     if isinstance(one, dict):
         if "segments" not in one:
-            raise TypeError("this dictionary is no memory snapshot: it has no \"segments\" (torch.cuda.memory._snapshot() has)")
+            raise TypeError("this dictionary is not a memory snapshot of torch.cuda.memory._snapshot(): it has no \"segments\"")
         path = os.path.join(folder, "snapshot-%d.pickle" % number)
         with open(path, "wb") as file:
             pickle.dump(one, file, protocol=4)

@@ -252,11 +252,11 @@ class Writes:
                     return self.describe(function, what, value, target, size, args, kwargs)
                 return function(*args, **kwargs)
             if self.process.settings.writes_to_disk(path):
-                self.process.assume_of("%s writes a real file, of what the plan has: values that the GPU would compute are 0 in it" % what, path, size)
+                self.process.assume_of("%s writes a real file with the plan's values: those that the GPU would compute are 0" % what, path, size)
                 return function(*args, **kwargs)
             if size <= LARGE:
                 return function(*args, **kwargs)
-            self.process.assume_of("%s writes large tensors as zeros, which take no room (a sparse file)" % what, path, size)
+            self.process.assume_of("%s writes large tensors as zeros, which take no disk space (a sparse file)" % what, path, size)
             self.large.file = True
             try:
                 return function(*args, **kwargs)
@@ -275,7 +275,7 @@ class Writes:
             described = shapes.describe(value, self.process.torch)
         except shapes.Unsupported:
             return function(*args, **kwargs)
-        self.process.assume("%s writes shapes alone into a stream" % what, str(getattr(stream, "name", "")), size)
+        self.process.assume("%s writes only shapes to a stream" % what, str(getattr(stream, "name", "")), size)
         stream.write(described)
         return None
 
