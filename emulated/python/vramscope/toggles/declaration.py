@@ -84,7 +84,7 @@ class Toggle:
 
     def absent(self):
         """The reason to report if no place was reached and refuse() was not called."""
-        return "the program never comes to where it applies"
+        return "the program never reaches a place where it applies"
 
     def report(self):
         undone = self.overridden
