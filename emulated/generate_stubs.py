@@ -50,7 +50,7 @@ def answer_of(soname, name, succeeding):
     for library, status in REFUSALS:
         if fnmatch.fnmatchcase(soname, library):
             return status
-    raise SystemExit(f"{soname}: no status for what is not supported, and {name} is not in names/succeeding.txt")
+    raise SystemExit(f"{soname}: no status for unsupported calls, and {name} is not in names/succeeding.txt")
 
 
 def read_succeeding(path):
@@ -61,7 +61,7 @@ def read_succeeding(path):
             continue
         fields = line.split(None, 2)
         if len(fields) < 3:
-            raise SystemExit(f"{path}:{number}: a library, a function and a reason are needed")
+            raise SystemExit(f"{path}:{number}: expected a library, a function and a reason")
         patterns.append((fields[0], fields[1]))
     return patterns
 

@@ -82,7 +82,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
     }
     double value = 0;
     if (!ParseNumber(text, 0, 1e18, &value)) {
-      *problem = std::string(key.substr(0, 40)) + ": not a number that a card can have: \"" +
+      *problem = std::string(key.substr(0, 40)) + ": not a valid number: \"" +
                  std::string(text.substr(0, 80)) + "\"";
       return std::nullopt;
     }
@@ -136,7 +136,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   }
   const auto needs = [&](bool there, const char* what) {
     if (!there && problem->empty()) {
-      *problem = std::string("it needs a ") + what;
+      *problem = std::string("it needs a valid ") + what;
     }
   };
   problem->clear();
@@ -176,7 +176,7 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
       continue;
     }
     if (static_cast<int>(cards.size()) == kMostCards) {
-      *problem = "more than 120 cards";
+      *problem = "more than 120 GPUs";
       return {};
     }
     const std::optional<Card> card = ParseCard(line, problem);
@@ -187,11 +187,11 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
     cards.push_back(*card);
   }
   if (cards.empty()) {
-    *problem = "it names no card";
+    *problem = "it describes no GPU";
     return {};
   }
   if (devices > kMostCards) {
-    *problem = "more than 120 cards";
+    *problem = "more than 120 GPUs";
     return {};
   }
   if (devices > 0) {

@@ -382,7 +382,7 @@ DeviceCode LookAtImage(const void* image, int compute_capability) {
 
 void ReadKernels(DeviceCode* code) {
   if (!code->entry) {
-    code->problem = code->runs ? "no machine code" : "no code for this card";
+    code->problem = code->runs ? "no machine code" : "no code for this GPU";
   } else if (!code->entry->is_cubin) {
     code->problem = "PTX, which the driver compiles";
   } else if (code->entry->compression == CodeEntry::Compression::kNone) {
@@ -390,7 +390,7 @@ void ReadKernels(DeviceCode* code) {
   } else if (const auto cubin = Unpack(*code->entry)) {
     code->kernels = KernelsOf(*cubin);
   } else {
-    code->problem = "packed in a way that is not known, or damaged";
+    code->problem = "unknown compression, or damaged";
   }
 }
 

@@ -72,10 +72,10 @@ int vramscope_emulated_host_runs(int runs) {
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000) + " us "; };
     Assume(
-        "the host takes as long as one beside an H200 that was recorded, with a recorder in the "
+        "the host takes as long as the recorded host of an H200, with a recorder in the "
         "process: " +
-            us(kPythonLaunchNs) + "a launch and " + us(kModuleNs) + "a module in Python, " +
-            us(kEngineLaunchNs) + "a launch in backward; this computer is not measured",
+            us(kPythonLaunchNs) + "per launch and " + us(kModuleNs) + "per module in Python, " +
+            us(kEngineLaunchNs) + "per launch in backward; this computer is not measured",
         "times of the host", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&

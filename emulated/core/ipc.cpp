@@ -94,7 +94,7 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
         result != Result::kSuccess)
       return result;
     memory.SetMapped(opened.address, opened.bytes, contents.device);
-    Assume("memory of another process takes nothing here, and its values are not known",
+    Assume("opened memory of another process uses no GPU memory here, and its values are unknown",
            "cudaIpcOpenMemHandle", opened.bytes);
   }
   ++opened.times;
@@ -136,8 +136,7 @@ Result OpenEvent(const IpcHandle& handle, void** event) {
   Contents contents;
   if (const Result result = Read(handle, kEvent, &contents); result != Result::kSuccess)
     return result;
-  Assume("an event of another process is over whenever this one looks", "cudaIpcOpenEventHandle",
-         0);
+  Assume("an event of another process is always completed", "cudaIpcOpenEventHandle", 0);
   return ThePlatform().streams.CreateEvent(contents.device, 0, event);
 }
 

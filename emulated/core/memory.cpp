@@ -90,7 +90,7 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
       std::fprintf(stderr,
-                   "vramscope: the system gives no %llu GiB of address space (ulimit -v, or "
+                   "vramscope: the system refuses %llu GiB of address space (ulimit -v, or "
                    "vm.overcommit_memory=2): every allocation of the program will fail\n",
                    static_cast<unsigned long long>(span >> 30));
       device.limit = 0;

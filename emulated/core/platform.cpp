@@ -134,7 +134,7 @@ int vramscope_emulated_set_card(int device, const char* text) {
   std::string problem = "no text";
   const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseCard(text, &problem);
   if (!card || device < 0 || device >= static_cast<int>(platform.cards.size())) {
-    vramscope::emulated::Log("not a card for device %d: %s", device, problem.c_str());
+    vramscope::emulated::Log("invalid GPU for device %d: %s", device, problem.c_str());
     return 1;
   }
   platform.cards[device] = *card;

@@ -68,7 +68,7 @@ SharedCards::SharedCards(const std::string& folder) {
   if (memory == MAP_FAILED) {
     std::fprintf(stderr,
                  "vramscope: cannot share %s with the program's other processes: each is planned "
-                 "as if it had the card for itself\n",
+                 "as if it had the GPU to itself\n",
                  path.c_str());
     return;
   }

@@ -137,7 +137,7 @@ Status cuMemAllocPitch_v2(Pointer* pointer, size_t* pitch, size_t width, size_t 
 VRAMSCOPE_ALSO(cuMemAllocPitch, cuMemAllocPitch_v2)
 Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   void* address = nullptr;
-  Assume("managed memory is the host's: it takes none of the card's", "cuMemAllocManaged", bytes);
+  Assume("managed memory is in host memory and uses no GPU memory", "cuMemAllocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, &address);
   *pointer = reinterpret_cast<Pointer>(address);
   return Done(result);
@@ -354,11 +354,11 @@ Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {
   return 0;
 }
 Status cuMemExportToShareableHandle(void*, uint64_t, int, unsigned long long) {
-  Assume("memory is not shared between processes: refused", "cuMemExportToShareableHandle", 0);
+  Assume("sharing memory between processes is refused", "cuMemExportToShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMemImportFromShareableHandle(uint64_t*, void*, int) {
-  Assume("memory is not shared between processes: refused", "cuMemImportFromShareableHandle", 0);
+  Assume("sharing memory between processes is refused", "cuMemImportFromShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMulticastCreate(uint64_t*, const void*) { return Done(Result::kNotSupported); }

@@ -98,7 +98,7 @@ Status GlobalHere(Pointer* pointer, size_t* bytes, void* module, const char* nam
   }
   void*& at = it->second->globals[name];
   if (at == nullptr) {
-    Assume("size of a variable in a module that was loaded at run time", name, kGlobalBytes);
+    Assume("size of a variable in a module loaded at run time", name, kGlobalBytes);
     Memory& memory = ThePlatform().memory;
     if (const Result result = memory.ReserveAddresses(kGlobalBytes, 0, &at);
         result != Result::kSuccess) {
@@ -273,7 +273,8 @@ Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchC
   const int threads = static_cast<int>(uint64_t{c->blockDimX} * c->blockDimY * c->blockDimZ % 1025);
   *clusters = BlocksPerMultiprocessor(CurrentDevice(), function, threads, c->sharedMemBytes) *
               AttributeOf(CurrentDevice(), Attribute::kMultiprocessors) / 2;
-  Assume("clusters that are active at once: of two blocks", "cuOccupancyMaxActiveClusters", 0);
+  Assume("number of active clusters, assuming two blocks per cluster",
+         "cuOccupancyMaxActiveClusters", 0);
   return 0;
 }
 

@@ -119,7 +119,7 @@ std::optional<Attention> AttentionOf(const Descriptor& graph) {
 
 std::string NameOf(const char* what, const Workspace& workspace) {
   return std::string(what) +
-         (workspace.measured ? ", by rules made of an H200's (cuDNN 9.19)" : "");
+         (workspace.measured ? ", by rules measured on an H200 (cuDNN 9.19)" : "");
 }
 
 // The first product (or the operation itself) has the numbers of queries and keys. A causal mask is

@@ -247,7 +247,7 @@ int Get(const Descriptor& descriptor, int attribute, const Answer& answer) {
     return answer.Descriptors(links->second);
   if (const auto value = descriptor.values.find(attribute); value != descriptor.values.end())
     return answer.Bytes(value->second);
-  Log("cudnnBackendGetAttribute: attribute %d of a descriptor of type %d was asked for and not set",
+  Log("cudnnBackendGetAttribute: attribute %d of a descriptor of type %d was read but not set",
       attribute, descriptor.type);
   return answer.None();
 }

@@ -197,7 +197,7 @@ int cusparseSpGEMM_compute(Handle* h, int, int, P, M* a, M* b, P, Matrix* c, int
   if (!a || !b || !c) return kInvalidValue;
   if (!buffer) return Buffer("cusparseSpGEMM_compute", SpgemmBuffer(*a, *b), size);
   c->nonzeros = SpgemmNonzeros(*a, *b);
-  Assume("cuSPARSE elements of a product of two sparse matrices", "cusparseSpGEMM_compute", ValueBytes(*c));
+  Assume("cuSPARSE: number of elements in a product of two sparse matrices", "cusparseSpGEMM_compute", ValueBytes(*c));
   return Work(h, "cusparseSpGEMM_compute", DataTypeOf(a->type), 2.0 * static_cast<double>(c->nonzeros), ValueBytes(*a) + ValueBytes(*b), {});
 }
 int cusparseSpGEMM_copy(Handle* h, int, int, P, M*, M*, P, M* c, int, int, Options*) { return c ? Work(h, "cusparseSpGEMM_copy", DataTypeOf(c->type), 0, 2 * ValueBytes(*c), {c->values, ValueBytes(*c)}) : kInvalidValue; }
@@ -216,7 +216,7 @@ int cusparseXcsrgeam2Nnz(Handle* h, int rows, int columns, const Options*, int a
   const int sum = static_cast<int>(std::min<int64_t>(int64_t{a} + b, most));
   if (ThePlatform().memory.DeviceOf(total) >= 0) ThePlatform().host_bytes.Write(reinterpret_cast<uint64_t>(total), &sum, sizeof sum);
   else *total = sum;
-  Assume("cuSPARSE elements of a sum of two sparse matrices: both's", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
+  Assume("cuSPARSE: number of elements in a sum of two sparse matrices: those of both", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
   return Work(h, "cusparseXcsrgeam2Nnz", kS, 0, Positive(sum) * 8, {offsets, (Positive(rows) + 1) * 4});
 }
 int cusparseXbsrsv2_zeroPivot(Handle*, Options*, int* position) { return position ? (*position = -1, kSuccess) : kInvalidValue; }

@@ -364,8 +364,8 @@ int Run(const std::vector<Operation>& operations) {
     }
     if (now >= deadline) {
       const int late = pending.front().LateRank();
-      comm->Fail(kRemoteError, (late >= 0 ? Describe(*comm, late) : "some rank") +
-                                   " did not come to " + pending.front().Waiting() + " within " +
+      comm->Fail(kRemoteError, (late >= 0 ? Describe(*comm, late) : "a rank") + " did not join " +
+                                   pending.front().Waiting() + " within " +
                                    std::to_string(Patience().count()) + " s");
       return kRemoteError;
     }
@@ -483,11 +483,11 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   GrowContext(made->device, ContextPart::kNccl);
   if (kernels > 0) {
     ThePlatform().memory.GrowContext(made->device, kernels);
-    Assume("NCCL's kernels, as read off an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
+    Assume("NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
   }
   if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
     t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
-                   " MiB of the card";
+                   " MiB on the GPU";
     return kUnhandledCudaError;
   }
   made->buffer_bytes = bytes;
@@ -495,11 +495,11 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (ranks > 1) {
     Assume("NCCL memory of a communicator of " + std::to_string(ranks) +
                " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
-               " by its channels and algorithms; the most is taken",
+               " depending on channels and algorithms; the maximum is used",
            "ncclCommInitRank", bytes);
-    Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
+    Assume("NCCL duration of collectives: bandwidth between GPUs", "ncclCommInitRank", 0);
   } else {
-    Assume("NCCL memory of a communicator of one rank, as read off an H200 with NCCL 2.28",
+    Assume("NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28",
            "ncclCommInitRank", bytes);
   }
   *comm = made.release();

@@ -146,7 +146,7 @@ Rendezvous::Box* Rendezvous::box(int from, int to) const {
 std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int rank,
                                              std::string* problem) {
   if (ranks < 1 || ranks > kMostRanks || rank < 0 || rank >= ranks) {
-    *problem = "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " is not possible";
+    *problem = "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " is invalid";
     return nullptr;
   }
   std::unique_ptr<Rendezvous> room(new Rendezvous);
@@ -184,14 +184,14 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
 
   int32_t expected = 0;
   if (!room->header()->ranks.compare_exchange_strong(expected, ranks) && expected != ranks) {
-    *problem = "this rank says that the communicator has " + std::to_string(ranks) +
-               " ranks, another one " + std::to_string(expected);
+    *problem = "this rank's communicator has " + std::to_string(ranks) +
+               " ranks, that of another rank has " + std::to_string(expected);
     return nullptr;
   }
   Member* self = room->member(rank);
   int32_t nobody = 0;
   if (!self->process.compare_exchange_strong(nobody, getpid())) {
-    *problem = "rank " + std::to_string(rank) + " has joined already, from process " +
+    *problem = "rank " + std::to_string(rank) + " has already joined, from process " +
                std::to_string(nobody);
     return nullptr;
   }

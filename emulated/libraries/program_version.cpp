@@ -147,7 +147,7 @@ int DriverVersion() {
   if (!FromEnvironment("cuda", &cuda)) CudaOfVersionFile(Files().version_file, &cuda);
   const int wanted = cuda.major * 1000 + cuda.minor * 10;
   if (wanted <= kDriverVersion || cuda.major > 99 || cuda.minor > 99) return kDriverVersion;
-  Assume("the driver is as new as the program's CUDA " + std::to_string(cuda.major) + "." +
+  Assume("the driver is assumed to support the program's CUDA " + std::to_string(cuda.major) + "." +
              std::to_string(cuda.minor),
          "cudaDriverGetVersion", 0);
   return wanted;

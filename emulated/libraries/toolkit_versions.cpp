@@ -34,8 +34,7 @@ const Toolkit& ToolkitOf(int major) {
       best = &toolkit;
   if (best) return *best;
   const Toolkit& newest = *std::prev(std::end(kToolkits));
-  Assume("CUDA " + std::to_string(major) +
-             " is not known: versions and answers are those of CUDA " +
+  Assume("CUDA " + std::to_string(major) + " is unknown: versions and results are those of CUDA " +
              std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor),
          "versions of NVIDIA's libraries", 0);
   return newest;

@@ -376,7 +376,7 @@ int main(int argc, char** argv) {
       std::printf(
           "Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n");
       std::fprintf(stderr,
-                   "vramscope: this nvidia-smi stands for the emulated GPUs and does not know %s\n",
+                   "vramscope: this nvidia-smi shows the emulated GPUs and does not support %s\n",
                    argv[i]);
       return 1;
     }

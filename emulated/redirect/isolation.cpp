@@ -54,8 +54,9 @@ void RefuseWithout() {
   const char* mode = getenv("VRAMSCOPE_ISOLATION");
   if (mode == nullptr || strcmp(mode, "copy") != 0 || ModeOfProcess() == Mode::kCopy) return;
   static const char kText[] =
-      "vramscope: VRAMSCOPE_ISOLATION_CHANGES is no absolute path of a folder: the program would "
-      "change files outside, it is not started\n";
+      "vramscope: VRAMSCOPE_ISOLATION_CHANGES is not an absolute path of a folder: the program "
+      "would "
+      "change real files, so it is not started\n";
   kernel::Write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(127);
 }

@@ -56,7 +56,7 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   return x0;
 }
 #else
-#error "system calls of this processor are not known here"
+#error "system calls of this processor are not supported"
 #endif
 
 inline long Of(const void* pointer) { return reinterpret_cast<long>(pointer); }

@@ -230,7 +230,7 @@ Error cudaDeviceGetSharedMemConfig(int* configuration) {
 }
 Error cudaDeviceSetSharedMemConfig(int) { return Done(Result::kSuccess); }
 Error cudaDeviceReset() {
-  Assume("cudaDeviceReset leaves memory as it is", "cudaDeviceReset", 0);
+  Assume("cudaDeviceReset does not free memory", "cudaDeviceReset", 0);
   return Done(Result::kSuccess);
 }
 

@@ -116,7 +116,7 @@ Error cudaMallocManaged(void** address, size_t bytes, unsigned) {
   if (const Result result = Begin(); result != Result::kSuccess) {
     return Done(result);
   }
-  Assume("managed memory is the host's: it takes none of the card's", "cudaMallocManaged", bytes);
+  Assume("managed memory is in host memory and uses no GPU memory", "cudaMallocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, address);
   if (result == Result::kSuccess) {
     Tell(Call::kMallocManaged, Place::kManaged, *address, bytes, Now());
@@ -213,7 +213,7 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
   CaptureFacts capture;
   platform.streams.LookCapture(stream, &capture);
   if (capture.capturing) {
-    Assume("an allocation in a captured graph is made while it is captured, not by its launches",
+    Assume("an allocation in a graph is made during its capture, not by its launches",
            "cudaMallocAsync", bytes);
   }
   const int64_t begin = Now();
