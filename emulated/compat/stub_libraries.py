@@ -22,7 +22,7 @@ def number(version):
 
 
 def symbols(path):
-    """(name, version, is the default, type, size) of what an ELF-64 file defines for others."""
+    """(name, version, whether it is the default, type, size) of each symbol that an ELF-64 file exports."""
     data = pathlib.Path(path).read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise SystemExit("%s: not a 64-bit ELF file" % path)

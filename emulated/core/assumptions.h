@@ -27,8 +27,8 @@ struct Stub {
   const char* library;
   const char* function;
   int64_t answer;  // the status that it returns; 0: success
-  uint8_t output_bytes[8] =
-      {};  // of what each of its first parameters points to, where that is a result
+  // Sizes of the results that its first parameters point to; 0: none.
+  uint8_t output_bytes[8] = {};
 };
 // Records a call of the stub.
 VRAMSCOPE_EMULATED_API void CalledUnknown(const Stub& stub);

@@ -349,7 +349,7 @@ struct Streams::Replay {
 
 Result Streams::LaunchGraph(void* executable, void* stream) {
   std::shared_ptr<Graph> graph;
-  Replay replay{.call_begin_ns = clock_->Submit(0)};  // as in Do
+  Replay replay{.call_begin_ns = clock_->Submit(0)};  // as in Do()
   {
     std::lock_guard lock(mutex_);
     const auto it = executables_.find(executable);

@@ -68,7 +68,8 @@ VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Card& card);
 
 // Returns nothing and sets *problem if the line does not describe a GPU.
 std::optional<Card> ParseCard(std::string_view line, std::string* problem);
-// One GPU a line; the last line is repeated until there are `devices` GPUs (0: one for each line).
+// One GPU per line; the last line is repeated until there are `devices` GPUs (0: one for each
+// line).
 std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* problem);
 
 }  // namespace vramscope::emulated

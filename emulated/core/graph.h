@@ -21,7 +21,7 @@ struct Graph;
 struct Node {
   NodeKind kind = NodeKind::kEmpty;
   int64_t duration_ns = 0;
-  Activity activity = {};  // kernel, copy, fill
+  Activity activity = {};  // kernel, memcpy, memset
   std::vector<Operand> operands = {};
   // Copies host-readable bytes, or calls the host function.
   std::function<void()> effect = {};

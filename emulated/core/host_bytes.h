@@ -55,7 +55,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // An unknown kernel was launched: all bytes that were merely copied in may be overwritten.
   void LaunchedUnknown();
 
-  // Whether there is anything that a launch could make unknown.
+  // Whether there are bytes that a launch could make unknown.
   bool HasFleeting() const { return fleeting_.load(std::memory_order_relaxed) > 0; }
   uint64_t known_bytes() const;
 

@@ -89,7 +89,7 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
 // SetOperandsWanted (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_tell_operands(uint64_t (*requests)(int device));
 
-// For a program that plans in this process (the embedded loop).
+// For a program that plans in its own process (the embedded loop).
 // Replaces the GPU of a device before its first use or after a reset. `text` is a line of
 // VRAMSCOPE_EMULATED_CARD. Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* text);

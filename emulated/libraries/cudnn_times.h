@@ -14,9 +14,9 @@ namespace vramscope::emulated::cudnn {
 int64_t ConvolutionDuration(const Card& card, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {
-  double heads = 0;  // of all batches
+  double heads = 0;  // summed over the batch
   double queries = 0, keys = 0;
-  double flops = 0;     // of whole products
+  double flops = 0;     // including skipped work
   bool causal = false;  // half of the work is skipped
   bool dropout = false;
   Precision precision = Precision::kBf16;

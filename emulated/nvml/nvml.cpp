@@ -347,7 +347,7 @@ int nvmlDeviceGetP2PStatus(void* handle, void* peer, int index, int* status) {
   return 0;
 }
 int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {
-  *level = 30;  // a bus of the same host bridge
+  *level = 30;  // NVML_TOPOLOGY_HOSTBRIDGE
   return 0;
 }
 int nvmlDeviceGetCpuAffinity(void*, unsigned, unsigned long*) { return kNotSupported; }

@@ -3,7 +3,6 @@
 // library next to this file. Child processes inherit LD_AUDIT. If a process gets a new PYTHONPATH
 // (`PYTHONPATH=src python train.py` in a script), the hooks' folder is put in front of it again:
 // $VRAMSCOPE_PROGRAM_PYTHONPATH, or the folder next to this file.
-// front of it again: $VRAMSCOPE_PROGRAM_PYTHONPATH, or where it lies beside this file.
 //
 // The library is loaded before the program, into a namespace with its own C library. It uses no C++
 // library, no allocation, and no thread-local storage, because libraries with static thread-local

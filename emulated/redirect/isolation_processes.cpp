@@ -20,7 +20,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// --- what is to be started ---
+// --- preparing the start of a program ---
 
 size_t Count(char* const* list) {
   size_t count = 0;

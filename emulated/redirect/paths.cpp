@@ -109,7 +109,7 @@ void Keep(const char* key, size_t length, uint64_t generation, const Spot& spot,
   Unlock();
 }
 
-// --- one step ---
+// --- lookup of one name ---
 
 bool IsOpaque(const Spot& spot) {
   char path[2 * kLongest];

@@ -153,7 +153,7 @@ class Result:
         arguments = ["check", self._file(), "--budget", str(budget), "--json"]
         return Check(program.run(arguments + (["--context", context] if context else []))[0])
 
-    # --- elsewhere ---
+    # --- other outputs ---
 
     def show(self) -> "Any":
         """Opens it in the window and returns at once: vramscope.Window."""

@@ -96,7 +96,7 @@ class Toggle:
                 "proposals": proposals, "shares": [self.share(value) for value in proposals],
                 "change": [{"text": text, "where": place} for text, place in self.lines.items()]}
 
-    # --- the places ---
+    # --- places of application, implemented by toggles ---
 
     @classmethod
     def before_torch(cls, value):
