@@ -240,8 +240,8 @@ struct Todo {
   }
 };
 
-// Follows the link at the spot, which goes back to the link's folder or the root. Returns 1 if the
-// link is not followed but used as what it opens.
+// Follows the link at the spot, and sets the spot to the link's folder or the root. Returns 1 if
+// the link is not followed but used as what it opens.
 int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const char* rest) {
   if (++todo.links > kMostLinks) return -ELOOP;
   char target[kLongest];

@@ -143,7 +143,7 @@ class Hooks:
         trains = self.torch.is_grad_enabled()
         if trains and "model" not in self.process.about and not self.tracing():
             self.describe(module)
-        # A frozen module has lost this state.
+        # A module frozen by torch.jit.freeze has no attribute `training`.
         self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))
         self.recorder.native.tag_module(module, False)
         self.recorder.native.tag(INPUT, args)

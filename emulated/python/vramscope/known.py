@@ -7,7 +7,7 @@ import weakref
 
 SMALL = 1 << 24  # size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
 MANY = 1 << 14  # limit of elements of other tensors, and of those that kernels have read
-FEW = 64  # elements of sizes, lengths, offsets: kept through reads by any kernel
+FEW = 64  # elements of sizes, lengths and offsets, whose values are also written to emulated memory
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
