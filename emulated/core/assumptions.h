@@ -4,7 +4,7 @@
 //   Assume("cuDNN workspace of a convolution", "cudnnGetConvolutionForwardWorkspaceSize", 0);
 //
 // Thread-safe. Calls with the same `what` and `where` share one entry, which keeps the bytes of the
-// first call and counts all.
+// first call and counts all calls.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// After this many queries in a row that returned "not ready", the wait is ended.
+// After this many queries in a row that returned "not ready", the clock moves to the end of the
+// work.
 constexpr int kPatience = 1000;
 
 struct Thread {

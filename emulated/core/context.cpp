@@ -26,7 +26,7 @@ uint64_t BytesOf(const ContextGrowth& growth, ContextPart part) {
   return 0;
 }
 
-// Bits of the devices on which the first one was created.
+// Bit masks of the devices that have had their first kernel, cuFFT plan or NCCL communicator.
 std::atomic<uint64_t> g_kernels{0}, g_cufft{0}, g_nccl{0};
 
 bool IsFirst(std::atomic<uint64_t>& devices, int device) {

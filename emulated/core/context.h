@@ -11,7 +11,7 @@
 
 namespace vramscope::emulated {
 
-// Kernels, cuFFT plans and NCCL communicators count once a device; handles count each.
+// Kernels, cuFFT plans and NCCL communicators count once per device; each handle counts.
 enum class ContextPart { kKernels, kCublas, kCudnn, kCusolver, kCufft, kNccl };
 
 VRAMSCOPE_EMULATED_API void GrowContext(int device, ContextPart part);

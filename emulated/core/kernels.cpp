@@ -219,7 +219,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
 // bytes each.
 uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, void** parameters,
                  uint64_t blocks, uint64_t threads) {
-  // KBlock is the caching allocator's smallest block.
+  // kBlock is the caching allocator's smallest block.
   constexpr uint64_t kBlock = 512, kLargestElement = 16;
   if (!facts.parameters.empty() && facts.parameters[0] == 4 &&
       std::strstr(name, "elementwise_kernel") != nullptr) {

@@ -546,7 +546,7 @@ PointerFacts Memory::Look(const void* address) const {
 
 int Memory::DeviceOf(const void* address) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
-  // Devices_ is immutable after construction: no lock needed.
+  // No lock: devices_ is immutable after construction.
   for (size_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].addresses->Contains(at)) {
       return static_cast<int>(i);

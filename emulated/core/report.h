@@ -1,5 +1,5 @@
 // Writes platform-<pid>.json to VRAMSCOPE_EMULATED_OUTPUT: assumptions, calls of functions that are
-// not emulated, launches, the peak of device memory. Keys: emulated/README.md.
+// not emulated, launches, the peak of device memory. Keys: docs/emulation.md.
 #pragma once
 
 #include <string>

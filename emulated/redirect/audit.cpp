@@ -77,8 +77,8 @@ bool HasFolder(const char* path, const char* wanted) {
   return false;
 }
 
-// The folder of the hooks next to this file. It is needed if RestorePythonPath() has reused the
-// variable of a parent process.
+// The folder of the hooks next to this file. It is needed if RestorePythonPath() of a parent
+// process has overwritten the variable that names the folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
