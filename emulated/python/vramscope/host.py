@@ -1,4 +1,4 @@
-"""Reports what the host does to the platform, which does not measure it but adds the time that the same took in a
+"""Tells the platform what the host does. The platform does not measure it, but adds the time that the same took in a
 recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os

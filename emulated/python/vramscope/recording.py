@@ -131,7 +131,7 @@ class _Part:
         if not os.path.exists(whole):
             raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
         first, mine = self._origin(whole, summary)
-        # And everything after it.
+        # From the beginning of the part to the end of the trace.
         cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]
         if mine is not None:
             cut += ["--device", str(mine + self.device)]
