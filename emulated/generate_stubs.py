@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the functions of a library that nobody wrote by hand.
+"""Writes stubs for the functions of a library that are not written by hand.
 
     generate_stubs.py names/libcufft.so.11.txt cufft.o --assembler X.S --version-script X.map
 
-Each tells the core (emulated/core) the library's and its own name, which counts and logs it, sets
-its results to zero where they are known (names/outputs.txt), and returns what the library calls
-"not supported", or success where names/succeeding.txt has it. Names that the given object files
-define are left to them. The version script gives every name the node that programs were linked
-against.
+Each stub passes the library's name and its own to the core (emulated/core), which counts and logs it, sets its results
+to zero where they are known (names/outputs.txt), and returns the library's "not supported" status, or success if
+names/succeeding.txt lists it. Names defined in the given object files get no stub. The version script assigns every
+name to the version node that programs were linked against.
 """
 import argparse
 import fnmatch
@@ -28,11 +27,10 @@ def defined_in(objects):
     return names
 
 
-# What a library answers where it cannot do what it is asked: its "not supported", or, where it has
-# no such status, the one that comes nearest.
+# The status that a library returns for unsupported calls: its "not supported", or the closest status that it has.
 REFUSALS = [
     ("libcudart.so.*", 801), ("libcuda.so.*", 801), ("libnvidia-ml.so.*", 3),
-    ("libcublas*.so.*", 15),  # cuBLASLt's, too
+    ("libcublas*.so.*", 15),  # includes cuBLASLt
     ("libcudnn*.so.8", 9), ("libcudnn*.so.9", 3000),
     ("libcufft.so.*", 16), ("libcusolver*.so.*", 9), ("libcusparse*.so.*", 10),
     ("libcurand.so.*", 204),     # architecture mismatch
@@ -42,34 +40,34 @@ REFUSALS = [
     ("libcufile.so.*", 5007),    # platform not supported
     ("libcupti.so.*", 27),
 ]
-REGISTERS = 6  # of the first parameters
+REGISTERS = 6  # parameters passed in registers
 
 
 def answer_of(soname, name, succeeding):
-    """0 for what is listed, else the library's refusal."""
+    """0 for listed functions, otherwise the library's refusal."""
     if any(fnmatch.fnmatchcase(soname, library) and fnmatch.fnmatchcase(name, function) for library, function in succeeding):
         return 0
     for library, status in REFUSALS:
         if fnmatch.fnmatchcase(soname, library):
             return status
-    raise SystemExit(f"{soname}: no status for what is not supported, and {name} is not in names/succeeding.txt")
+    raise SystemExit(f"{soname}: no status for unsupported calls, and {name} is not in names/succeeding.txt")
 
 
 def read_succeeding(path):
-    """[(library, function)] of the list; each line has its reason."""
+    """The list as [(library, function)]; each line has its reason."""
     patterns = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         fields = line.split(None, 2)
         if len(fields) < 3:
-            raise SystemExit(f"{path}:{number}: a library, a function and a reason are needed")
+            raise SystemExit(f"{path}:{number}: expected a library, a function and a reason")
         patterns.append((fields[0], fields[1]))
     return patterns
 
 
 def read_outputs(path):
-    """{function: bytes of the result behind each of its first parameters, 0 for none}"""
+    """{function: bytes of the result that each of its first parameters points to, 0 for none}"""
     outputs = {}
     for line in path.read_text().splitlines():
         name, *results = line.split()
@@ -82,8 +80,8 @@ def read_outputs(path):
 
 
 def assembler(soname, functions, data, succeeding, outputs):
-    """Each function passes the address of what is known of it (core/assumptions.h, Stub) as the seventh argument, behind those
-    that it got."""
+    """Each function passes the address of its facts (core/assumptions.h, Stub) as the seventh argument, after its
+    own."""
     lines = ['.section .note.GNU-stack,"",@progbits', ".text"]
     for index, name in enumerate(functions):
         lines += [f".globl {name}", f".type {name},@function", f"{name}:",
@@ -103,15 +101,15 @@ def assembler(soname, functions, data, succeeding, outputs):
 
 
 def version_script(node, names, extra):
-    """Hand-written names that no list has (extra) take the library's node."""
+    """Hand-written names that are not in the list (extra) get the library's node."""
     by_node = {}
     for name, (own, _) in names.items():
         by_node.setdefault(own, []).append(name)
     by_node.setdefault(node, []).extend(extra)
     if set(by_node) <= {""}:
         return "{ global:\n" + "".join(f"  {n};\n" for n in sorted(by_node.get("", []))) + "local: *; };\n"
-    # A node cannot be anonymous beside named ones: names without a version take the library's node,
-    # which satisfies a reference that asks for none.
+    # A version script cannot mix anonymous and named nodes. Names without a version get the library's node, which
+    # satisfies references without a version.
     if "" in by_node:
         by_node.setdefault(node or sorted(filter(None, by_node))[0], []).extend(by_node.pop(""))
     parts = []

@@ -1,8 +1,8 @@
 # vramscope_emulated_library(SONAME [SOURCES ...] [APART ...] [DEFINES ...] [LIBRARIES ...])
 #
-# Builds ${CMAKE_BINARY_DIR}/emulated/SONAME: the functions written by hand in SOURCES and, for every
-# other name of names/SONAME.txt, a stub that tells the core its name and answers "not supported" (generate_stubs.py). The version
-# node is the list's. DEFINES tell one source which library it is compiled for.
+# Builds ${CMAKE_BINARY_DIR}/emulated/SONAME from the hand-written functions in SOURCES and a stub for every other name
+# in names/SONAME.txt. A stub reports its name to the core and returns "not supported" (generate_stubs.py). The version
+# node is the list's. DEFINES tell a source for which library it is compiled.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(vramscope_emulated_library soname)
@@ -33,7 +33,7 @@ function(vramscope_emulated_library soname)
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${target} SHARED ${objects} "${stubs}.o")
   set_source_files_properties("${stubs}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  # The standard library is linked in: the program's own may be older than this compiler's.
+  # Linked statically: the program's standard library may be older than this compiler's.
   target_link_libraries(${target} PRIVATE vramscope_emulated vramscope_old_glibc ${ARG_LIBRARIES})
   target_link_options(${target} PRIVATE "-Wl,--version-script=${stubs}.map" -Wl,-z,defs -static-libstdc++
                       -static-libgcc)

@@ -1,5 +1,5 @@
-// Functions on files under names that the C library has since 2.33 (README.md). Before, headers
-// made calls with a version of the structure of them: 1 is that of x86-64.
+// File functions that the C library exports under these names since 2.33 (README.md). Before,
+// headers turned them into calls with a version of the structure: 1 on x86-64.
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ VRAMSCOPE_NEWER int fstat(int file, struct stat* to) { return __fxstat(kVersion,
 VRAMSCOPE_NEWER int fstatat(int folder, const char* path, struct stat* to, int flags) {
   return __fxstatat(kVersion, folder, path, to, flags);
 }
-// On x86-64 the two structures are one.
+// On x86-64 both structures are the same.
 VRAMSCOPE_NEWER int stat64(const char* path, struct stat64* to) {
   return __xstat(kVersion, path, reinterpret_cast<struct stat*>(to));
 }

@@ -1,4 +1,5 @@
-// What the C++ library and libgcc, linked in, ask a newer C library for (README.md).
+// Functions of newer C libraries that the statically linked C++ library and libgcc need
+// (README.md).
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -13,20 +14,19 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// 2.32. "There may be other threads" is always a good answer.
+// 2.32. The value "there may be other threads" is always valid.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
-// 2.36; std::random_device of libstdc++ calls it where its compiler was built with such a C
-// library.
+// 2.36. std::random_device of libstdc++ calls it if its compiler was built with such a C library.
 VRAMSCOPE_NEWER uint32_t arc4random() {
   uint32_t value = 0;
   if (getentropy(&value, sizeof value) != 0) abort();  // as the C library's does
   return value;
 }
 
-// 2.30. Before it, conditions without a clock of their own knew the real time alone: what is left
-// until then, from now on.
+// 2.30. Before, conditions without a clock of their own supported only real time, so the remaining
+// time is converted.
 VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                            clockid_t clock, const timespec* until) {
   constexpr long kSecond = 1'000'000'000;
@@ -41,8 +41,8 @@ VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mu
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-// 2.35: which loaded object an address is in, and where that has its unwind table; libgcc's
-// unwinder asks at every frame.
+// 2.35. Finds the loaded object that contains an address, and its unwind table. libgcc's unwinder
+// calls it for every frame.
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 namespace {
 
@@ -77,7 +77,7 @@ int Look(dl_phdr_info* info, size_t, void* data) {
 
 VRAMSCOPE_NEWER int _dl_find_object(void* address, dl_find_object* result) noexcept {
   using Function = int (*)(void*, dl_find_object*);
-  // The C library's own is quicker and takes no lock.
+  // The C library's function is faster and takes no lock.
   static const auto newer = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   if (newer != nullptr) return newer(address, result);
   Search search{reinterpret_cast<uintptr_t>(address), result};

@@ -1,6 +1,7 @@
-// How programs begin, for C libraries before 2.34 (README.md), in place of the compiler's own start
-// files: since 2.34 the C library itself runs what is to run before main(), where the program names
-// no function that does; before, every program brought one. One that does runs with both.
+// The start of programs for C libraries before 2.34 (README.md), in place of the compiler's start
+// files. Since 2.34 the C library itself runs the functions that precede main(), unless the program
+// passes a function that does; before, every program contained one. A program that contains it runs
+// with both.
 #include <stddef.h>
 
 extern "C" {
@@ -8,7 +9,7 @@ using Initialize = void (*)(int, char**, char**);
 extern Initialize __init_array_start[] __attribute__((visibility("hidden")));
 extern Initialize __init_array_end[] __attribute__((visibility("hidden")));
 
-// A program's, for what is registered to run at its end.
+// The program's handle for functions that are registered to run at its end.
 __attribute__((visibility("hidden"))) void* __dso_handle = nullptr;
 
 __attribute__((visibility("hidden"))) void VramscopeInitialize(int argc, char** argv,
@@ -18,8 +19,8 @@ __attribute__((visibility("hidden"))) void VramscopeInitialize(int argc, char** 
 }
 }
 
-// As the System V ABI for x86-64 hands a process over: the stack has argc and argv, rdx what is to
-// be called at the end.
+// The state of a new process in the System V ABI for x86-64: argc and argv are on the stack, rdx is
+// a function to call at exit.
 __asm__(R"(
   .text
   .globl _start

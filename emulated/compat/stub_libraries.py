@@ -1,10 +1,10 @@
-"""Libraries to link against, with the symbols and versions that the C library had at an older version.
+"""Creates libraries to link against, with the symbols and versions of an older C library.
 
     python3 stub_libraries.py --version 2.28 --output FOLDER --libc libc.so.6 --libm libm.so.6 --loader ld.so --nonshared libc_nonshared.a
         --compiler c++
 
-Of every symbol that this computer's C library has: its newest version that is not newer. What glibc 2.34 merged into libc.so.6
-is where it was before. Nothing in them can run.
+Each symbol of this computer's C library gets its newest version that is not newer than the given one. Symbols that
+glibc 2.34 merged into libc.so.6 are in their previous libraries. The libraries contain no code.
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ def number(version):
 
 
 def symbols(path):
-    """(name, version, is the default, type, size) of what an ELF-64 file defines for others."""
+    """(name, version, whether it is the default, type, size) of each symbol that an ELF-64 file exports."""
     data = pathlib.Path(path).read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise SystemExit("%s: not a 64-bit ELF file" % path)

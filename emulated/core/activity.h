@@ -1,7 +1,6 @@
-// What a card did and what the program called, as the platform tells it: to its CUPTI
-// (recorder.h), and to a program that plans in this process (vramscope_emulated_listen), which
-// includes this header of the platform and no other. Plain values; pointers to text live as long
-// as the process.
+// The GPU activities and API calls that the platform reports: to its CUPTI (recorder.h), and to a
+// program that plans in its own process (vramscope_emulated_listen). Such a program includes no
+// other header of the platform. Plain values; pointers to text are valid until the process ends.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ struct Dim {
 enum class ActivityKind { kKernel, kCopy, kFill };
 enum class Place { kUnknown, kPageable, kPinned, kDevice, kManaged };
 
-// What the program called. A library's call counts as the launch of one kernel.
+// The API call. A library's call counts as the launch of one kernel.
 enum class Call {
   kLaunchKernel,
   kDriverLaunchKernel,
@@ -38,7 +37,7 @@ enum class Call {
   kEventSynchronize,
 };
 
-// Memory of a card that work was given the address of.
+// Memory whose address the work received.
 enum class Use : uint8_t { kUnknown = 0, kRead = 1, kWritten = 2, kBoth = 3 };
 struct Operand {
   uint64_t address = 0;
@@ -47,9 +46,9 @@ struct Operand {
 
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
-  const char* name = "";  // mangled; of a library's call "cublasSgemm_v2 (modelled)"
+  const char* name = "";  // mangled; for a library's call "cublasSgemm_v2 (modelled)"
   int device = 0;
-  uint64_t stream = 0;  // its id
+  uint64_t stream = 0;  // id of the stream
   int64_t start_ns = 0, end_ns = 0;
   uint64_t bytes = 0;
   Dim grid = {}, block = {};
@@ -57,42 +56,45 @@ struct Activity {
   int registers = 0;
   Place from = Place::kUnknown, to = Place::kUnknown;
   Call call = Call::kLaunchKernel;
-  bool first = true;                           // of its call: a graph's launch has many
-  bool waits = false;                          // the call returned when it was done
-  int64_t call_begin_ns = 0, call_end_ns = 0;  // as the host's virtual time goes
-  // Of a recorder's call alone, and only where somebody wants them (recorder.h): each address once.
+  // First activity of its call; launching a graph causes many.
+  bool first = true;
+  bool waits = false;                          // the call returned when the work was done
+  int64_t call_begin_ns = 0, call_end_ns = 0;  // in the host's virtual time
+  // Set only while a recorder is called, and only if operands are wanted (recorder.h). Each address
+  // occurs once.
   const Operand* operands = nullptr;
   uint32_t operand_count = 0;
-  uint64_t requests = 0;  // when they were given, which of a graph's work is when it was captured
+  // CountRequests when the work was submitted; for graphs, when it was captured.
+  uint64_t requests = 0;
 };
 
 struct MemoryActivity {
   Call call = Call::kMalloc;
   bool allocated = true;
-  bool first = true;  // of its call: access to a range of addresses may be to many allocations
+  bool first = true;  // first activity of its call; cuMemSetAccess may cover many allocations
   Place place = Place::kDevice;
-  uint64_t address = 0, bytes = 0;  // of what is freed, 0 where it is not known
+  uint64_t address = 0, bytes = 0;  // 0 if the size of what is freed is unknown
   int device = 0;
   int64_t begin_ns = 0, end_ns = 0;
-  const void* caller = nullptr;  // code that asked; null: not told
+  const void* caller = nullptr;  // code that called; null: unknown
 };
 
 struct Synchronization {
   Call call = Call::kDeviceSynchronize;
   int device = 0;
-  uint64_t stream = 0;  // 0: the device
+  uint64_t stream = 0;  // 0: the whole device
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// A move of the clock made once more (vramscope_emulated_repeat), as the first time: when the work
-// ran, and from when to when the host was in the call. Of a wait both are the same.
+// The times of a repeated move of the clock (vramscope_emulated_repeat): when the work ran, and
+// when the host was in the call. For a wait both are the same.
 struct RepeatedMove {
   int64_t start_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;
 };
 
-// Called from any thread, without locks held, for as long as the process lives. `handle`: the
-// program's of the stream, 0 of a default stream, kAllStreamHandles of a wait for the device.
+// Called from any thread, without locks held, until the process ends. `handle` is the program's
+// handle of the stream, 0 for a default stream, kAllStreamHandles for a wait for the device.
 struct Listener {
   void (*work)(const Activity& activity, uint64_t handle) = nullptr;
   void (*memory)(const MemoryActivity& activity) = nullptr;

@@ -1,14 +1,14 @@
-// Which address an allocation gets. It decides the ties of PyTorch's caching allocator (best fit,
-// then the lowest address), so it is modelled as recordings show it:
+// Chooses the address of an allocation. The address breaks ties in PyTorch's caching allocator
+// (best fit, then the lowest address), so it is modelled after recordings:
 //   ascending   the lowest hole that is large enough (Windows, WSL)
-//   descending  chunks of 32 MiB from above; what a chunk has left takes later, smaller requests
-//   (Linux)
+//   descending  chunks of 32 MiB from the top; the rest of a chunk serves later, smaller
+//               allocations (Linux)
 //
 //   AddressSpace space(base, span, Placement::kDescending);
 //   uint64_t at = space.Take(2 << 20);      // 0: no hole is large enough
 //   space.Give(at, 2 << 20);
 //
-// One thread at a time (Memory locks).
+// Not thread-safe (Memory locks).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ enum class Placement { kDescending, kAscending };
 
 class AddressSpace {
  public:
-  static constexpr uint64_t kGranule = uint64_t{2} << 20;  // of cudaMalloc and cuMemCreate
+  // Granularity of cudaMalloc and cuMemCreate.
+  static constexpr uint64_t kGranule = uint64_t{2} << 20;
   static constexpr uint64_t kChunk = uint64_t{32} << 20;
 
   AddressSpace(uint64_t base, uint64_t span, Placement placement);
@@ -40,7 +41,7 @@ class AddressSpace {
 
   uint64_t base_, span_;
   Placement placement_;
-  uint64_t low_;                        // descending: nothing below has been given out
+  uint64_t low_;                        // descending: nothing below has been used
   std::map<uint64_t, uint64_t> holes_;  // address -> bytes
 };
 

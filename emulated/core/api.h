@@ -1,5 +1,5 @@
-// What libvramscope-emulated.so gives to the other libraries of the platform. Everything else of it
-// stays hidden: it is loaded into programs of which nothing is known.
+// The symbols that libvramscope-emulated.so exports to the other libraries of the platform. All
+// other symbols are hidden, because the library is loaded into arbitrary programs.
 #pragma once
 
 #define VRAMSCOPE_EMULATED_API __attribute__((visibility("default")))

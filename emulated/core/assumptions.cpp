@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Opened at the first line; null when nothing is to be logged.
+// Opened when the first line is logged; null if logging is off.
 std::FILE* LogFile() {
   static std::FILE* file = []() -> std::FILE* {
     const std::string& path = ThePlatform().settings.log;
@@ -49,7 +49,7 @@ void AssumptionList::Add(std::string_view what, std::string_view where, uint64_t
   std::lock_guard lock(mutex_);
   if (entries_.size() >= kMost &&
       index_.find({std::string(what), std::string(where)}) == index_.end()) {
-    what = "more assumptions than are kept";
+    what = "further assumptions, which are not listed";
     where = "";
     bytes = 0;
   }

@@ -1,10 +1,10 @@
-// What the platform had to assume or could not answer: counted, named, written to
+// Collects what the platform assumed or could not answer, with counts, and writes it to
 // platform-<pid>.json at exit.
 //
 //   Assume("cuDNN workspace of a convolution", "cudnnGetConvolutionForwardWorkspaceSize", 0);
 //
-// Thread-safe. The same `what` and `where` are one entry: its bytes are those of the first, its
-// count grows.
+// Thread-safe. Calls with the same `what` and `where` share one entry, which keeps the bytes of the
+// first call and counts all calls.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@
 namespace vramscope::emulated {
 
 VRAMSCOPE_EMULATED_API void Assume(std::string_view what, std::string_view where, uint64_t bytes);
-// A function of NVIDIA's without an implementation here. generate_stubs.py writes these.
+// A function of an NVIDIA library that is not implemented here. generate_stubs.py writes these.
 struct Stub {
   static constexpr int kParameters = 6;
 
   const char* library;
   const char* function;
-  int64_t answer;  // its status; 0: success
-  uint8_t output_bytes[8] =
-      {};  // of what each of its first parameters points to, where that is a result
+  int64_t answer;  // the status that it returns; 0: success
+  // Sizes of the results that its first parameters point to; 0: none.
+  uint8_t output_bytes[8] = {};
 };
-// It was called.
+// Records a call of the stub.
 VRAMSCOPE_EMULATED_API void CalledUnknown(const Stub& stub);
-// A line for VRAMSCOPE_EMULATED_LOG.
+// Writes a line to VRAMSCOPE_EMULATED_LOG.
 VRAMSCOPE_EMULATED_API void Log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 struct Assumption {
@@ -43,7 +43,8 @@ struct Assumption {
 
 class AssumptionList {
  public:
-  static constexpr size_t kMost = 10'000;  // different ones; the rest is counted in one entry
+  // Different entries; further ones are counted in a single entry.
+  static constexpr size_t kMost = 10'000;
 
   void Add(std::string_view what, std::string_view where, uint64_t bytes);
   std::vector<Assumption> All() const;  // in the order of their first appearance
@@ -57,8 +58,8 @@ class AssumptionList {
 }  // namespace vramscope::emulated
 
 extern "C" {
-// What generated stubs call, with what they were called with: counts, logs the name once, sets the
-// results to zero, and returns the answer.
+// Called by generated stubs with their arguments: counts the call, logs the name once, sets the
+// results to zero, and returns the status.
 VRAMSCOPE_EMULATED_API int64_t vramscope_emulated_unknown(uint64_t, uint64_t, uint64_t, uint64_t,
                                                           uint64_t, uint64_t,
                                                           const vramscope::emulated::Stub* stub);

@@ -8,13 +8,13 @@
 namespace vramscope::emulated {
 namespace {
 
-// Memory clock that makes the bandwidth out of the bus: two transfers a clock.
+// The memory clock that yields the bandwidth with this bus width: two transfers per clock.
 int MemoryClockKhz(const Card& card) {
   if (card.bus_bits <= 0) {
     return 0;
   }
   const double khz = card.bandwidth_bytes_per_s / (2.0 * card.bus_bits / 8) / 1000;
-  return static_cast<int>(std::min(khz, 2147483647.0));  // a card may be told to be anything
+  return static_cast<int>(std::min(khz, 2147483647.0));  // the environment may specify any card
 }
 
 int Limited(uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes, 0x7fffffff)); }
@@ -24,8 +24,8 @@ bool DataCentre(const Card& card) {
   return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
 }
 
-// The processor's page tables hold for the GPU, too: chips that share memory with it, since the
-// generation of Thor and GB10.
+// Whether the GPU uses the processor's page tables: true for chips that share memory with it, from
+// the generation of Thor and GB10 on.
 bool SharesPageTables(const Card& card) {
   return card.integrated && card.compute_capability >= 110;
 }
@@ -117,7 +117,7 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kReservedSharedPerBlock:
       return card.major() >= 8 ? 1024 : 0;
     case Attribute::kSingleToDoubleRatio:
-      // The B300 has its fp64 units for another purpose.
+      // The B300 has few fp64 units.
       return card.compute_capability == 103                                   ? 64
              : DataCentre(card)                                               ? 2
              : card.compute_capability == 61 || card.compute_capability == 75 ? 32
@@ -153,7 +153,7 @@ int AttributeOf(int device, Attribute attribute) {
 Peers PeersOf(int device, int peer) {
   const std::vector<Card>& cards = ThePlatform().cards;
   const auto known = [&](int i) { return i >= 0 && i < static_cast<int>(cards.size()); };
-  // Cards of different kinds reach each other by way of the host.
+  // Different GPU models reach each other only through the host.
   return device != peer && known(device) && known(peer) && cards[device].name == cards[peer].name
              ? cards[device].peers
              : Peers::kNone;
@@ -171,12 +171,12 @@ Result PeerAttributeOf(int device, int peer, int attribute, int* value) {
   const Peers peers = PeersOf(device, peer);
   switch (attribute) {
     case kRank:
-      *value = 0;  // of all the fastest
+      *value = 0;  // performance rank: all links are the fastest
       break;
     case kAtomics:
       *value = peers == Peers::kNvlink;
       break;
-    default:  // access itself, and to arrays
+    default:  // access itself, and access to arrays
       *value = peers != Peers::kNone;
   }
   return Result::kSuccess;

@@ -3,7 +3,7 @@
 //
 //   int sms = AttributeOf(device, Attribute::kMultiprocessors);
 //
-// An attribute that is not listed is 0: what a card has not.
+// An attribute that is not listed is 0: the GPU does not have that feature.
 #pragma once
 
 #include "emulated/core/api.h"
@@ -12,7 +12,7 @@
 
 namespace vramscope::emulated {
 
-// The driver that the platform stands for, where a program needs no newer one
+// The driver version that the platform reports unless a program needs a newer one
 // (libraries/program_version.h).
 inline constexpr int kDriverVersion = 13000;
 
@@ -83,9 +83,10 @@ enum class Attribute : int {
   kMemorySyncDomains = 126,
 };
 
-// How two different devices reach each other.
+// How two different devices access each other's memory.
 VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
-// cudaDeviceP2PAttr and CUdevice_P2PAttribute; kInvalidValue for others, kInvalidDevice.
+// cudaDeviceP2PAttr and CUdevice_P2PAttribute; kInvalidValue for other attributes, kInvalidDevice
+// for unknown devices.
 VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);

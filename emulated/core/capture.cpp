@@ -1,4 +1,4 @@
-// Stream capture and graphs: the half of Streams that replays.
+// Stream capture and graphs: the part of Streams that replays.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -11,7 +11,7 @@ namespace vramscope::emulated {
 namespace {
 
 thread_local CaptureMode thread_mode = CaptureMode::kGlobal;
-thread_local int thread_captures = 0;  // that this thread began
+thread_local int thread_captures = 0;  // captures begun by this thread
 
 }  // namespace
 
@@ -179,7 +179,7 @@ Result Streams::DestroyGraph(void* graph) {
   for (const auto& node : it->second->nodes) {
     nodes_.erase(node->handle);
   }
-  graphs_.erase(it);  // an executable made of it keeps the nodes
+  graphs_.erase(it);  // an executable graph made from it keeps the nodes
   return Result::kSuccess;
 }
 
@@ -304,18 +304,18 @@ Result Streams::AddChildGraph(void* graph, void* child, const std::vector<void*>
     if (child == graph) {
       return Result::kInvalidValue;
     }
-    // A copy: what is added to the child later is not part of it.
+    // A copy, so that nodes added to the child later are not part of it.
     node.child = CopyLocked(*it->second);
     node.duration_ns = node.child->Duration();
   }
   return AddNode(graph, std::move(node), after, handle);
 }
 
-// What the nodes of a launched graph do, in order. Without locks: a host function may call CUDA.
+// Runs the nodes of a launched graph in order, without locks: a host function may call CUDA.
 struct Streams::Replay {
   StreamFacts facts;
   int64_t call_begin_ns = 0, call_end_ns = 0;
-  int64_t start_ns = 0;  // of the next node
+  int64_t start_ns = 0;  // start of the next node
   bool first = true;
 
   void Run(const Graph& graph) {
@@ -349,7 +349,7 @@ struct Streams::Replay {
 
 Result Streams::LaunchGraph(void* executable, void* stream) {
   std::shared_ptr<Graph> graph;
-  Replay replay{.call_begin_ns = clock_->Submit(0)};  // as in Do
+  Replay replay{.call_begin_ns = clock_->Submit(0)};  // as in Do()
   {
     std::lock_guard lock(mutex_);
     const auto it = executables_.find(executable);

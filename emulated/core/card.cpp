@@ -6,8 +6,8 @@
 namespace vramscope::emulated {
 namespace {
 
-constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB a card
-constexpr int kMostCards = 120;  // of which LibTorch has numbers for at most 128
+constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB per GPU
+constexpr int kMostCards = 120;                      // LibTorch supports at most 128
 
 bool ParseNumber(std::string_view text, double least, double most, double* value) {
   double parsed = 0;
@@ -82,7 +82,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
     }
     double value = 0;
     if (!ParseNumber(text, 0, 1e18, &value)) {
-      *problem = std::string(key.substr(0, 40)) + ": not a number that a card can have: \"" +
+      *problem = std::string(key.substr(0, 40)) + ": not a valid number: \"" +
                  std::string(text.substr(0, 80)) + "\"";
       return std::nullopt;
     }
@@ -127,7 +127,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
                                        : key == "idle_bytes"             ? &card.idle_bytes
                                                                          : nullptr) {
       *bytes = static_cast<uint64_t>(value);
-    }  // a key of a later version says nothing here
+    }  // ignores keys of later versions
   }
   if (bare > 0) {
     card.context_bytes = bare;
@@ -136,7 +136,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   }
   const auto needs = [&](bool there, const char* what) {
     if (!there && problem->empty()) {
-      *problem = std::string("it needs a ") + what;
+      *problem = std::string("it needs a valid ") + what;
     }
   };
   problem->clear();
@@ -151,7 +151,7 @@ std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
   if (!problem->empty()) {
     return std::nullopt;
   }
-  // What the table does not say: rates that only order times.
+  // Rates that the table does not have. They affect only times.
   if (card.bandwidth_bytes_per_s <= 0) {
     card.bandwidth_bytes_per_s = 1e12;
   }
@@ -176,7 +176,7 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
       continue;
     }
     if (static_cast<int>(cards.size()) == kMostCards) {
-      *problem = "more than 120 cards";
+      *problem = "more than 120 GPUs";
       return {};
     }
     const std::optional<Card> card = ParseCard(line, problem);
@@ -187,11 +187,11 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
     cards.push_back(*card);
   }
   if (cards.empty()) {
-    *problem = "it names no card";
+    *problem = "it describes no GPU";
     return {};
   }
   if (devices > kMostCards) {
-    *problem = "more than 120 cards";
+    *problem = "more than 120 GPUs";
     return {};
   }
   if (devices > 0) {

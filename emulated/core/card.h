@@ -1,11 +1,11 @@
-// A card that is not there. Its figures come from the project's device table, one line of
-// VRAMSCOPE_EMULATED_CARD a card; what follows from the compute capability alone is in
-// ArchitectureOf.
+// An emulated GPU. Its figures come from the project's device table, one line of
+// VRAMSCOPE_EMULATED_CARD for each GPU; ArchitectureOf has what follows from the compute capability
+// alone.
 //
 //   std::string problem;
 //   std::optional<Card> card = ParseCard("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
 //
-// Values: no thread rule.
+// Plain values, without thread safety.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,26 @@
 
 namespace vramscope::emulated {
 
-// By how much what a process holds of the card beside what it asks for grows, in bytes (context.h).
+// Growth of the CUDA context (context.h), in bytes.
 struct ContextGrowth {
   uint64_t kernels = 0;   // with the first kernel
   uint64_t cublas = 0;    // with each handle
   uint64_t cudnn = 0;     // likewise
   uint64_t cusolver = 0;  // likewise
   uint64_t cufft = 0;     // with the first plan
-  uint64_t nccl = 0;      // with the first communicator, beside its buffers
+  uint64_t nccl = 0;      // with the first communicator, without its buffers
 };
 
-// How cards of one kind reach each other's memory: by way of the host alone, over PCIe, over
-// NVLink.
+// How GPUs of the same model access each other's memory: kNone means only through the host.
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
 struct Card {
   std::string name;
   uint64_t memory_bytes = 0;  // as cudaDeviceProp::totalGlobalMem
-  // What the driver keeps of it for a process: from the start, where `growth` is said; all that
-  // there is of it, else.
+  // The CUDA context. With `growth`, its size at the start; otherwise its full size.
   uint64_t context_bytes = 0;
   ContextGrowth growth = {};
-  uint64_t idle_bytes = 0;  // in use on a card that nobody uses
+  uint64_t idle_bytes = 0;  // in use while no process uses the GPU
   int sm_count = 0;
   int max_threads_per_sm = 0;
   int compute_capability = 0;  // 89 for 8.9
@@ -51,16 +49,15 @@ struct Card {
   int boost_mhz = 0;
   int bus_bits = 0;
   Peers peers = Peers::kPcie;
-  bool integrated = false;  // its memory is the system's
-  // Whether its memory has error correction switched on; not said: where the chip has HBM.
+  bool integrated = false;  // shares the system's memory
+  // Whether error correction is on; if unset, it is on for chips with HBM.
   std::optional<bool> ecc;
 
   int major() const { return compute_capability / 10; }
   int minor() const { return compute_capability % 10; }
 };
 
-// What all cards of a compute capability have in common: the table of the CUDA C++ programming
-// guide.
+// Properties of all GPUs of a compute capability, from the table in the CUDA C++ programming guide.
 struct Architecture {
   int shared_per_sm = 0;          // bytes
   int shared_per_block_most = 0;  // after opting in
@@ -69,10 +66,10 @@ struct Architecture {
 };
 VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Card& card);
 
-// Nothing, and why in *problem, when the line names no card.
+// Returns nothing and sets *problem if the line does not describe a GPU.
 std::optional<Card> ParseCard(std::string_view line, std::string* problem);
-// One card a line; the last one again until there are `devices` of them (0: as many as there are
-// lines).
+// One GPU per line; the last line is repeated until there are `devices` GPUs (0: one for each
+// line).
 std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* problem);
 
 }  // namespace vramscope::emulated

@@ -7,14 +7,15 @@
 namespace vramscope::emulated {
 namespace {
 
-// A loop that asks until the answer is yes is let go after so many questions in a row.
+// After this many queries in a row that returned "not ready", the clock moves to the end of the
+// work.
 constexpr int kPatience = 1000;
 
 struct Thread {
   bool submits = false;
-  int questions = 0;  // in a row
-  int64_t ahead = 0;  // of the shared clock: for a thread that only asks
-  // Up to when it has waited, likewise, on the clock that had been reset so often by then.
+  int questions = 0;  // queries in a row
+  int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
+  // The time until which such a thread has waited; valid while `resets` equals the clock's.
   int64_t waited = 0;
   uint64_t resets = 0;
 };
@@ -40,7 +41,7 @@ void Clock::MoveTo(int64_t time) {
 
 int64_t Clock::Submit(int64_t cost) {
   if (!thread.submits) {
-    MoveTo(Waited());  // it submits after what it has waited for
+    MoveTo(Waited());  // its work starts after what it waited for
     thread.waited = 0;
     thread.submits = true;
   }

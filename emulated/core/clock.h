@@ -1,11 +1,11 @@
-// The host's virtual time. It is counted, never measured: a fixed cost for every call that puts
-// work on a stream, and a jump when the host waits for work. Two runs of one program so see the
-// same times.
+// The host's virtual time. It is counted, not measured: every call that puts work on a stream costs
+// a fixed time, and the clock jumps forward when the host waits for work. Two runs of a program
+// thus see the same times.
 //
-// All threads that put work on streams share one clock (autograd's thread goes on where the main
-// thread stopped). A thread that only asks (NCCL's watchdog, a thread that pins memory) reads that
-// clock and never moves it: how often it polls must not change what the training thread sees. Its
-// own questions let time pass for it alone, so that it does not wait for ever.
+// All threads that put work on streams share one clock (autograd's thread continues where the main
+// thread stopped). A thread that only queries (NCCL's watchdog, the thread that pins memory) reads
+// that clock and never moves it, because its polling rate must not change what the training thread
+// sees. Its own queries advance time for itself alone, so that it does not wait forever.
 //
 // Thread-safe.
 #pragma once
@@ -19,21 +19,19 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API Clock {
  public:
-  static constexpr int64_t kSubmitNs = 10'000;  // a launch where nobody says more (host_work.h)
+  static constexpr int64_t kSubmitNs = 10'000;  // a launch, unless host_work.h sets more
   static constexpr int64_t kQueryNs = 1'000;
-  static constexpr int64_t kAllocateNs = 200'000;  // cudaMalloc, cudaFree and their like
+  static constexpr int64_t kAllocateNs = 200'000;  // cudaMalloc, cudaFree and similar
 
-  // Time as this thread sees it.
+  // The time that this thread sees.
   int64_t now() const;
-  // A call of this thread that puts work on a stream: from here on it is one of those that move the
-  // clock.
+  // Called when this thread puts work on a stream. From then on the thread moves the clock.
   int64_t Submit(int64_t cost = kSubmitNs);
-  // A question that was answered "not yet", asked by this thread.
+  // This thread queried work that was not ready.
   void Asked(int64_t ready);
-  // It was answered "done".
+  // This thread queried work that was done.
   void Answered();
-  // This thread waits until then. One that only asks sees that time from then on; the shared clock
-  // stays where it is.
+  // Waits until `time`. If this thread only queries, only its own time moves, not the shared clock.
   void WaitUntil(int64_t time);
   void Reset() {
     now_.store(0, std::memory_order_relaxed);

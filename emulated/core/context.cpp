@@ -26,12 +26,12 @@ uint64_t BytesOf(const ContextGrowth& growth, ContextPart part) {
   return 0;
 }
 
-// Devices, as bits, that have had their first one.
+// Bit masks of the devices that have had their first kernel, cuFFT plan or NCCL communicator.
 std::atomic<uint64_t> g_kernels{0}, g_cufft{0}, g_nccl{0};
 
 bool IsFirst(std::atomic<uint64_t>& devices, int device) {
   const uint64_t bit = uint64_t{1} << device;
-  // Every launch asks.
+  // Called for every launch, so this is fast.
   return (devices.load(std::memory_order_relaxed) & bit) == 0 &&
          (devices.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
 }

@@ -1,6 +1,6 @@
-// What a process holds of a card beside what it asks for: the driver's context, code of kernels,
-// what libraries take with their handles. It grows where the device table knows by how much
-// (card.h), as it does on a card.
+// The size of a process's CUDA context on a GPU: the driver's memory, kernel code, and what
+// libraries allocate for their handles. It grows as on a real GPU where the device table has the
+// figures (card.h).
 //
 //   GrowContext(CurrentDevice(), ContextPart::kCublas);  // in cublasCreate
 //
@@ -11,11 +11,11 @@
 
 namespace vramscope::emulated {
 
-// The first kernel, plan of cuFFT and communicator of NCCL count once a device; handles each.
+// Kernels, cuFFT plans and NCCL communicators count once per device; each handle counts.
 enum class ContextPart { kKernels, kCublas, kCudnn, kCusolver, kCufft, kNccl };
 
 VRAMSCOPE_EMULATED_API void GrowContext(int device, ContextPart part);
-// A handle of cuBLAS gives back what it took when it was made.
+// Destroying a cuBLAS handle releases the memory that its creation took.
 VRAMSCOPE_EMULATED_API void ShrinkContext(int device, ContextPart part);
 
 }  // namespace vramscope::emulated

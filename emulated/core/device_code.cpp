@@ -19,7 +19,7 @@ T At(const void* image, size_t offset) {
   return value;
 }
 
-// Reads within bounds; zero beyond them.
+// Reads within bounds; returns zero beyond them.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
@@ -47,7 +47,8 @@ class Reader {
   Bytes bytes_;
 };
 
-// LZ4's block format: a byte with two lengths, literals, an offset back into what was written.
+// Unpacks LZ4's block format: sequences of a byte with two lengths, literals, and an offset back
+// into the output.
 std::optional<std::vector<unsigned char>> UnpackLz4(Bytes in, uint64_t out_bytes) {
   std::vector<unsigned char> out;
   out.reserve(out_bytes);
@@ -75,7 +76,7 @@ std::optional<std::vector<unsigned char>> UnpackLz4(Bytes in, uint64_t out_bytes
     out.insert(out.end(), in.begin() + at, in.begin() + at + *literals);
     at += *literals;
     if (at == in.size() || out.size() == out_bytes) {
-      break;  // the last sequence has literals alone
+      break;  // the last sequence has only literals
     }
     if (in.size() - at < 2) {
       return std::nullopt;
@@ -102,7 +103,7 @@ struct Section {
   uint32_t information = 0;
   uint32_t link = 0;
   uint64_t bytes = 0;
-  Bytes content;  // empty for those without any (shared memory)
+  Bytes content;  // empty for sections without content (shared memory)
 };
 
 std::vector<Section> SectionsOf(const Reader& elf) {
@@ -133,7 +134,8 @@ std::vector<Section> SectionsOf(const Reader& elf) {
   return sections;
 }
 
-// The attributes of .nv.info: a format, a number, and a value of two bytes or of a stated length.
+// Visits the attributes of .nv.info: each has a format, a number, and a value of two bytes or of a
+// stated length.
 template <typename Visit>
 void EachAttribute(Bytes content, Visit&& visit) {
   constexpr unsigned char kNoValue = 1, kByte = 2, kHalf = 3, kSized = 4;
@@ -252,7 +254,7 @@ const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_cap
 }
 
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry) {
-  // No file is packed to less than a 300th: a damaged length must not cost a gigabyte.
+  // No compression ratio is above 300, so a damaged length cannot cause a huge allocation.
   if (entry.unpacked_bytes == 0 || entry.unpacked_bytes > kLargestImage ||
       entry.unpacked_bytes / 300 > entry.bytes.size() + 1024) {
     return std::nullopt;
@@ -291,7 +293,7 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
     if (const auto name = After(section.name, kText)) {
       KernelFacts& facts = kernels[*name];
       facts.read = true;
-      // Older files say the registers here; newer ones in .nv.info, which is read below.
+      // Older files have the number of registers here; newer ones in .nv.info, which is read below.
       if (const int registers = static_cast<int>(section.information >> 24); registers > 0) {
         facts.registers = registers;
       }
@@ -317,7 +319,7 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
         } else if (number == kParameterBytes) {
           facts->parameter_bytes = half;
         } else if (number == kParameter || number == kParameterV2) {
-          // The second form is that of kernels whose parameters need more than 4 KiB.
+          // The second form is used by kernels whose parameters need more than 4 KiB.
           const uint64_t bytes =
               number == kParameter ? value.Get<uint32_t>(8) >> 18 : value.Get<uint16_t>(8);
           const auto index = value.Get<uint16_t>(4);
@@ -380,7 +382,7 @@ DeviceCode LookAtImage(const void* image, int compute_capability) {
 
 void ReadKernels(DeviceCode* code) {
   if (!code->entry) {
-    code->problem = code->runs ? "no machine code" : "no code for this card";
+    code->problem = code->runs ? "no machine code" : "no code for this GPU";
   } else if (!code->entry->is_cubin) {
     code->problem = "PTX, which the driver compiles";
   } else if (code->entry->compression == CodeEntry::Compression::kNone) {
@@ -388,7 +390,7 @@ void ReadKernels(DeviceCode* code) {
   } else if (const auto cubin = Unpack(*code->entry)) {
     code->kernels = KernelsOf(*cubin);
   } else {
-    code->problem = "packed in a way that is not known, or damaged";
+    code->problem = "unknown compression, or damaged";
   }
 }
 

@@ -1,13 +1,13 @@
-// Device code as programs hand it over: a cubin (an ELF file), a fat binary of several, PTX. What a
-// kernel's code says about it (registers, shared memory, parameters) decides occupancy, and that
-// the sizes of scratch buffers.
+// Reads device code: a cubin (an ELF file), a fat binary of several, or PTX. The registers, shared
+// memory and parameters of a kernel determine its occupancy, on which the sizes of scratch buffers
+// depend.
 //
 //   DeviceCode code = LookAtImage(image, 89);
 //   ReadKernels(&code);
 //   int registers = code.kernels["_Z6kernelPf"].registers;
 //
-// Pure; the formats are known from public descriptions. Images are hostile input: nothing is read
-// beyond the lengths that they state, and these are capped.
+// Pure functions; the formats are known from public descriptions. Images are untrusted input: reads
+// stay within the lengths that they state, and these lengths are capped.
 #pragma once
 
 #include <cstddef>
@@ -30,38 +30,37 @@ using Bytes = std::span<const unsigned char>;
 struct CodeEntry {
   enum class Compression { kNone, kLz4, kZstd, kUnknown };
   bool is_cubin = false;  // else PTX
-  int architecture = 0;   // 86
-  bool specific = false;  // runs on that architecture alone (sm_90a, sm_100f)
+  int architecture = 0;   // 86 for sm_86
+  bool specific = false;  // runs only on that architecture (sm_90a, sm_100f)
   Compression compression = Compression::kNone;
-  Bytes bytes;  // as they lie there
+  Bytes bytes;  // as stored, maybe compressed
   uint64_t unpacked_bytes = 0;
 };
 
 struct DeviceCode {
-  bool runs = true;          // there is something that the card can run, or nothing is known
-  int architecture = 0;      // of the machine code that the card runs
-  int ptx_architecture = 0;  // of the PTX that it is compiled from
+  bool runs = true;          // the GPU can run some of the code, or nothing is known about it
+  int architecture = 0;      // of the machine code that the GPU runs
+  int ptx_architecture = 0;  // of the PTX that is compiled for the GPU
   std::optional<CodeEntry> entry;
   // Filled by ReadKernels.
-  std::string problem;  // why nothing could be read
+  std::string problem;  // why nothing could be read; empty: no problem
   std::unordered_map<std::string, KernelFacts> kernels;
 };
 
-// How long an image in memory is by what it says itself; 0: it does not say (PTX, or nothing
-// known).
+// The length of an image in memory according to its header; 0: unknown (PTX or an unknown format).
 VRAMSCOPE_EMULATED_API size_t ImageBytes(const void* image);
 
 std::vector<CodeEntry> EntriesOf(Bytes fat_binary);
-// What a card of this compute capability loads: the newest machine code of its generation, else
-// PTX; null: nothing runs.
+// The entry that a GPU of this compute capability loads: the newest machine code of its generation,
+// otherwise PTX. Null if nothing runs.
 const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_capability);
-// Nothing when it is damaged, or packed in a way that is not known.
+// Nothing if the entry is damaged or its compression is unknown.
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry);
 std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin);
 
-// What a card would run of an image, without unpacking it. `image`: what nvcc's host code registers
-// (a wrapper that points to a fat binary), a fat binary, or a cubin. It stays where it is for as
-// long as the result is used.
+// Finds the code of an image that a GPU would run, without unpacking it. `image` is what nvcc's
+// host code registers (a wrapper that points to a fat binary), a fat binary, or a cubin. It must
+// stay valid as long as the result is used.
 DeviceCode LookAtImage(const void* image, int compute_capability);
 void ReadKernels(DeviceCode* code);
 

@@ -8,7 +8,7 @@ namespace vramscope::emulated {
 namespace {
 
 constexpr double kLongest = 3600;
-// Seconds that the smallest kernel takes: measured 0.7 to 1.1 us.
+// Duration of the smallest kernel in seconds: 0.7 to 1.1 us were measured.
 constexpr double kShortest = 1e-6;
 
 int64_t Nanoseconds(double seconds) {
@@ -26,8 +26,9 @@ double ClocksPerSecond(const Card& card) {
   return card.boost_mhz > 0 ? card.boost_mhz * 1e6 : kUsual;
 }
 
-// Reads and writes in turn get 0.88 to 0.92 of the memory's bandwidth. What fits the cache is found
-// there (its predecessor wrote it) and is written back later: 1.05 to 1.25 of the bandwidth.
+// Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits the L2 cache is
+// found there (the previous kernel wrote it) and is written back later: 1.05 to 1.25 of the
+// bandwidth.
 double Moving(const Card& card, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(card.l2_bytes) ? kOfCache : kOfMemory;
@@ -36,15 +37,16 @@ double Moving(const Card& card, double bytes) {
 
 struct Tile {
   double rows, columns;
-  double share;  // of a multiprocessor's rate
+  double share;  // of a multiprocessor's peak rate
 };
-// cuBLAS's kernels: the larger a tile, the more often what was loaded is used.
+// cuBLAS's tiles: the larger a tile, the more often loaded data is reused.
 constexpr Tile kTiles[] = {{256, 128, 0.82}, {128, 128, 0.74}, {64, 64, 0.62}};
 constexpr Tile kNarrowTiles[] = {
     {256, 128, 0.8}, {192, 128, 0.8}, {128, 128, 0.8}, {128, 96, 0.72}, {64, 64, 0.58}};
 
-// Of kernels for operands that are not aligned to 16 bytes. 16-bit types at odd addresses: measured
-// 0.10 to 0.15 of the rate instead of 0.8, with kernels of older cards. In between: assumed.
+// The share of the rate that kernels reach if operands are not aligned to 16 bytes. For 16-bit
+// types at odd addresses 0.10 to 0.15 of the peak instead of 0.8 was measured, with kernels of
+// older GPUs. Alignments in between are assumed.
 double ShareOfUnaligned(Precision precision, int alignment) {
   if (precision == Precision::kFp32 || alignment >= 16) return 1;
   return precision == Precision::kTf32 || alignment >= 4 ? 0.5 : 1.0 / 6;
@@ -56,20 +58,19 @@ int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
   const double multiprocessors = std::max(card.sm_count, 1);
   double moving = Moving(card, work.bytes);
   if (work.blocks > 0) {
-    // One multiprocessor gets little more than its part of the memory's bandwidth.
+    // One multiprocessor gets little more than its share of the memory bandwidth.
     constexpr double kMost = 1.15;
     const double rounds = std::ceil(work.blocks / multiprocessors);
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
   }
   if (work.threads_in_turn > 0) {
-    // What one thread has under way at a time: measured of column sums that one block's threads
-    // make.
+    // Throughput of one thread, measured with column sums computed by the threads of one block.
     constexpr double kBytesPerSecond = 64e6;
     const double threads =
         std::min(work.threads_in_turn, multiprocessors * std::max(card.max_threads_per_sm, 1));
     moving = std::max(moving, work.bytes / (threads * kBytesPerSecond));
   }
-  // Memory works beside the multiprocessors; those issue one instruction after the other.
+  // Memory transfers overlap with computing; instructions are issued one after the other.
   double computing = work.clocks / (multiprocessors * ClocksPerSecond(card));
   if (work.tiles > 0) {
     const double rate = RateOf(card, work.precision) / multiprocessors * work.share;
@@ -88,17 +89,17 @@ int64_t WorkDuration(const Card& card, double flops, Precision precision, uint64
                                           Moving(card, static_cast<double>(bytes))));
 }
 
-// A multiprocessor works on one tile of the result at a time, and all begin their next one
-// together: the last round takes as long as the others, however few tiles are left for it. Of the
-// tiles that there are kernels for the fastest is taken; where even the smallest do not fill the
-// card, the sum is cut into parts, which another kernel adds up.
+// A multiprocessor works on one tile of the result at a time, and all begin their next tile
+// together: the last round takes as long as the others, even with few tiles left. The fastest of
+// the available tile sizes is used. If even the smallest tiles do not fill the GPU, the sum over k
+// is cut into parts, which another kernel adds up.
 int64_t ProductDuration(const Card& card, const MatrixProduct& product, double flops,
                         Precision precision, uint64_t bytes) {
   const double m = static_cast<double>(product.m), n = static_cast<double>(product.n),
                k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
   if (m <= 0 || n <= 0 || k <= 0 || batch <= 0) return WorkDuration(card, flops, precision, bytes);
   const bool narrow = precision == Precision::kBf16;
-  // Before the first and behind the last step of a sum: as long as so many of its steps.
+  // Overhead before the first and after the last step of a sum, in steps.
   const double around = narrow ? 96 : 32;
   const double start = narrow ? 2e-6 : 4e-6;
   const int most_parts = product.most_parts > 0 ? product.most_parts : narrow ? 1 : 4;
@@ -106,7 +107,7 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
   const double multiprocessors = std::max(card.sm_count, 1);
   const double rate =
       RateOf(card, precision) / multiprocessors * ShareOfUnaligned(precision, product.alignment);
-  const double operations = flops / (2 * m * n * k * batch);  // complex, or of 8 bytes: more
+  const double operations = flops / (2 * m * n * k * batch);  // complex or fp64: more
   double fastest = kLongest;
   const auto try_tile = [&](double rows, double columns, double share) {
     const double tiles = std::ceil(m / rows) * std::ceil(n / columns) * batch;
@@ -126,9 +127,9 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
   return Nanoseconds(start + std::max(fastest, Moving(card, static_cast<double>(bytes))));
 }
 
-// Over the bus: PCIe 5 (compute capability 9.0 and from 10.0 on) 55.3 GB/s measured of pinned
-// memory, PCIe 4 25 GB/s as bandwidthTest has it. Pageable memory is staged by the host: 8 to 15
-// GB/s measured. Where the memory is the processor's own, a copy reads and writes it.
+// Copies over the bus. Pinned memory: 55.3 GB/s measured with PCIe 5 (compute capability 9.0 and
+// from 10.0 on), 25 GB/s with PCIe 4 as reported by bandwidthTest. The host stages pageable memory:
+// 8 to 15 GB/s measured. On integrated GPUs a copy reads and writes the shared memory.
 int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path) {
   const double size = static_cast<double>(bytes);
   if (path == CopyPath::kOnCard || card.integrated)

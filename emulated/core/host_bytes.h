@@ -1,6 +1,6 @@
-// Bytes of device memory that are known: what the host wrote there can be read back until a launch
-// may have overwritten it. Everything else reads as zero, never as what some older tensor left
-// there.
+// Shadow contents: bytes that the host wrote to device memory can be read back until a launch may
+// have overwritten them. All other bytes read as zero, never as the contents of a tensor that was
+// there before.
 //
 //   bytes.Write(device_address, host, 8);
 //   bool known = bytes.Read(host, device_address, 8);     // false: zeros
@@ -21,40 +21,41 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API HostBytes {
  public:
-  static constexpr uint64_t kLargest = uint64_t{4} << 20;   // of one copy; larger ones are not kept
-  static constexpr uint64_t kBudget = uint64_t{128} << 20;  // of all; the oldest go first
+  static constexpr uint64_t kLargest = uint64_t{4} << 20;  // per copy; larger copies are not kept
+  // In total; the oldest are dropped first.
+  static constexpr uint64_t kBudget = uint64_t{128} << 20;
 
-  // The host's copies. `address` is device memory, which is mapped (if not backed).
+  // Stores a host's copy. `address` is device memory, which is mapped but not necessarily backed.
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // From the first byte on that is not known, zeros; false where there is one. (Programs lengthen
+  // Reads zeros from the first unknown byte on, and returns false if there is one. (Programs pad
   // what they send to the longest rank's length.)
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
-  // What a single byte that is not known reads as on this thread: a truth that PyTorch's own code
-  // asks for. False to begin with.
+  // The value that an unknown single byte has when this thread reads it: a boolean that PyTorch's
+  // own code reads back. Initially false.
   static void SetUnknownTruth(bool truth);
 
-  // For whoever works out values beside us: these bytes are (no longer) what they would be on a
-  // card. Unlike bytes that were merely copied in, they stay known through launches.
+  // For callers that compute values alongside the platform: marks bytes as (not) equal to those on
+  // a real GPU. Unlike bytes that were merely copied in, they stay known through launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
-  uint64_t KnownPrefix(uint64_t address, uint64_t bytes) const;  // so many, from the first on
-  // How many of the elements there are not zero; nullopt where not every byte is known.
+  // Number of known bytes from the start.
+  uint64_t KnownPrefix(uint64_t address, uint64_t bytes) const;
+  // The number of nonzero elements; nullopt if any byte is unknown.
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // A library's call wrote there; there is nothing any more (freed).
+  // A library's call wrote to the range, or it was freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
-  // A kernel was launched that got these pointers and writes at most `extent` bytes from each.
+  // A kernel was launched with these pointers and writes at most `extent` bytes from each.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // A kernel of which nothing is known was launched: all that was merely copied in may be
-  // overwritten.
+  // An unknown kernel was launched: all bytes that were merely copied in may be overwritten.
   void LaunchedUnknown();
 
-  // Whether there is anything that a launch could make unknown.
+  // Whether there are bytes that a launch could make unknown.
   bool HasFleeting() const { return fleeting_.load(std::memory_order_relaxed) > 0; }
   uint64_t known_bytes() const;
 
@@ -76,7 +77,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   Ranges ranges_;
   uint64_t bytes_ = 0;
   uint64_t age_ = 0;
-  std::atomic<uint64_t> fleeting_{0};  // ranges that are not kept
+  std::atomic<uint64_t> fleeting_{0};  // ranges that launches can make unknown
 };
 
 }  // namespace vramscope::emulated

@@ -11,22 +11,22 @@
 namespace vramscope::emulated {
 namespace {
 
-// Medians of what was recorded on the host of an H200 (tests/golden/gpu/h200, PyTorch 2.11). Each
-// has a recorder in the process, of which nothing was taken off.
+// Medians recorded on the host of an H200 (tests/golden/gpu/h200, PyTorch 2.11). They include the
+// overhead of the recorder in the process.
 //
-// record_gpt2.trace, third and fourth step, from the start of one launch to that of the next:
-// forward within one module 21.2 us (n = 656), into another one 60.5 (302), backward 25.2 (1462).
-// record_resnet50.trace has 31.8 (250), 48.7 (348) and 24.0 (864).
+// record_gpt2.trace, third and fourth step, from the start of one launch to the start of the next:
+// forward within one module 21.2 us (n = 656), into another module 60.5 (302), backward 25.2
+// (1462). In record_resnet50.trace: 31.8 (250), 48.7 (348) and 24.0 (864).
 constexpr int64_t kPythonLaunchNs = 21'000;
 constexpr int64_t kModuleNs = 39'000;
 constexpr int64_t kEngineLaunchNs = 25'000;
-// The same in foreach optimizers' steps: 8.6 (110); between operators of one that goes through its
-// parameters one by one 9.5 to 12.
+// The same within a step of a foreach optimizer: 8.6 (110); between operators of an optimizer that
+// loops over its parameters: 9.5 to 12.
 constexpr int64_t kOptimizerLaunchNs = 10'000;
-// Snapshots of programs 0, 2, 4, ... in the order of their names: from the begin of a step to its
-// first allocation. AdamW and Adam (3 tensors of state for a parameter) of 24 to 296 parameters:
-// 0.22 to 0.3 ms and 11.5 us a parameter (n = 21 steps); SGD with momentum (1 tensor): 5.4. Setting
-// gradients to none: 2.6 us a parameter (12 programs).
+// From the snapshots of programs 0, 2, 4, ... in the order of their names: the time from the
+// beginning of a step to its first allocation. AdamW and Adam (3 state tensors per parameter) with
+// 24 to 296 parameters: 0.22 to 0.3 ms and 11.5 us per parameter (n = 21 steps); SGD with momentum
+// (1 tensor): 5.4 us. Setting gradients to None: 2.6 us per parameter (12 programs).
 constexpr int64_t kStepNs = 300'000;
 constexpr int64_t kParameterNs = 2'400, kStateTensorNs = 3'000;
 constexpr int64_t kClearedNs = 2'600;
@@ -72,10 +72,10 @@ int vramscope_emulated_host_runs(int runs) {
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000) + " us "; };
     Assume(
-        "the host takes as long as one beside an H200 that was recorded, with a recorder in the "
+        "the host takes as long as the recorded host of an H200, with a recorder in the "
         "process: " +
-            us(kPythonLaunchNs) + "a launch and " + us(kModuleNs) + "a module in Python, " +
-            us(kEngineLaunchNs) + "a launch in backward; this computer is not measured",
+            us(kPythonLaunchNs) + "per launch and " + us(kModuleNs) + "per module in Python, " +
+            us(kEngineLaunchNs) + "per launch in backward; this computer is not measured",
         "times of the host", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&
@@ -99,9 +99,9 @@ void vramscope_emulated_host_works(int64_t ns) {
 }
 
 void vramscope_emulated_first_optimizer_step() {
-  // What it takes the host longer than the third (modules that PyTorch imports for it, kernels that
-  // are loaded): the median of 24 training runs on an H200, which were between 15 and 81 ms
-  // (tests/golden/gpu/h200/summary.json).
+  // How much longer the first step takes on the host than the third (modules that PyTorch imports
+  // for it, kernels that are loaded): the median of 24 training runs on an H200, which ranged from
+  // 15 to 81 ms (tests/golden/gpu/h200/summary.json).
   constexpr int64_t kLongerNs = 49'000'000;
   vramscope_emulated_host_works(kLongerNs);
 }

@@ -21,7 +21,7 @@ void LoadInjection() {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void* entry = library == nullptr ? nullptr : dlsym(library, "InitializeInjection");
   if (entry == nullptr) {
-    Log("CUDA_INJECTION64_PATH: %s cannot be used", path);
+    Log("CUDA_INJECTION64_PATH: %s cannot be loaded, or lacks InitializeInjection", path);
     return;
   }
   reinterpret_cast<int (*)()>(entry)();

@@ -18,7 +18,7 @@ constexpr uint64_t kMemory = 0x6d656d2d6d617276, kEvent = 0x7476652d6d617276;
 struct Contents {
   uint64_t kind = 0;
   int32_t process = 0, device = 0;
-  uint64_t start = 0;  // of the process
+  uint64_t start = 0;  // start of the process
   uint64_t base = 0, bytes = 0;
 };
 static_assert(sizeof(Contents) <= sizeof(IpcHandle));
@@ -28,11 +28,11 @@ void Write(const Contents& contents, IpcHandle* handle) {
   std::memcpy(handle->data(), &contents, sizeof contents);
 }
 
-// Of a living process other than this one.
+// Contents of a handle from another process that is still running.
 Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
   std::memcpy(contents, handle.data(), sizeof *contents);
   if (contents->kind != kind || contents->process <= 0) return Result::kInvalidValue;
-  // CUDA opens no handle in the process that it is of.
+  // CUDA does not open a handle in the process that created it.
   if (contents->process == getpid()) return Result::kInvalidContext;
   if (StartOfProcess(contents->process) != contents->start) return Result::kInvalidValue;
   const int devices = static_cast<int>(ThePlatform().cards.size());
@@ -40,7 +40,7 @@ Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
                                                              : Result::kInvalidDevice;
 }
 
-using Origin = std::tuple<int32_t, uint64_t, uint64_t>;  // process, its start, address there
+using Origin = std::tuple<int32_t, uint64_t, uint64_t>;  // process, its start, the address in it
 struct Opened {
   void* address = nullptr;
   uint64_t bytes = 0;
@@ -60,7 +60,7 @@ Openings& TheOpenings() {
 Result ShareMemory(const void* address, IpcHandle* handle) {
   if (handle == nullptr) return Result::kInvalidValue;
   const PointerFacts facts = ThePlatform().memory.Look(address);
-  // Not what is mapped piece by piece (expandable segments), as on a card.
+  // As on a real GPU, memory that is mapped page by page (expandable segments) cannot be shared.
   if (facts.kind != MemoryKind::kDevice || facts.base == 0 || facts.is_mapped)
     return Result::kInvalidValue;
   Write({.kind = kMemory,
@@ -85,7 +85,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
   Openings& openings = TheOpenings();
   std::lock_guard lock(openings.mutex);
   Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
-  // Opened again it is at the same address; of other memory there since, at another one.
+  // Opening the same memory again returns the same address; other memory that has been allocated
+  // there since gets another one.
   if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
   if (opened.times == 0) {
     opened.bytes = contents.bytes;
@@ -93,7 +94,7 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
         result != Result::kSuccess)
       return result;
     memory.SetMapped(opened.address, opened.bytes, contents.device);
-    Assume("memory of another process takes nothing here, and its values are not known",
+    Assume("opened memory of another process uses no GPU memory here, and its values are unknown",
            "cudaIpcOpenMemHandle", opened.bytes);
   }
   ++opened.times;
@@ -135,8 +136,7 @@ Result OpenEvent(const IpcHandle& handle, void** event) {
   Contents contents;
   if (const Result result = Read(handle, kEvent, &contents); result != Result::kSuccess)
     return result;
-  Assume("an event of another process is over whenever this one looks", "cudaIpcOpenEventHandle",
-         0);
+  Assume("an event of another process is always completed", "cudaIpcOpenEventHandle", 0);
   return ThePlatform().streams.CreateEvent(contents.device, 0, event);
 }
 

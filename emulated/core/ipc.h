@@ -1,11 +1,12 @@
-// Memory and events that a process hands to another one of the same run (cudaIpc*). The memory
-// stays the first one's: where it is opened it has addresses and takes nothing of the card.
+// Memory and events that a process shares with another process of the same run (cudaIpc*). The
+// memory belongs to the first process; in the process that opens it, it has addresses but uses no
+// GPU memory.
 //
 //   IpcHandle handle;
 //   ShareMemory(address, &handle);              // in one process
 //   OpenMemory(handle, &there);                 // in another
 //
-// Thread-safe. Handles come from other processes: nothing in them is believed unchecked.
+// Thread-safe. Handles come from other processes, so their contents are checked.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ VRAMSCOPE_EMULATED_API Result ShareMemory(const void* address, IpcHandle* handle
 VRAMSCOPE_EMULATED_API Result OpenMemory(const IpcHandle& handle, void** address);
 VRAMSCOPE_EMULATED_API Result CloseMemory(void* address);
 VRAMSCOPE_EMULATED_API Result ShareEvent(void* event, IpcHandle* handle);
-// An event of this process that is over: the other one's time is its own.
+// Opens an event as completed: the other process has its own virtual time.
 VRAMSCOPE_EMULATED_API Result OpenEvent(const IpcHandle& handle, void** event);
 
 }  // namespace vramscope::emulated

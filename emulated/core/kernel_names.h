@@ -1,5 +1,5 @@
-// What a kernel's name says in C++, and words of the parameters of a launch: for the rules that
-// know PyTorch's kernels. Pure functions.
+// Parses the C++ names of kernels and reads words from launch parameters, for the rules that know
+// PyTorch's kernels. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,26 @@
 
 namespace vramscope::emulated {
 
-std::string Demangled(const char* name);  // empty: it is no mangled name
+std::string Demangled(const char* name);  // empty: the name is not mangled
 bool Contains(std::string_view text, std::string_view part);
 std::string_view Trimmed(std::string_view text);
-// "int, std::array<char*, 2ul>" by its outermost commas.
+// Splits "int, std::array<char*, 2ul>" at its outermost commas.
 std::vector<std::string> Parts(std::string_view list);
-// "void f<int>(A, B)": "void f<int>" and {"A", "B"}.
+// Splits "void f<int>(A, B)" into "void f<int>" and {"A", "B"}.
 std::pair<std::string, std::vector<std::string>> SignatureOf(const std::string& text);
-// "at::native::Functor<float, 2, 1, 1>": "Functor" and its arguments.
+// "at::native::Functor<float, 2, 1, 1>" becomes "Functor" and its arguments.
 struct Template {
   std::string_view name;
   std::vector<std::string> arguments;
 };
 Template TemplateOf(std::string_view type);
-int NumberOf(std::string_view text);  // -1: it is no number
+int NumberOf(std::string_view text);  // -1: not a number
 
 constexpr uint64_t kLeastAddress = uint64_t{1} << 32;  // no number of elements is as large
 uint64_t WordAt(void** parameters, size_t parameter, size_t at);
 
-// at::OffsetCalculator of so many tensors, with room for 25 dimensions: numbers of four bytes.
+// Size of an at::OffsetCalculator for that many tensors, with room for 25 dimensions of 32-bit
+// numbers.
 constexpr size_t OffsetCalculatorBytes(int tensors) { return 4 + 25 * 12 + 25 * 4 * tensors; }
 constexpr size_t BehindOffsetCalculator(int tensors) {
   return (OffsetCalculatorBytes(tensors) + 7) / 8 * 8;

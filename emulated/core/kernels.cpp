@@ -27,7 +27,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// What is known of an image for cards of one compute capability.
+// The code of an image for GPUs of one compute capability.
 struct Image {
   DeviceCode code;
   bool read = false;
@@ -35,12 +35,12 @@ struct Image {
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
-  uint64_t* unrecognised = nullptr;     // its counter, once a launch of it was not recognised
-  std::optional<MaskKernelFacts> mask;  // once it was launched
-  // Of the card that it was looked up for last.
+  uint64_t* unrecognised = nullptr;     // its counter, set when a launch is not recognised
+  std::optional<MaskKernelFacts> mask;  // set at the first launch
+  // For the GPU of the last lookup.
   int compute_capability = 0;
   Image* known = nullptr;
-  // Once it was launched, by its code there.
+  // Set at a launch, from the code in `rules_of`.
   std::optional<OperandRules> operands;
   WorkRules work;
   const Image* rules_of = nullptr;
@@ -49,11 +49,13 @@ struct Kernel {
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
-  // By their image, for when it goes: a program's end forgets thousands of images of some kernels
-  // each. May name what is another image's by now, or nobody's.
+  // Kernels by their image, for when it is unloaded: at its end a program unloads thousands of
+  // images with a few kernels each. May name kernels that by now belong to another image or to
+  // none.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
-  // Launches by the kernel's name, which outlive it: programs unload their code before they end.
+  // Launches by the kernel's name. They outlive the kernels, because programs unload their code
+  // before they end.
   std::unordered_map<std::string, uint64_t> unrecognised;
 
   Kernel* Find(const void* function) {
@@ -71,7 +73,8 @@ struct Registry {
     }
     return kernel->known;
   }
-  // Unpacks the image at the first question about one of its kernels. Null: it is not in there.
+  // Unpacks the image when one of its kernels is first looked up. Null: the image does not have the
+  // kernel.
   const KernelFacts* Read(Kernel* kernel, int compute_capability) {
     Image* image = ImageOf(kernel, compute_capability);
     if (!image->read) {
@@ -81,7 +84,7 @@ struct Registry {
     const auto it = image->code.kernels.find(kernel->name);
     return it == image->code.kernels.end() ? nullptr : &it->second;
   }
-  // Of a kernel whose parameters could not be read there are none.
+  // A kernel whose parameters could not be read gets no rules.
   void MakeRules(Kernel* kernel, int compute_capability) {
     const Image* image = ImageOf(kernel, compute_capability);
     if (kernel->operands && kernel->rules_of == image) return;
@@ -122,7 +125,7 @@ int CapabilityOf(int device) {
              : 0;
 }
 
-// The pointers to memory of cards among a launch's parameters, structures of pointers included.
+// The pointers to GPU memory among a launch's parameters, including those in structures.
 std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   const Memory& memory = ThePlatform().memory;
   std::vector<uint64_t> pointers;
@@ -138,15 +141,15 @@ std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   return pointers;
 }
 
-// A count of a mask's true elements, or of different keys, that a launch writes: where to, and how
-// many there are.
+// A count that a launch writes: the number of a mask's true elements, or of distinct keys.
 struct Counted {
   uint64_t to = 0;
   uint64_t count = 0;
-  uint8_t bytes = 4;  // cub's kernels of nonzero add up ints
+  uint8_t bytes = 4;  // cub's nonzero kernels add up ints
 };
 
-// Keys and values in and out, where to, the scan's state, what compares, how many.
+// Parameters: input keys and values, output keys and values, the address of the count, the scan's
+// state, the comparison, the number of keys.
 std::optional<Counted> DistinctOf(const KernelFacts& facts, void** parameters) {
   constexpr size_t kTo = 4, kKeys = 7;
   if (facts.parameters.size() <= kKeys || facts.parameters[kTo] != 8 ||
@@ -161,14 +164,14 @@ std::optional<Counted> DistinctOf(const KernelFacts& facts, void** parameters) {
   return counted;
 }
 
-// The first parameter is where from (the mask, with the operator beside it), the second where to,
-// the third how many.
+// Parameters: the input (the mask and the operator), the address of the count, the number of
+// elements.
 std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& facts,
                                void** parameters) {
   if (mask.kernel == MaskKernel::kDistinct) {
     return DistinctOf(facts, parameters);
   }
-  // Of a mask that one block alone can't count: the sum follows, on the same thread.
+  // For a mask that needs more than one block: a kSums kernel follows on the same thread.
   thread_local uint64_t begun = 0;
   thread_local bool pending = false;
   if (facts.parameters.size() < 3 || facts.parameters[1] != 8) {
@@ -208,15 +211,16 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   return counted;
 }
 
-// What a launch may have overwritten: from each pointer that it got as far as its threads reach.
-// Every thread is taken to write at most 256 bytes; a grid that fills the card loops, so it may
-// write anything behind its pointers.
+// How far a launch may have overwritten memory, from each pointer that it got. Every thread is
+// assumed to write at most 256 bytes; a grid that fills the GPU loops, so it may write anything
+// behind its pointers.
 //
-// PyTorch's element-wise kernels say in their first parameter how many elements there are: at most
-// 16 bytes each.
+// The first parameter of PyTorch's element-wise kernels is the number of elements, of at most 16
+// bytes each.
 uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, void** parameters,
                  uint64_t blocks, uint64_t threads) {
-  constexpr uint64_t kBlock = 512, kLargestElement = 16;  // the caching allocator's least block
+  // kBlock is the caching allocator's smallest block.
+  constexpr uint64_t kBlock = 512, kLargestElement = 16;
   if (!facts.parameters.empty() && facts.parameters[0] == 4 &&
       std::strstr(name, "elementwise_kernel") != nullptr) {
     int32_t elements = 0;
@@ -300,8 +304,7 @@ Result Launch(const KernelLaunch& launch) {
   }
   const Card& card = platform.cards[stream.device];
   const char* name = "?";
-  // Parameters are worth looking at for bytes that a launch may overwrite, and for whoever wants to
-  // know them.
+  // Pointers are needed only if the launch may overwrite known bytes, or if operands are wanted.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
   const bool wanted = launch.parameters != nullptr && OperandsWanted() != nullptr;
   std::optional<std::vector<uint64_t>> pointers;

@@ -1,5 +1,5 @@
-// Work for the card: kernels that programs registered, and what libraries do (a matrix product, a
-// collective).
+// Submits work to the GPU: launches of kernels that programs registered, and operations of
+// libraries (a matrix product, a collective).
 //
 //   // a library; the name need not outlive the call
 //   const Written writes[] = {{c, bytes_of_c}};
@@ -31,25 +31,26 @@ struct Written {
 
 enum class Precision { kFp32, kTf32, kBf16 };  // kBf16: all 16-bit and narrower formats
 
-// One product of matrices, or many of the same size: m x k times k x n.
+// One matrix product m x k times k x n, or a batch of products of the same size.
 struct MatrixProduct {
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  int alignment = 16;  // bytes that all rows (columns) of its operands begin at a multiple of
-  int most_parts = 0;  // that the sum over k may be cut into; 0: as cuBLAS does
+  int alignment = 16;  // alignment of all rows (columns) of its operands, in bytes
+  int most_parts = 0;  // into which the sum over k may be split; 0: as in cuBLAS
 };
 
-// A call of a library, known by what it does.
+// A library's call, described by what it does.
 struct LibraryWork {
   const char* name = "";
   void* stream = nullptr;
   double flops = 0;
   Precision precision = Precision::kFp32;
-  uint64_t bytes = 0;                       // read and written
-  MatrixProduct product = {};               // that it is; m 0: it is none
-  std::span<const void* const> reads = {};  // for whoever wants operands; null: none
-  std::span<const Written> writes = {};     // what the host wrote there is not known any more
-  int64_t duration_ns = -1;  // >= 0: takes that long, instead of the roofline of the above
-  bool polled = false;       // a thread of the program asks again and again whether it is over
+  uint64_t bytes = 0;          // read and written
+  MatrixProduct product = {};  // the matrix product; m 0: none
+  // Operands, if they are wanted; null pointers are ignored.
+  std::span<const void* const> reads = {};
+  std::span<const Written> writes = {};  // the shadow contents there become unknown
+  int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline of the above
+  bool polled = false;                   // a thread of the program polls for its completion
 };
 VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);
 
@@ -60,14 +61,14 @@ struct KernelLaunch {
   void* stream = nullptr;
   void** parameters = nullptr;
   bool cooperative = false;
-  bool driver = false;  // by cuLaunchKernel and its like
+  bool driver = false;  // launched by cuLaunchKernel or similar
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
-// Launches of kernels of which no rule (work_rules.h) says what they do, by their names, the most
-// frequent first: a change of PyTorch shows here.
+// Launches of kernels that no rule (work_rules.h) recognises, by name, most frequent first. Changes
+// in PyTorch's kernels become visible here.
 VRAMSCOPE_EMULATED_API std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches();
 
-// What the code of a kernel says about it; what is assumed where it could not be read.
+// Properties of a kernel read from its code, or assumed where the code could not be read.
 struct KernelFacts {
   static constexpr size_t kMostParameters = 4096;
 
@@ -76,40 +77,40 @@ struct KernelFacts {
   int static_shared = 0;
   int local_bytes = 0;
   int constant_bytes = 0;
-  int most_threads = 1024;  // a block
-  int architecture = 0;     // of the machine code: 86 on a card of 8.9 when there is none of 8.9
+  int most_threads = 1024;  // per block
+  int architecture = 0;     // of the machine code: 86 on an 8.9 GPU if there is no code for 8.9
   int ptx_architecture = 0;
   int parameter_bytes = 0;
-  std::vector<uint16_t> parameters;  // bytes of each
-  bool read = false;                 // from machine code: else the above is assumed
-  bool runs = true;                  // there is code that this card can run
+  std::vector<uint16_t> parameters;  // size of each in bytes
+  bool read = false;                 // read from machine code; otherwise the above is assumed
+  bool runs = true;                  // there is code that this GPU can run
 };
-// `image`: the fat binary (or cubin) that holds the kernel, null when there is none. Strings are
+// `image` is the fat binary (or cubin) that contains the kernel; null if there is none. Strings are
 // copied.
 VRAMSCOPE_EMULATED_API void RegisterKernel(const void* function, const char* name,
                                            const void* image);
 VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);
-// All kernels of an image: it is unloaded.
+// Forgets all kernels of an image that is unloaded.
 VRAMSCOPE_EMULATED_API void ForgetKernels(const void* image);
 VRAMSCOPE_EMULATED_API bool IsRegistered(const void* function);
-// As the current device runs it.
+// The facts for the current device.
 VRAMSCOPE_EMULATED_API KernelFacts FactsOf(const void* function);
 VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* function, int threads,
                                                    uint64_t dynamic_shared);
 
-// cudaMemcpy and cudaMemset, synchronous or on a stream: addresses of the host or of a card on
-// either side.
+// cudaMemcpy and cudaMemset, synchronous or on a stream. Both addresses may be on the host or a
+// GPU.
 VRAMSCOPE_EMULATED_API Result Copy(void* to, const void* from, uint64_t bytes, void* stream,
                                    bool synchronous);
-// `rows` rows of `width` bytes that lie `to_pitch` and `from_pitch` apart.
+// Copies `rows` rows of `width` bytes with a pitch of `to_pitch` and `from_pitch`.
 VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* from,
                                        uint64_t from_pitch, uint64_t width, uint64_t rows,
                                        void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
-// A function of the host that runs when the stream comes to it: at once, in this thread.
+// Calls a host function in stream order: at once, in this thread.
 VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
-// The bytes alone, without time: for collectives, whose duration is their own.
+// Copies the bytes without taking time; for collectives, which have their own duration.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);
 
 }  // namespace vramscope::emulated

@@ -1,5 +1,5 @@
-// The unit that libvramscope-emulated.so is made of beside the core: the platform is there as soon
-// as the library is loaded, so that what is wrong with the environment is said once and early.
+// Creates the platform when libvramscope-emulated.so is loaded, so that errors in the environment
+// are reported once and early. Only that library links this file.
 #include "emulated/core/platform.h"
 
 namespace {

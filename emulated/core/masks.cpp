@@ -6,7 +6,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// The template argument of NonZeroOp<T>, as the Itanium C++ ABI mangles it.
+// The size of T in NonZeroOp<T>, from the name mangled by the Itanium C++ ABI.
 uint8_t ElementBytes(const char* argument) {
   switch (*argument) {
     case 'b':
@@ -26,7 +26,7 @@ uint8_t ElementBytes(const char* argument) {
     case 'y':
     case 'd':
       return 8;
-    default:  // c10's types: their bytes are not looked at
+    default:  // c10's types, whose bytes are not read
       return 0;
   }
 }

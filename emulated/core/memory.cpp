@@ -15,8 +15,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// Far from where the loader and malloc put things, the same in every run: addresses are part of
-// what is recorded.
+// Far from the addresses of the loader and malloc, and the same in every run, because addresses are
+// recorded.
 constexpr uint64_t kFirstAddress = uint64_t{0x100000000000};
 constexpr uint64_t kReservations = uint64_t{0x600000000000};
 constexpr uint64_t kPage = 4096;
@@ -27,7 +27,7 @@ uint64_t SpanOf(const Card& card) {
   return std::max(kLeast, RoundUp(2 * card.memory_bytes, kLeast));
 }
 
-// Address space that costs nothing until it is touched; 0 when the system has none to give.
+// Reserves address space, which costs nothing until it is touched; 0 if the system refuses.
 uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -42,22 +42,22 @@ uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
   if (at == MAP_FAILED) {
     return 0;
   }
-  madvise(at, bytes, MADV_NOHUGEPAGE);  // a few known bytes must not cost 2 MiB
+  madvise(at, bytes, MADV_NOHUGEPAGE);  // a few known bytes must not take 2 MiB
   madvise(at, bytes, MADV_DONTDUMP);
   return reinterpret_cast<uint64_t>(at);
 }
 
-// Bytes from which on asking the system what lies there costs less than writing them.
+// From this size on, looking up the mapping is cheaper than writing zeros.
 constexpr uint64_t kLookedUp = uint64_t{4} << 20;
 
-// Whether every page is the process' own and of no file, as what malloc gives.
+// Whether every page is private to the process and not backed by a file, like memory from malloc.
 bool IsPrivateAndAnonymous(uint64_t begin, uint64_t end) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
                                                        std::fclose);
   if (maps == nullptr) {
     return false;
   }
-  char line[4352];  // a path has 4096 at most
+  char line[4352];  // a path has at most 4096
   while (begin < end && std::fgets(line, sizeof line, maps.get()) != nullptr) {
     uint64_t first = 0, last = 0, inode = 1;
     char access[5] = {};
@@ -85,12 +85,12 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
   for (const Card& card : cards) {
     Device device;
     device.Set(card);
-    // Many times the memory: fragmentation of addresses is no reason to be out of memory.
+    // Many times the memory, so that fragmented addresses do not cause an out of memory error.
     const uint64_t span = SpanOf(card);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
       std::fprintf(stderr,
-                   "vramscope: the system gives no %llu GiB of address space (ulimit -v, or "
+                   "vramscope: the system refuses %llu GiB of address space (ulimit -v, or "
                    "vm.overcommit_memory=2): every allocation of the program will fail\n",
                    static_cast<unsigned long long>(span >> 30));
       device.limit = 0;
@@ -141,7 +141,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Told first: of two processes that ask at once for the last of it, no more than one gets it.
+  // Published before the check, so that at most one of two concurrent processes gets the last
+  // memory.
   d.used += bytes;
   Tell(device);
   const uint64_t taken = d.used - bytes + held_by_others(device);
@@ -156,7 +157,7 @@ bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>
       return false;
     }
     refused = {-1, 0};
-    lock->unlock();  // the observer may ask
+    lock->unlock();  // the observer may query the memory
     on_overcommit_(overcommit_context_, device, bytes, left);
     lock->lock();
     d.used += bytes;
@@ -256,7 +257,7 @@ Result Memory::ReserveAddresses(uint64_t bytes, uint64_t alignment, void** addre
   std::lock_guard lock(mutex_);
   bytes = RoundUp(bytes, AddressSpace::kGranule);
   alignment = std::max(alignment, AddressSpace::kGranule);
-  // Room for the alignment, of which the rest is given back.
+  // Leaves room for the alignment; the rest is unmapped.
   const uint64_t wanted = RoundUp(next_reservation_, alignment);
   const uint64_t mapped = MapNear(wanted, bytes + alignment);
   if (mapped == 0) {
@@ -371,13 +372,14 @@ bool Memory::IsUntouched(const void* address, uint64_t bytes) const {
   if (first >= last || !IsOurs(begin, end)) {
     return false;
   }
-  // What lies in pages that are not whole was set to zeros by ClearHost().
+  // ClearHost() has zeroed the bytes in partial pages.
   const auto zeros = [](uint64_t from, uint64_t to) {
     return std::all_of(reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(to),
                        [](char byte) { return byte == 0; });
   };
-  // A word for each page; one that was never written to is neither in memory nor in swap.
-  // Opened anew: a program may have forked, or have closed what it does not know.
+  // The page map has a word per page; a page that was never written to is neither in memory nor in
+  // swap. It is opened for each call, because the program may have forked or closed unknown
+  // descriptors.
   const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   constexpr uint64_t kThere = uint64_t{3} << 62;
   bool untouched = pages >= 0;
@@ -544,7 +546,8 @@ PointerFacts Memory::Look(const void* address) const {
 
 int Memory::DeviceOf(const void* address) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
-  for (size_t i = 0; i < devices_.size(); ++i) {  // immutable after construction: no lock
+  // No lock: devices_ is immutable after construction.
+  for (size_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].addresses->Contains(at)) {
       return static_cast<int>(i);
     }

@@ -1,5 +1,5 @@
 // How many blocks of a kernel fit on a multiprocessor: CUDA's occupancy calculation. PyTorch and
-// cub size grids and scratch by it. Pure.
+// cub derive grid and scratch sizes from it. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -34,14 +34,14 @@ bool IsNumber(std::string_view type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
-// Structures that begin with their one address, behind which what they do not use is left over.
+// Structures that begin with their only address; unused fields behind it may contain stale values.
 bool BeginsWithItsAddress(std::string_view name) {
   return name == "TensorInfo" || name == "GenericPackedTensorAccessor" ||
          name == "PackedTensorAccessor" || name == "PackedTensorAccessor32" ||
          name == "PackedTensorAccessor64";
 }
 
-// Kernels that write all that they are given as not const, and read none of it.
+// Kernels that write, and never read, all of their non-const pointers.
 bool OnlyWritesWhatIsNotConst(std::string_view function) {
   constexpr std::string_view kNames[] = {"vectorized_layer_norm_kernel<",
                                          "RowwiseMomentsCUDAKernel<",
@@ -79,8 +79,8 @@ void OperandRules::AllWords(size_t parameter) {
     words_.push_back({static_cast<uint16_t>(parameter), static_cast<uint16_t>(at)});
 }
 
-// Over the elements of tensors without strides: how many elements, what is done with each, and the
-// tensors' data, of which the first is the result. What follows is numbers.
+// Kernels over the elements of contiguous tensors. Parameters: the number of elements, the functor,
+// and the tensors' data pointers, the first of which is the result. The others are numbers.
 bool OperandRules::Elementwise(const std::string& name) {
   constexpr uint16_t kFunction = 1, kTensors = 2;
   const bool is = (Contains(name, "::vectorized_elementwise_kernel<") ||
@@ -93,8 +93,8 @@ bool OperandRules::Elementwise(const std::string& name) {
   return true;
 }
 
-// Over those of tensors with strides: the function has all, in one structure: strides, the tensors'
-// data (the first is the result), what is done with each.
+// Kernels over tensors with strides. All is in one structure of the function: strides, the tensors'
+// data pointers (the first is the result), and the functor.
 bool OperandRules::Strided(const std::string& name) {
   if (!Contains(name, "::elementwise_kernel<") || !Contains(name, "gpu_kernel_impl") ||
       sizes_.size() != 2 || sizes_[0] != 4)
@@ -108,7 +108,7 @@ bool OperandRules::Strided(const std::string& name) {
   return false;
 }
 
-// Likewise, of kernels that index: the result, what is read, the indices.
+// The same for kernels that index. The data pointers are the result, the source, and the indices.
 bool OperandRules::Index(const std::string& name) {
   if (!Contains(name, "index_elementwise_kernel<") || sizes_.size() != 2) return false;
   const int tensors = Contains(name, "gpu_index_kernel") || Contains(name, "index_copy_kernel_impl")
@@ -135,7 +135,7 @@ bool OperandRules::Foreach(const std::string& function, const std::vector<std::s
   if (lists.arguments.empty() || functor.arguments.empty()) return false;
   const int count = NumberOf(lists.arguments.back());
   if (count < 1 || count > static_cast<int>(std::size(lists_.uses))) return false;
-  // Bytes a tensor in front of the blocks' numbers, and what follows those.
+  // Bytes per tensor before the block table, and bytes after it.
   int each = 8 * count + 8, steps = 0, behind = 4;
   if (lists.name == "TensorListScalarListMetadata") {
     const std::string& scalar = lists.arguments.front();
@@ -147,7 +147,7 @@ bool OperandRules::Foreach(const std::string& function, const std::vector<std::s
   } else if (lists.name != "TensorListMetadata") {
     return false;
   }
-  // As many as PyTorch makes room for, by version and kind of list.
+  // The capacity of the lists, which depends on PyTorch's version and the kind of list.
   int most = 0;
   for (const int tensors : {110, 96, 72, 64, 60, 48, 36, 30})
     for (const int end : {behind, 0})
@@ -210,7 +210,7 @@ bool OperandRules::Concatenation(const std::string& function,
   return true;
 }
 
-// By the types of parameters from `first` on.
+// Uses the parameter types from `first` on.
 void OperandRules::Signature(const std::string& function, const std::vector<std::string>& types,
                              size_t first) {
   std::vector<size_t> may_be_written;  // of words_
@@ -229,7 +229,7 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
       one_address = sizes_[i] >= 8;
     }
     if (!one_address) {
-      // The state of random numbers is read alone.
+      // The state of the random number generator is only read.
       all_known = all_known && types[i] == "at::PhiloxCudaState";
       AllWords(i);
       continue;
@@ -242,7 +242,7 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
     words_[may_be_written.front()].use = Use::kWritten;
     return;
   }
-  // A kernel writes something.
+  // Every kernel writes something.
   if (all_known && (may_be_written.size() == 1 || OnlyWritesWhatIsNotConst(function)))
     for (const size_t word : may_be_written) words_[word].use = Use::kWritten;
 }
@@ -276,9 +276,9 @@ void OperandRules::ReadLists(const Dim& grid, void** parameters,
   }
 }
 
-// The structure ends with where from, where to (two), three buffers that all threads work on, a
-// number of eight bytes, whether what is there is added to, whether this is the last part, and how
-// many of the two there are. Of a structure of larger alignment eight bytes follow.
+// The end of the structure: the source pointer, two result pointers, three buffers shared by all
+// threads, a 64-bit number, a flag for accumulation, a flag for the final part, and the number of
+// results. A structure with larger alignment has eight more bytes.
 bool OperandRules::ReadReduction(void** parameters, std::vector<Operand>* operands) const {
   constexpr size_t kEnd = 64;
   for (const size_t end : {size_t{sizes_[0]}, size_t{sizes_[0]} - 8}) {

@@ -1,14 +1,14 @@
-// Which words of a launch's parameters are addresses of memory, and what of that a kernel reads and
-// writes: by its mangled name and the sizes of its parameters.
+// Finds the words of a launch's parameters that are memory addresses, and whether the kernel reads
+// or writes them, from its mangled name and the sizes of its parameters.
 //
 //   const OperandRules rules(mangled_name, parameter_sizes);
 //   rules.Read(grid, blocks, parameters, &operands);  // of a launch
 //
 // A parameter whose type is a pointer to const is read. PyTorch's elementwise, reduce, foreach,
-// concatenating and indexing kernels take structures that their names do not tell the fields of:
-// the layouts are known here (those of torch 2.11), and looked at only where sizes and values say
-// that they are those. What such a structure has left over from a launch before is left out. Of
-// everything else each word is looked at, and what is done with it is not known.
+// concatenating and indexing kernels take structures whose fields are not in their names. Their
+// layouts in torch 2.11 are known here, and used only if sizes and values match them. Stale values
+// from an earlier launch in such a structure are ignored. In all other parameters each word is
+// checked, and its use is unknown.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,27 @@ class OperandRules {
   OperandRules() = default;
   OperandRules(const char* mangled_name, std::vector<uint16_t> parameter_sizes);
 
-  // Adds what may be addresses (whose memory they are in, if any, is not looked at). `parameters`:
-  // as many as there are sizes.
+  // Appends words that may be addresses (without checking which memory contains them, if any).
+  // `parameters` has as many entries as there are sizes.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
-  // Lists of tensors, `most` of each, behind one another; which of them a launch works on is said
-  // block by block of its grid.
+  // Consecutive lists of tensors with room for `most` each. A table names the tensor that each
+  // block of the grid works on.
   struct Lists {
-    int count = 0;  // 0: there are none
+    int count = 0;  // 0: no lists
     int most = 0;
-    uint16_t steps = 0;   // where another list begins, which is read; 0: there is none
-    uint16_t blocks = 0;  // where the number of each block's tensor lies
+    uint16_t steps = 0;   // offset of another list, which is read; 0: none
+    uint16_t blocks = 0;  // offset of the table of the tensor number for each block
     Use uses[8] = {};
   };
   static constexpr int kBlocksOfLists = 320;  // of a grid, at most
   const Lists& lists() const { return lists_; }
-  // Where the addresses of a launch with strides lie in its second parameter, behind the numbers of
-  // how many tensors; 0 tensors: there are none.
+  // The number of tensors in a launch with strides, whose addresses follow the offset calculator in
+  // its second parameter; 0: none.
   int StridedTensors(void** parameters) const;
 
  private:
-  // Eight bytes at that offset of a parameter.
+  // Eight bytes at an offset in a parameter.
   struct Word {
     uint16_t parameter = 0, at = 0;
     Use use = Use::kUnknown;
@@ -65,9 +65,9 @@ class OperandRules {
   std::vector<uint16_t> sizes_;
   std::vector<Word> words_;
   Lists lists_;
-  int strided_ = 0;         // tensors of a kernel that was given strides; 0: it is none
-  bool reduction_ = false;  // one structure, of which the end is known
-  int concatenated_ = -1;   // the parameter that begins with as many addresses as the grid is high
+  int strided_ = 0;         // number of tensors of a kernel with strides; 0: another kernel
+  bool reduction_ = false;  // one structure whose end is known
+  int concatenated_ = -1;   // the parameter that begins with one address per grid row; -1: none
 };
 
 }  // namespace vramscope::emulated

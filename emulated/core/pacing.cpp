@@ -26,14 +26,15 @@
 namespace vramscope::emulated {
 namespace {
 
-constexpr int64_t kPeriodNs = 100'000'000;       // of virtual time: the watchdog's own period
-constexpr int64_t kHalfNs = kPeriodNs / 2;       // so late it notices, on average
-constexpr int64_t kApartNs = 2'000'000;          // turns: what is over meanwhile shares one
-constexpr int64_t kLongestPollNs = 150'000'000;  // a wait of at most that is a poller's
+constexpr int64_t kPeriodNs = 100'000'000;  // virtual time: the watchdog's own period
+constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until it notices
+// Minimum between turns: work that ends meanwhile shares one.
+constexpr int64_t kApartNs = 2'000'000;
+constexpr int64_t kLongestPollNs = 150'000'000;  // longer timed waits are not those of a poller
 constexpr auto kPatience = std::chrono::seconds(2);
 
 struct Poller {
-  uint64_t turn = 0;  // the last one that it took
+  uint64_t turn = 0;  // its last turn
   bool waiting = false;
   pthread_cond_t* condition = nullptr;
 };
@@ -41,17 +42,17 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // Threads of such a library that have not come to a timed wait yet: whether one polls is not
-  // known before. Those of an earlier generation are not waited for any more.
+  // Threads of such a library that have not reached a timed wait yet; until then it is unknown
+  // whether they poll. Those of an earlier generation are not waited for.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
-  std::atomic<bool> broken{false};  // a poller did not come back: they run as they like
-  std::set<int64_t> expected;       // turns that something is over half a period before
+  std::atomic<bool> broken{false};  // a poller did not return: pollers are not paced any more
+  std::set<int64_t> expected;       // times of turns: half a period after some work ends
   int64_t regular = kPeriodNs;
   std::atomic<int64_t> next{kPeriodNs};
-  std::atomic<int64_t> given{0};  // the time that they see
+  std::atomic<int64_t> given{0};  // the time that pollers see
   std::atomic<int> count{0};
 };
 Pace& ThePace() {
@@ -59,7 +60,7 @@ Pace& ThePace() {
   return *pace;
 }
 
-// Of a thread that is not known to poll or not to.
+// The thread is now known to poll or not to poll.
 void Grown(uint64_t generation) {
   Pace& pace = ThePace();
   std::lock_guard lock(pace.mutex);
@@ -76,7 +77,7 @@ class PollingThread {
     newborn_ = true;
     generation_ = generation;
   }
-  // It waits, or ends.
+  // Called when the thread waits or ends.
   void Grow() {
     if (std::exchange(newborn_, false)) {
       Grown(generation_);
@@ -105,13 +106,13 @@ class PollingThread {
     }
   }
   bool joined() const { return joined_; }
-  // The process's first thread goes on without it, and waits as it would.
+  // After the destructor: the process's first thread may still wait, and is not paced then.
   bool ended() const { return ended_; }
 
-  // What std::chrono's clocks answer once: std::condition_variable asks them, not the wait, whether
-  // time is up.
+  // Values that the next call of std::chrono's clocks returns: std::condition_variable derives a
+  // timeout from these clocks, not from the wait's result.
   int64_t steady = 0, system = 0;
-  int64_t ahead = 0;  // of the last turn: a loop without waits
+  int64_t ahead = 0;  // offset to the last turn's time, for a loop without waits
   int questions = 0;
 
  private:
@@ -132,7 +133,7 @@ int64_t TimeOf(clockid_t clock) {
   return Nanoseconds(now);
 }
 
-// std::chrono::steady_clock::now and system_clock::now of the same library.
+// Replace std::chrono::steady_clock::now and system_clock::now in the same library.
 int64_t PacedSteadyNow() {
   const int64_t once = std::exchange(polling.steady, 0);
   return once != 0 ? once : TimeOf(CLOCK_MONOTONIC);
@@ -142,7 +143,7 @@ int64_t PacedSystemNow() {
   return once != 0 ? once : TimeOf(CLOCK_REALTIME);
 }
 
-// The C library's own, however this object's slot of it may be turned.
+// The C library's function, even if this object's own import of it is redirected.
 int ClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
               const timespec* until) {
   using Function = int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
@@ -151,7 +152,7 @@ int ClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock
   return wait(condition, mutex, clock, until);
 }
 
-// A timed wait of a library whose pollers are paced.
+// Replaces timed waits in a library whose pollers are paced.
 int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                    const timespec* until) {
   Pace& pace = ThePace();
@@ -182,7 +183,8 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
       poller->waiting = true;
       pace.back.notify_all();
     }
-    // GiveTurns wakes it; the slice is for a wake-up that came just before the wait.
+    // GiveTurns wakes the thread; the slice limits the delay if the wake-up came just before the
+    // wait.
     constexpr int64_t kSliceNs = 20'000'000;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t slice = Nanoseconds(now) + kSliceNs;
@@ -191,8 +193,8 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
     ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
     std::lock_guard lock(pace.mutex);
     if (poller->turn == pace.turn) {
-      // Its own library woke it, or may have said without a lock, just before the wait, that all is
-      // over: as after any wake-up without a reason it looks whether there is one, and waits on.
+      // Its own library woke it, or set its condition just before the wait without a lock. As after
+      // a spurious wake-up, it checks its condition and waits again.
       poller->waiting = false;
       (clock == CLOCK_REALTIME ? polling.system : polling.steady) =
           std::min(TimeOf(clock), Nanoseconds(*until) - 1);
@@ -205,8 +207,8 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
   return PacedClockWait(condition, mutex, CLOCK_REALTIME, until);
 }
 
-// What a thread of such a library runs. It counts as newborn from before it is started, so that
-// none is missed because the computer is slow to start it.
+// The function of a thread of such a library. It counts as newborn before the thread starts, so
+// that a slow start does not hide it.
 class StartedThread final : public std::thread::_State {
  public:
   explicit StartedThread(std::thread::_State_ptr run) : run_(std::move(run)) {
@@ -238,7 +240,8 @@ constexpr char kStartThread[] =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 using StartThread = void (*)(std::thread*, std::thread::_State_ptr, void (*)());
 
-// Of the program's standard library: ours is linked in. Null where it has none.
+// The function in the program's standard library, because ours is linked statically. Null if the
+// program has none.
 StartThread TheStartThread() {
   static const auto start = [] {
     void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -252,15 +255,15 @@ void PacedStartThread(std::thread* thread, std::thread::_State_ptr run, void (*d
   TheStartThread()(thread, std::make_unique<StartedThread>(std::move(run)), depend);
 }
 
-// A table of relocations.
+// A relocation table.
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
   size_t count = 0;
 };
 
-// Turns the slots of imported functions in an object's tables: of those that are bound when they
-// are first called, else of those that were bound when it was loaded. With `uses`: where it needs a
-// library of that name.
+// Redirects imported functions in an object's tables: in the table of lazily bound functions, or
+// otherwise of those bound at load time. With `uses`, only if the object needs a library of that
+// name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // in `names`
@@ -350,10 +353,10 @@ void PaceWaitsOf(const void* address, const char* uses) {
   struct Wanted {
     uintptr_t address;
     const char* uses;
-    uintptr_t begin, end;  // of the object that it lies in
+    uintptr_t begin, end;  // of the object that contains the address
   } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
-  // PyTorch registers thousands of images of one object, one after the other. Not held while the
-  // loader is asked: it may be what calls.
+  // Cached because PyTorch registers thousands of images of one object in a row. The lock is not
+  // held while the loader is called, because the loader may be the caller.
   static std::mutex mutex;
   static Wanted last = {};
   if (std::lock_guard lock(mutex);
@@ -361,7 +364,7 @@ void PaceWaitsOf(const void* address, const char* uses) {
     return;
   }
   if (dlsym(RTLD_DEFAULT, "pthread_cond_clockwait") == nullptr) {
-    return;  // a C library of before 2020
+    return;  // C libraries before 2020
   }
   dl_iterate_phdr(
       [](dl_phdr_info* object, size_t, void* data) {
@@ -414,7 +417,7 @@ void GiveTurns(int64_t now) {
                   ? pace.regular
                   : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
   if (!pace.back.wait_for(lock, kPatience, [&] { return pace.newborn == 0; })) {
-    pace.count -= std::exchange(pace.newborn, 0);  // they do something else
+    pace.count -= std::exchange(pace.newborn, 0);  // they do not poll
     ++pace.generation;
   }
   pace.given = now - kHalfNs;
@@ -432,7 +435,7 @@ void GiveTurns(int64_t now) {
   if (!all) {
     pace.broken = true;
     lock.unlock();
-    Assume("a polling thread did not come back: what it sees depends on the wall clock",
+    Assume("a polling thread did not return: what it sees depends on the wall clock",
            "NCCL's watchdog", 0);
   }
 }

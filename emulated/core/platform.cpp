@@ -24,7 +24,7 @@ void OnFreed(void* context, uint64_t address, uint64_t bytes) {
 
 void AtExit() { WriteReport(ThePlatform()); }
 
-// Never destroyed: another thread may be telling it something.
+// Never destroyed, because another thread may be calling it.
 class ListenerRecorder final : public Recorder {
  public:
   explicit ListenerRecorder(const Listener& listener) : listener_(listener) {}
@@ -134,7 +134,7 @@ int vramscope_emulated_set_card(int device, const char* text) {
   std::string problem = "no text";
   const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseCard(text, &problem);
   if (!card || device < 0 || device >= static_cast<int>(platform.cards.size())) {
-    vramscope::emulated::Log("not a card for device %d: %s", device, problem.c_str());
+    vramscope::emulated::Log("invalid GPU for device %d: %s", device, problem.c_str());
     return 1;
   }
   platform.cards[device] = *card;
@@ -171,7 +171,7 @@ void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
 
 void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
   using vramscope::emulated::ListenerRecorder;
-  // All of them stay: another thread may still be within an earlier one.
+  // All are kept, because another thread may still be inside an earlier one.
   static auto* const recorders = new std::deque<ListenerRecorder>();
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -1,9 +1,9 @@
-// The one platform of a process: its cards with their memory, streams and clock.
+// The emulated platform of a process: its GPUs with their memory, streams and clock.
 //
 //   Platform& platform = ThePlatform();
 //   const Card& card = platform.cards[CurrentDevice()];
 //
-// Made at the first use, never destroyed. The members lock for themselves.
+// Created at the first use, never destroyed. The members have their own locks.
 #pragma once
 
 #include <atomic>
@@ -30,13 +30,13 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  std::vector<Card> cards;  // change by vramscope_emulated_set_card, _reread_cards alone
+  std::vector<Card> cards;  // changed only by vramscope_emulated_set_card and _reread_cards
   AssumptionList assumptions;
-  // Called without being emulated. what: the function, where: its library
-  AssumptionList unknown_functions;     // answered "not supported"
-  AssumptionList succeeding_functions;  // answered with success (names/succeeding.txt)
+  // Calls of functions that are not emulated. what: the function, where: its library.
+  AssumptionList unknown_functions;     // returned "not supported"
+  AssumptionList succeeding_functions;  // returned success (names/succeeding.txt)
   std::atomic<uint64_t> launches{0};
-  std::atomic<uint64_t> recognised{0};  // of these, of which it is known what they do
+  std::atomic<uint64_t> recognised{0};  // launches of kernels whose work is known
   HostBytes host_bytes;
   Masks masks;
   SharedCards processes;
@@ -45,8 +45,8 @@ struct Platform {
   Clock clock;
   Streams streams;
 
-  // Whether a device has a context: it was made current, or something of it was used.
-  // Without locks held: the first use loads what CUDA_INJECTION64_PATH names.
+  // Marks that the device has a context: it was made current, or something of it was used. Call
+  // without locks held, because the first use loads the library that CUDA_INJECTION64_PATH names.
   void MarkUsed(int device) {
     if (IsUsed(device)) return;
     if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();
@@ -62,25 +62,25 @@ struct Platform {
 
 VRAMSCOPE_EMULATED_API Platform& ThePlatform();
 
-// Of this thread, as cudaSetDevice and cuCtxSetCurrent leave it.
+// The current device of this thread, as set by cudaSetDevice or cuCtxSetCurrent.
 VRAMSCOPE_EMULATED_API int CurrentDevice();
 VRAMSCOPE_EMULATED_API Result SetCurrentDevice(int device);
 
-// A function of our libcuda.so.1, which lies beside this library; null when it has none of that
-// name.
+// Looks up a function of the emulated libcuda.so.1 in the folder of this library; null if it has no
+// such function.
 VRAMSCOPE_EMULATED_API void* DriverFunction(const char* name);
 
 }  // namespace vramscope::emulated
 
-// For Python, by ctypes.
+// For Python, through ctypes.
 extern "C" {
 VRAMSCOPE_EMULATED_API void vramscope_emulated_assume(const char* what, const char* where,
                                                       uint64_t bytes);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t bytes, int known);
-// Of the elements of a mask there, so many are true (Masks::Say).
+// Sets how many elements of the mask at `address` are true (Masks::Say).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint64_t elements,
                                                           uint64_t count);
-// Of keys that this thread has counted from here on, at most so many are different; 0: all may be.
+// Limits how many of the keys that this thread counts from now on are distinct; 0: no limit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_distinct(uint64_t most);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
@@ -89,12 +89,12 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
 // SetOperandsWanted (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_tell_operands(uint64_t (*requests)(int device));
 
-// For a program that plans in this process (the embedded loop).
-// The device is another card: before its first use, or after a reset. `text` is a line of
-// VRAMSCOPE_EMULATED_CARD. 0: done.
+// For a program that plans in its own process (the embedded loop).
+// Replaces the GPU of a device before its first use or after a reset. `text` is a line of
+// VRAMSCOPE_EMULATED_CARD. Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* text);
-// The devices are the cards that the environment names now: in a fork, before it uses CUDA. 0:
-// done; 1: it names no cards, or another number of them, and nothing has changed.
+// Replaces the GPUs by those in the environment; for a fork, before it uses CUDA. Returns 0 on
+// success; 1 if the environment names no GPUs or another number of them, and then nothing changes.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_cards();
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
@@ -105,14 +105,14 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* co
                                                        void* context);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
                                                       vramscope::emulated::RepeatedMove* times);
-// Of all work and all memory from now on, in place of who listened before; null: nobody any more.
+// Sets the listener to all work and memory from now on; null removes it.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_listen(
     const vramscope::emulated::Listener* listener);
 VRAMSCOPE_EMULATED_API const char* vramscope_emulated_call_name(int call);
-// One kernel of a library that is modelled instead of run, on the current device's default stream:
-// `bytes` read and written and 16-bit `flops` take what they take on the card (WorkDuration).
+// Submits one kernel of a library that is modelled instead of run, on the current device's default
+// stream. Its duration follows from `bytes` read and written and 16-bit `flops` (WorkDuration).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_kernel(const char* name, uint64_t bytes,
                                                       double flops);
-// Memory::Reset, and the clock is 0 with nothing pending.
+// Calls Memory::Reset, and resets the clock to 0 with nothing pending.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

@@ -236,7 +236,7 @@ Result Pools::Set(void* pool, PoolAttribute attribute, uint64_t value) {
     case PoolAttribute::kReleaseThreshold:
       found->threshold = value;
       return Result::kSuccess;
-    case PoolAttribute::kReservedMost:  // set to 0: measured anew
+    case PoolAttribute::kReservedMost:  // set to 0: restarts the measurement
       found->most_reserved = found->reserved;
       return value == 0 ? Result::kSuccess : Result::kInvalidValue;
     case PoolAttribute::kUsedMost:

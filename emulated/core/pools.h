@@ -1,7 +1,7 @@
-// Stream-ordered allocation (cudaMallocAsync): pools that take memory from their card in chunks of
-// 32 MiB, give parts of them out, and return chunks that are wholly free when the program
-// synchronises and they hold more than their threshold. Assumed: what is freed on one stream may be
-// taken by any other at once.
+// Stream-ordered allocation (cudaMallocAsync). Pools take memory from their GPU in chunks of 32 MiB
+// and split them. When the program synchronises and a pool holds more than its threshold, it
+// releases chunks that are wholly free. Assumed: memory that is freed on one stream may be reused
+// by any other at once.
 //
 //   void* pool = platform.pools.Default(device);
 //   platform.pools.Allocate(pool, bytes, &address);
@@ -41,7 +41,7 @@ class VRAMSCOPE_EMULATED_API Pools {
 
   Pools(Memory* memory, int devices);
 
-  void* Default(int device) const;  // null: no such device
+  void* Default(int device) const;  // null: unknown device
   void* Current(int device) const;
   Result SetCurrent(int device, void* pool);
   Result Create(int device, void** pool);
@@ -49,12 +49,12 @@ class VRAMSCOPE_EMULATED_API Pools {
   int DeviceOf(void* pool) const;
 
   Result Allocate(void* pool, uint64_t bytes, void** address);
-  bool Free(void* address);  // false: not of a pool
+  bool Free(void* address);  // false: not allocated from a pool
   Result Trim(void* pool, uint64_t keep);
   Result Get(void* pool, PoolAttribute attribute, uint64_t* value) const;
   Result Set(void* pool, PoolAttribute attribute, uint64_t value);
   void Synchronized(int device);
-  // All of the device's is gone (Memory::Reset).
+  // Drops all pools of the device (Memory::Reset).
   void Reset(int device);
 
  private:

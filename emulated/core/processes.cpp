@@ -22,7 +22,7 @@ uint64_t StartOfProcess(pid_t process) {
   close(file);
   if (got <= 0) return 0;
   text[got] = '\0';
-  const char* at = std::strrchr(text, ')');  // the program's name may hold anything
+  const char* at = std::strrchr(text, ')');  // the program's name may contain anything
   if (!at || at[1] == '\0') return 0;
   at += 2;
   if (*at == 'Z' || *at == 'X') return 0;
@@ -36,8 +36,8 @@ uint64_t StartOfProcess(pid_t process) {
 
 namespace {
 
-// A process id with the low bits of when it began: one word, so that a place is taken at once. 0:
-// the process has ended.
+// A process id and the low bits of its start time in one word, so that a slot is claimed
+// atomically. 0: the process has ended.
 uint64_t WhoIs(pid_t process) {
   const uint64_t start = StartOfProcess(process);
   return start == 0 ? 0 : start << 32 | static_cast<uint32_t>(process);
@@ -46,16 +46,16 @@ pid_t ProcessOf(uint64_t who) { return static_cast<pid_t>(who & 0xffffffff); }
 
 }  // namespace
 
-// Taken one after the other by processes that hold something, over again when those have ended.
+// Slots are claimed in order by processes that hold memory, and reused when those have ended.
 struct SharedCards::Slot {
-  std::atomic<uint64_t> who;  // 0: nobody so far
+  std::atomic<uint64_t> who;  // 0: never claimed
   std::atomic<uint64_t> bytes[kMostDevices];
 };
 
 SharedCards::SharedCards(const std::string& folder) {
   if (folder.empty()) return;
   const std::string path = folder + "/cards";
-  constexpr size_t kBytes = sizeof(Slot) * kMostProcesses;  // pages without a process take nothing
+  constexpr size_t kBytes = sizeof(Slot) * kMostProcesses;  // untouched pages take no memory
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   struct stat facts = {};
   const bool ours =
@@ -68,7 +68,7 @@ SharedCards::SharedCards(const std::string& folder) {
   if (memory == MAP_FAILED) {
     std::fprintf(stderr,
                  "vramscope: cannot share %s with the program's other processes: each is planned "
-                 "as if it had the card for itself\n",
+                 "as if it had the GPU to itself\n",
                  path.c_str());
     return;
   }
@@ -84,7 +84,7 @@ SharedCards::~SharedCards() {
 SharedCards::Slot* SharedCards::Own(bool make) {
   const pid_t self = getpid();
   if (own_ != nullptr && ProcessOf(own_->who.load(std::memory_order_relaxed)) == self) return own_;
-  own_ = nullptr;  // there is none yet, or this is a child of the process that has it
+  own_ = nullptr;  // no slot yet, or this is a child of its owner
   const uint64_t who = make ? WhoIs(self) : 0;
   for (Slot* slot = slots_; who != 0 && slot < slots_ + kMostProcesses; ++slot) {
     uint64_t holder = slot->who.load();

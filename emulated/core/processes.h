@@ -1,5 +1,5 @@
-// The processes of one run on this computer: which are alive, and what each holds of the emulated
-// cards, so that all of them together get no more than a card has.
+// The processes of one run on this computer: which are running, and what each holds on the emulated
+// GPUs, so that together they get no more than a GPU has.
 //
 //   SharedCards cards(folder);                 // the run's folder; "": this process is alone
 //   cards.Hold(device, bytes);                 // this process's share from now on
@@ -19,8 +19,8 @@
 
 namespace vramscope::emulated {
 
-// When a process began, in clock ticks since the computer was started; 0: it has ended. Tells a
-// process from an earlier one with the same id.
+// The start time of a process in clock ticks since the computer was booted; 0 if it has ended.
+// Distinguishes a process from an earlier one with the same id.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
 class VRAMSCOPE_EMULATED_API SharedCards {
@@ -39,7 +39,7 @@ class VRAMSCOPE_EMULATED_API SharedCards {
     pid_t process = 0;
     uint64_t bytes = 0;
   };
-  // The other living processes that hold something of the device.
+  // The other running processes that hold memory on the device.
   std::vector<Holder> Others(int device) const;
   uint64_t HeldByOthers(int device) const;
 

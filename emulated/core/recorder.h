@@ -1,9 +1,10 @@
-// Who wants to know of all work and all memory (the emulated CUPTI): null when nobody does.
+// Interface to observe all work and all memory (used by the emulated CUPTI); null if nothing
+// observes.
 //
 //   class Mine : public Recorder { void OnWork(const Activity& activity) override; ... };
 //   SetRecorder(&mine);
 //
-// Set from one thread; called from any, without locks held. A recorder stays alive until the
+// Set from one thread; called from any, without locks held. A recorder must stay valid until the
 // process ends.
 #pragma once
 
@@ -24,9 +25,10 @@ class Recorder {
 VRAMSCOPE_EMULATED_API void SetRecorder(Recorder* recorder);
 VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
-// How often the program has asked its own allocator for memory of a device or given it back.
+// Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// Work is told with its operands from now on; null: without. Set and called as the recorder is.
+// With a function, work is reported with its operands from now on; null: without. The thread
+// rules are those of SetRecorder.
 VRAMSCOPE_EMULATED_API void SetOperandsWanted(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsWanted();
 

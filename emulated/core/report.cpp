@@ -11,9 +11,10 @@
 namespace vramscope::emulated {
 namespace {
 
-constexpr size_t kMostKernels = 20;  // that are named
+constexpr size_t kMostKernels = 20;  // the most that are listed
 
-// How many bytes the UTF-8 character at `at` has; 0: there is none (a path may be any bytes).
+// The number of bytes of the UTF-8 character at `at`; 0 if it is invalid (a path may have any
+// bytes).
 size_t CharacterBytes(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);

@@ -1,5 +1,5 @@
-// platform-<pid>.json in VRAMSCOPE_EMULATED_OUTPUT: what was assumed, what was called without being
-// emulated, launches, the most device memory. Keys: emulated/README.md.
+// Writes platform-<pid>.json to VRAMSCOPE_EMULATED_OUTPUT: assumptions, calls of functions that are
+// not emulated, launches, the peak of device memory. Keys: docs/emulation.md.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace vramscope::emulated {
 struct Platform;
 
 std::string ReportOf(const Platform& platform);
-// Writes beside the file and renames, so that a reader never sees half of it.
+// Writes a temporary file and renames it, so that a reader never sees an incomplete file.
 void WriteReport(const Platform& platform);
 
 }  // namespace vramscope::emulated

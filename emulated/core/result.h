@@ -1,5 +1,5 @@
-// How a call on the platform ended. The numbers are CUDA's own, which the runtime (cudaError_t) and
-// the driver (CUresult) have shared since CUDA 10.1: a cast gives either.
+// The result of a call on the platform. The numbers are CUDA's own, which the runtime (cudaError_t)
+// and the driver (CUresult) have shared since CUDA 10.1, so that a cast converts to either.
 #pragma once
 
 #include "emulated/core/api.h"
@@ -36,7 +36,7 @@ enum class Result : int {
   kUnknown = 999,
 };
 
-// "cudaErrorInvalidValue" and "invalid argument"; null for numbers that CUDA does not know.
+// "cudaErrorInvalidValue" and "invalid argument"; null for numbers that CUDA does not define.
 VRAMSCOPE_EMULATED_API const char* NameOf(Result result);
 VRAMSCOPE_EMULATED_API const char* TextOf(Result result);
 

@@ -24,7 +24,7 @@ Settings SettingsFromEnvironment() {
   } else if (!placement.empty() && placement != "descending") {
     std::fprintf(stderr,
                  "vramscope: VRAMSCOPE_EMULATED_PLACEMENT is \"%s\": ascending or descending is "
-                 "meant; descending is taken\n",
+                 "allowed; descending is used\n",
                  placement.c_str());
   }
   const std::string cards = Environment("VRAMSCOPE_EMULATED_CARD");
@@ -37,7 +37,7 @@ Settings SettingsFromEnvironment() {
   }
   if (settings.cards.empty()) {
     std::fprintf(stderr,
-                 "vramscope: no card to emulate: VRAMSCOPE_EMULATED_CARD: %s; the program sees no "
+                 "vramscope: no GPU to emulate: VRAMSCOPE_EMULATED_CARD: %s; the program sees no "
                  "device\n",
                  problem.c_str());
   }

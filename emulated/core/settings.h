@@ -1,12 +1,12 @@
-// What the environment says: read when the first library of the platform is loaded, cards again
-// by a fork that plans for others (vramscope_emulated_reread_cards).
+// Settings from the environment. They are read when the first library of the platform is loaded; a
+// fork that plans for others reads the GPUs again (vramscope_emulated_reread_cards).
 //
-//   VRAMSCOPE_EMULATED_CARD       one line a card (card.h)
-//   VRAMSCOPE_EMULATED_DEVICES    that many cards; the last line counts for the rest
-//   VRAMSCOPE_EMULATED_PLACEMENT  descending (default, as Linux) or ascending (Windows, WSL)
+//   VRAMSCOPE_EMULATED_CARD       one line per GPU (card.h)
+//   VRAMSCOPE_EMULATED_DEVICES    number of GPUs; the last line is repeated
+//   VRAMSCOPE_EMULATED_PLACEMENT  descending (default, as on Linux) or ascending (Windows, WSL)
 //   VRAMSCOPE_EMULATED_OUTPUT     folder for platform-<pid>.json
 //   VRAMSCOPE_EMULATED_LOG        file, or - for standard error
-//   VRAMSCOPE_EMULATED_ROOMS      folder that the processes of a run have in common
+//   VRAMSCOPE_EMULATED_ROOMS      folder shared by the processes of a run
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct Settings {
   std::string rooms;
 };
 
-// Says on standard error what is wrong with the environment; there are no cards then.
+// Reports errors in the environment on standard error; there are no GPUs then.
 Settings SettingsFromEnvironment();
 
 }  // namespace vramscope::emulated

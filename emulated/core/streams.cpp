@@ -75,7 +75,7 @@ Result Streams::Look(void* stream, StreamFacts* facts) const {
 
 int64_t Streams::Start(const Stream& stream) const {
   int64_t start = std::max(stream.ready, clock_->now());
-  // The default stream and streams that block wait for each other.
+  // The default stream and blocking streams wait for each other.
   if ((stream.facts.flags & kNonBlocking) == 0) {
     start = std::max(start, defaults_[stream.facts.device].ready);
     if (blocking_ > 0 && &stream == &defaults_[stream.facts.device]) {
@@ -156,7 +156,7 @@ Result Streams::CaptureLocked(Stream* stream, Node work) {
   if (graph == graphs_.end()) {
     return Result::kCaptureInvalidated;
   }
-  clock_->Submit(LaunchHostNs());  // as long as a launch: what comes between two has its own time
+  clock_->Submit(LaunchHostNs());  // as long as a launch, including the host time before it
   work.after = stream->last;
   void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
   const Node* node = graph->second->Add(std::move(work), handle);
@@ -176,7 +176,7 @@ Result Streams::Wait(void* stream, void* event) {
     if (waited->capture->ended) {
       return Result::kCapturedEvent;
     }
-    if (found->capture == nullptr) {  // it joins the capture
+    if (found->capture == nullptr) {  // the stream joins the capture
       found->capture = waited->capture;
       found->last.clear();
     } else if (found->capture != waited->capture) {

@@ -1,6 +1,6 @@
 // Streams and events on the virtual clock. Work starts when its stream is free and the host has
-// submitted it, and takes its modelled duration; an event is done when the clock has passed it. A
-// stream that is being captured puts its work into a graph instead.
+// submitted it, and takes its modelled duration; an event is done when the clock has passed it.
+// While a stream is captured, its work is added to a graph instead.
 //
 //   void* stream = nullptr;
 //   ThePlatform().streams.Create(device, flags, priority, &stream);
@@ -36,8 +36,8 @@ struct StreamFacts {
   uint64_t id = 0;     // small number; the default stream of device d is d + 1
 };
 
-// What moves the clock, for who repeats it later: work on the current device's default stream, a
-// wait for that stream, anything else (events, other streams).
+// What moves the clock, for callers that repeat it later: work on the current device's default
+// stream, a wait for that stream, or anything else (events, other streams).
 enum class ClockMove { kWork = 0, kWait = 1, kOther = 2 };
 
 // cudaStreamCaptureMode.
@@ -48,13 +48,12 @@ struct CaptureFacts {
   bool invalidated = false;
   uint64_t id = 0;
   void* graph = nullptr;
-  std::vector<void*> after;  // nodes that the stream's next one will depend on
+  std::vector<void*> after;  // nodes that the stream's next node will depend on
 };
 
 class VRAMSCOPE_EMULATED_API Streams {
  public:
-  // How many works a stream takes before the host has to wait for the oldest: a driver's, as
-  // observed.
+  // How much work a stream queues before the host has to wait for the oldest: observed in a driver.
   static constexpr size_t kDepth = 1024;
 
   Streams(Clock* clock, int devices);
@@ -63,8 +62,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result Destroy(void* stream);
   Result Look(void* stream, StreamFacts* facts) const;
 
-  // Work submitted now. Of a stream that is being captured it becomes a node (*captured); else its
-  // effect has to be done by the caller.
+  // Submits work now. If the stream is captured, the work becomes a node (*captured is set);
+  // otherwise the caller must apply its effect.
   Result Enqueue(void* stream, Node work, Interval* when, bool* captured);
   Result Wait(void* stream, void* event);  // cudaStreamWaitEvent
   Result Query(void* stream);              // kNotReady
@@ -79,8 +78,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result SynchronizeEvent(void* event);
   Result Elapsed(void* first, void* second, float* milliseconds) const;
 
-  // Capture. Calls that a card refuses while a stream of the thread (or of any, by mode) is being
-  // captured ask Permitted.
+  // Capture. Calls that are refused while a stream of the thread (or of any thread, depending on
+  // the mode) is captured check Permitted.
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
   Result LookCapture(void* stream, CaptureFacts* facts) const;
@@ -92,27 +91,27 @@ class VRAMSCOPE_EMULATED_API Streams {
   void* CreateGraph();
   Result DestroyGraph(void* graph);
   Result AddNode(void* graph, Node node, const std::vector<void*>& after, void** handle);
-  // A copy of `child` as one node of `graph`.
+  // Adds a copy of `child` as one node of `graph`.
   Result AddChildGraph(void* graph, void* child, const std::vector<void*>& after, void** handle);
   Result NodesOf(void* graph, std::vector<void*>* nodes) const;
   Result DependenciesOf(void* node, std::vector<void*>* after) const;
   Result KindOf(void* node, NodeKind* kind) const;
   Result Instantiate(void* graph, void** executable);
   Result DestroyExecutable(void* executable);
-  // The executable does what the graph does from now on.
+  // Makes the executable do what the graph does now.
   Result UpdateExecutable(void* executable, void* graph);
   Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
-  // Told of every move while it is made, with locks held: it must not ask anything of the platform
-  // but the clock. Null: nobody.
+  // Called for every move of the clock, with locks held: it may query only the clock of the
+  // platform. Null: no observer.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
-  // kWork and kWait made once more, of the current device; the observer is not told. `waits`: the
-  // call returned when the work was done.
+  // Repeats a kWork or kWait on the current device without calling the observer. `waits`: the call
+  // returned when the work was done.
   RepeatedMove Repeat(ClockMove move, int64_t duration_ns, bool waits);
 
-  // The device is as in a fresh process: clock 0, nothing pending. Handles stay.
+  // Resets the device as in a fresh process: clock 0, nothing pending. Handles stay valid.
   void Reset();
 
  private:
@@ -128,17 +127,17 @@ class VRAMSCOPE_EMULATED_API Streams {
   struct Stream {
     StreamFacts facts;
     int64_t ready = 0;
-    std::vector<int64_t> ends;  // of the last kDepth works, round about
+    std::vector<int64_t> ends;  // end times of about the last kDepth works
     uint64_t works = 0;
     std::shared_ptr<Capture> capture;
-    std::vector<const Node*> last;  // what its next node depends on
+    std::vector<const Node*> last;  // dependencies of its next node
   };
   struct Event {
     int device = 0;
     unsigned flags = 0;
     bool recorded = false;
     int64_t time = 0;
-    std::shared_ptr<Capture> capture;  // recorded while its stream was being captured
+    std::shared_ptr<Capture> capture;  // set if recorded while its stream was captured
     std::vector<const Node*> last;
   };
   struct Replay;
@@ -148,7 +147,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   const Node* FindNode(void* node) const;
   int64_t Start(const Stream& stream) const;
   Interval EnqueueLocked(Stream* stream, int64_t duration);
-  Result CaptureLocked(Stream* stream, Node work);  // of a stream that is being captured
+  Result CaptureLocked(Stream* stream, Node work);  // the stream is being captured
   void Tell(ClockMove move, int64_t duration = 0) const {
     if (observer_ != nullptr) observer_(observer_context_, static_cast<int>(move), duration);
   }

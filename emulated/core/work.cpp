@@ -29,8 +29,8 @@ Place PlaceOf(const PointerFacts& facts) {
   return facts.device >= 0 ? Place::kDevice : Place::kPageable;
 }
 
-// A library's call is one kernel here, and says so; NCCL's have a card's prefix. Lives as long as
-// the process: a recorder reads it later.
+// The name of a library's call, which is one modelled kernel here; NCCL's get a GPU's prefix. Valid
+// until the process ends, because a recorder reads it later.
 const char* ModelledName(const char* call) {
   static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;
@@ -78,8 +78,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  // Not what a thread that has only asked so far sees, which may be ahead of the clock that it is
-  // to move now.
+  // The shared clock, not the time of this thread: a thread that has only queried so far may be
+  // ahead of the clock that it is to move now.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {
@@ -153,7 +153,7 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   const bool from_device = platform.memory.DeviceOf(from) >= 0;
   const uint64_t target = reinterpret_cast<uint64_t>(to);
   const uint64_t source = reinterpret_cast<uint64_t>(from);
-  // Bytes that nobody knows need neither be written nor copied to be that.
+  // Unknown bytes stay unknown without being written or copied.
   constexpr uint64_t kLarge = uint64_t{64} << 10;
   if (to_device && from_device) {
     platform.host_bytes.Move(target, source, bytes);
@@ -195,7 +195,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
                             ? CopyPath::kPageable
                         : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnCard
                                                                                : CopyPath::kPinned;
-  // Pageable memory of the host is staged: a copy into it returns when it is done.
+  // Pageable host memory is staged: a copy to it returns when it is done.
   const bool waits = synchronous || target == Place::kPageable;
   Node node{.kind = NodeKind::kCopy,
             .duration_ns = CopyDuration(platform.cards[facts.device], bytes, path),

@@ -1,5 +1,4 @@
-// How work gets onto a stream: for the core's own functions (kernels.h is what other libraries
-// use).
+// Puts work onto a stream, for the core's own functions (other libraries use kernels.h).
 #pragma once
 
 #include "emulated/core/graph.h"
@@ -8,11 +7,11 @@
 
 namespace vramscope::emulated {
 
-// Keeps what it works on, where somebody wants to know: addresses of cards alone, each once.
+// Stores the operands of work if they are wanted: only GPU addresses, each once.
 void Keep(std::vector<Operand> operands, int device, Node* work);
 
-// Submits work; its effect is done now, or, of a stream that is being captured, when the graph is
-// launched. `synchronous`: the call returns when it is done.
+// Submits work. Its effect is applied now, or, on a stream that is captured, when the graph is
+// launched. `synchronous`: the call returns when the work is done.
 Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous = false,
           Interval* done = nullptr);
 

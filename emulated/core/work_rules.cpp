@@ -11,15 +11,15 @@
 namespace vramscope::emulated {
 namespace {
 
-// Clocks of a multiprocessor: measured, of kernels that take longer than what they move.
-constexpr double kClocksOfIndex = 0.8;  // an element whose address is worked out of strides
-constexpr double kClocksOfCast = 0.36;  // an element whose type is only known when it is loaded
+// Measured clocks of a multiprocessor per element, for kernels that are not limited by memory.
+constexpr double kClocksOfIndex = 0.8;  // an element whose address is computed from strides
+constexpr double kClocksOfCast = 0.36;  // an element whose type is known only when it is loaded
 constexpr double kClocksOfExponential = 0.6;
 constexpr double kClocksOfMoments = 0.8;  // an element of a running mean and variance
-// An element that lies alone moves what memory gives at a time.
+// An isolated element transfers a whole memory sector.
 constexpr double kSector = 32;
 
-// 0: it is no element's type.
+// 0: not the type of an element.
 int BytesOf(std::string_view type) {
   type = Trimmed(type);
   if (type.ends_with("const")) type = Trimmed(type.substr(0, type.size() - 5));
@@ -45,14 +45,15 @@ int BytesOf(std::string_view type) {
   return 0;
 }
 
-// Of what a parameter points to: "float const*", "at::TensorInfo<float const, unsigned int>".
+// The size of what a parameter points to: "float const*", "at::TensorInfo<float const, unsigned
+// int>".
 int PointedTo(std::string_view type) {
   if (type.ends_with('*')) return BytesOf(type.substr(0, type.size() - 1));
   const Template made_of = TemplateOf(type);
   return made_of.arguments.empty() ? 0 : BytesOf(made_of.arguments.front());
 }
 
-// The types that an element-wise kernel's function takes and gives, in bytes.
+// The types of the arguments and the result of an element-wise kernel's function, in bytes.
 struct FunctionTypes {
   std::vector<int> inputs;
   int result = 0;
@@ -89,23 +90,23 @@ uint32_t HalfWordAt(void** parameters, size_t parameter, size_t at) {
   return value;
 }
 
-// Kernels over rows or whole tensors: how many elements there are, and how often each parameter's
-// are gone through.
+// Kernels over rows or whole tensors: the factors of the number of elements, and how often the
+// elements of each parameter are read or written.
 constexpr int kGrid = -1, kNone = -2;
 struct RowKernel {
   std::string_view name;
-  int factors[3];  // parameters, kGrid (a block is a row) or kNone
+  int factors[3];  // numbers of parameters, kGrid (a block is a row) or kNone
   struct Pass {
     int parameter, times;
   } passes[3];
   double clocks = 0;
-  double in_turn_s = 0;  // a block's threads wait for each other's sums
+  double in_turn_s = 0;  // the threads of a block wait for each other's sums
   bool threads_in_turn = false;
 };
 constexpr double kBlockSums = 2e-6;
 constexpr RowKernel kRowKernels[] = {
-    // A row that does not fit a block's registers or shared memory is read once for each of the
-    // largest element, the sum, and the result.
+    // A row that does not fit a block's registers or shared memory is read three times: for the
+    // maximum, the sum, and the result.
     {"::cunn_SoftMaxForward<", {kGrid, 2, kNone}, {{0, 1}, {1, 3}}},
     {"::cunn_SoftMaxForwardSmem<", {kGrid, 2, kNone}, {{0, 1}, {1, 1}}},
     {"::cunn_SoftMaxForwardReg<", {kGrid, 2, kNone}, {{0, 1}, {1, 1}}},
@@ -158,8 +159,8 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     element_bytes_ = reduction.arguments.empty() ? 0 : BytesOf(reduction.arguments.front());
     if (element_bytes_ > 0) kind_ = Kind::kReduction;
   } else if (Contains(function, "::CatArrayBatchedCopy") && types.size() >= 2) {
-    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>": addresses, offsets, sizes,
-    // numbers of elements, of so many tensors.
+    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>": addresses, offsets, sizes
+    // and numbers of elements of that many tensors.
     const std::vector<std::string> of = TemplateOf(types[1]).arguments;
     const Template element = of.empty() ? Template{} : TemplateOf(of[0]);
     if (of.size() < 3 || of[1] != "unsigned int" || element.arguments.empty()) return;
@@ -169,7 +170,7 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     if (element_bytes_ > 0 && batch_ > 0 && 8 * batch_ + 12 * batch_ <= sizes_[1])
       kind_ = Kind::kConcatenation;
   } else if (Contains(function, "::embedding_backward_feature_kernel<") && sizes_.size() > 3) {
-    // A block goes through all indices, for those that are the same.
+    // A block goes through all indices to find equal ones.
     constexpr double kIndex = 30e-9;
     in_turn_s_ = kIndex;
     factors_[0] = 3;
@@ -197,7 +198,7 @@ bool WorkRules::Elementwise(const std::string& function, const std::vector<std::
   if (tensors_ < 1 || tensors_ > 16) return false;
   FunctionTypes of = TypesOf(types[1]);
   if (vectorized != std::string::npos) {
-    // As many elements as 16 bytes have.
+    // A vector has 16 bytes.
     const int width =
         NumberOf(std::string_view(function).substr(function.find('<', vectorized) + 1));
     if (of.result == 0 && width > 0) of.result = 16 / width;
@@ -207,7 +208,7 @@ bool WorkRules::Elementwise(const std::string& function, const std::vector<std::
   const bool each = static_cast<int>(of.inputs.size()) == tensors_ - 1;
   for (int i = 0; i < tensors_ - 1; ++i)
     element_bytes_ += each && of.inputs[i] > 0 ? of.inputs[i] : of.result;
-  // "LoadWithCast<2>, StoreWithCast<1>": the parameters say what the tensors' elements are.
+  // "LoadWithCast<2>, StoreWithCast<1>": the element sizes are in the parameters.
   for (size_t i = 3; i < types.size(); ++i)
     if (Contains(types[i], "LoadWithCast<") && i + 1 < types.size() &&
         sizes_[i] >= (tensors_ + 2) / 4 * 4 + 4 * (tensors_ - 1) && sizes_[i + 1] >= 8)
@@ -297,7 +298,7 @@ std::optional<LaunchWork> WorkRules::Of(const Dim& grid, const Dim& block,
   }
 }
 
-// 0 of what is none.
+// The value of a parameter; 0 if it is negative.
 double WorkRules::Number(void** parameters, int parameter) const {
   const int64_t value = sizes_[parameter] == 8
                             ? static_cast<int64_t>(WordAt(parameters, parameter, 0))
@@ -312,14 +313,14 @@ WorkRules::Work WorkRules::OfElementwise(void** parameters) const {
     bytes = HalfWordAt(parameters, loader_ + 1, 4);
     for (int i = 0; i < tensors_ - 1; ++i)
       bytes += HalfWordAt(parameters, loader_, (tensors_ + 2) / 4 * 4 + 4 * i);
-    if (bytes > 16.0 * tensors_) bytes = element_bytes_;  // not what it looks like
+    if (bytes > 16.0 * tensors_) bytes = element_bytes_;  // implausible: the layout differs
   }
   const double elements = Number(parameters, 0);
   return LaunchWork{.bytes = elements * bytes, .clocks = elements * clocks};
 }
 
-// The structure begins with the number of dimensions, then for each, of 25, its size and two
-// numbers to divide by it; then for each dimension every tensor's stride in bytes.
+// The structure begins with the number of dimensions. Then follow the size of each of 25 dimensions
+// with two numbers to divide by it, and for each dimension every tensor's stride in bytes.
 WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   constexpr int kMostDimensions = 25;
   const int tensors = tensors_ > 0 ? tensors_ : operands_.StridedTensors(parameters);
@@ -329,8 +330,8 @@ WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   if (dimensions < 0 || dimensions > kMostDimensions) return std::nullopt;
   LaunchWork work{.clocks = kClocksOfIndex * Number(parameters, 0)};
   for (int tensor = 0; tensor < tensors; ++tensor) {
-    // What lies in a dimension without a stride is the same: it is moved once. Neighbours of the
-    // innermost dimension share sectors, where they lie near enough.
+    // Elements along a dimension with stride 0 are the same memory, which is moved once. Neighbours
+    // in the innermost dimension share sectors if they are close enough.
     double elements = 1, apart = 0;
     for (int i = 0; i < dimensions; ++i) {
       const double size = HalfWordAt(parameters, 1, 4 + 12 * i);
@@ -345,9 +346,9 @@ WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   return work;
 }
 
-// The structure holds how the work is divided: the bytes of an element, how many are added up for
-// each of how many results, then from one element of a thread to its next, blocks for one result,
-// and the block's width, height and threads.
+// The structure describes how the work is divided: the bytes of an element, the number of inputs
+// per result, the number of results, the step between the elements of a thread, the blocks per
+// result, and the block's width, height and threads.
 WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) const {
   for (size_t at = 4; at <= 32 && at + 64 <= sizes_[0]; at += 4) {
     const auto word = [&](int i) {
@@ -359,8 +360,8 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
       continue;
     const double inputs = word(1), outputs = word(2), step = word(3);
     LaunchWork work{.bytes = inputs * outputs * element_bytes_ + outputs * element};
-    // A thread loads four (or a vector of four) at a time. Blocks that share a result hand on what
-    // they have, and the last one adds it up.
+    // A thread loads four elements (or vectors of four) at a time. Blocks that share a result write
+    // partial sums, which the last block adds up.
     constexpr double kLoads = 0.33e-6, kHandedOn = 5e-6;
     work.in_turn_s = kLoads * std::max(1.0, inputs / step / 4) + (word(5) > 1 ? kHandedOn : 0);
     return work;
@@ -368,7 +369,7 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
   return std::nullopt;
 }
 
-// A block has a chunk of one tensor of each list.
+// A block processes a chunk of one tensor of each list.
 WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
   constexpr int64_t kChunk = 65536;
   const OperandRules::Lists& lists = operands_.lists();
@@ -388,7 +389,7 @@ WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
     int passes = 0;
     for (int list = 0; list < lists.count; ++list) {
       const auto use = static_cast<int>(lists.uses[list]);
-      // A tensor that is in two lists (a gradient times itself) is read once.
+      // A tensor that is in two lists (the square of a gradient) is read once.
       bool again = false;
       for (int other = 0; other < list; ++other)
         again = again || (address(other) == address(list) && lists.uses[other] == lists.uses[list]);
@@ -418,9 +419,9 @@ WorkRules::Work WorkRules::OfConcatenation(const Dim& grid, void** parameters) c
   return LaunchWork{.bytes = 2 * elements * element_bytes_, .clocks = elements * clocks_};
 }
 
-// A tile of queries (of keys, in the backward pass) is a block's, and goes through all keys
-// (queries): two products of a head's width, five in the backward pass. Of a causal mask half of
-// them are left, where there are more tiles than multiprocessors work on at once.
+// A block processes a tile of queries (in the backward pass, of keys) and loops over all keys
+// (queries): two products with a head's width, five in the backward pass. With a causal mask half
+// of them remain, if there are more tiles than the multiprocessors process at once.
 WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const {
   const bool efficient = kind_ == Kind::kEfficientForward || kind_ == Kind::kEfficientBackward;
   const bool backward = kind_ == Kind::kEfficientBackward || kind_ == Kind::kFlashBackward;
@@ -455,9 +456,9 @@ WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const
                                       : heads * whole(queries, tile_rows_) / tile_rows_;
   work.tile_flops = (backward ? 10 : 4) * width * all / work.tiles * (causal ? 0.5 : 1);
   if (random_) work.clocks = kClocksOfRandomNumber * all * (causal ? 0.5 : 1);
-  // Shares of a multiprocessor's rate. The efficient kernels' in fp32 were measured, in 16 bits
-  // they are assumed, with instructions of Ampere; flash's are those that its authors published for
-  // an A100.
+  // Shares of a multiprocessor's rate. Those of the efficient kernels were measured in fp32 and are
+  // assumed for 16 bits, with Ampere instructions. Those of flash attention were published by its
+  // authors for an A100.
   if (efficient)
     work.share = precision_ == Precision::kFp32 ? (backward ? 0.53 : 0.4) : (backward ? 0.2 : 0.25);
   else

@@ -1,11 +1,11 @@
-// What a launch does: the bytes that it moves, and what else holds it up, by its kernel's mangled
-// name and the parameters that it was given.
+// Computes what a launch does, the bytes that it moves and other bottlenecks, from its kernel's
+// mangled name and its parameters.
 //
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
 //
-// Kernels of PyTorch are known by their names, where their numbers of elements lie by those of
-// torch 2.11 (what does not look like that is not known). Of a kernel that is not known, nothing.
+// PyTorch's kernels are recognised by their names, and the positions of their numbers of elements
+// are those of torch 2.11; launches that do not match are unknown. Unknown kernels get no result.
 #pragma once
 
 #include <cstdint>
@@ -59,15 +59,15 @@ class WorkRules {
   Kind kind_ = Kind::kUnknown;
   std::vector<uint16_t> sizes_;
   OperandRules operands_;
-  double element_bytes_ = 0;  // that are moved for each element, or the bytes of one
+  double element_bytes_ = 0;  // bytes moved per element, or the size of one
   int result_bytes_ = 0;
-  int loader_ = 0;  // the parameter that says the bytes of what is read; 0: none does
+  int loader_ = 0;  // the parameter with the sizes of the inputs; 0: none
   int tensors_ = 0;
-  int factors_[3] = {};  // parameters whose product is the number of elements; -1: the grid, -2: 1
-  double clocks_ = 0;    // of a multiprocessor, an element
+  int factors_[3] = {};  // their product is the number of elements; -1: the grid, -2: 1
+  double clocks_ = 0;    // clocks of a multiprocessor per element
   double in_turn_s_ = 0;
   bool threads_in_turn_ = false;
-  int batch_ = 0;  // of a concatenation's lists
+  int batch_ = 0;  // capacity of a concatenation's lists
   int tile_rows_ = 0, tile_columns_ = 0;
   bool causal_ = false, random_ = false;
   Precision precision_ = Precision::kFp32;

@@ -1,4 +1,5 @@
-// Devices, contexts, versions, errors. A context is its device: each has the primary one alone.
+// Devices, contexts, versions, errors. A context is its device: each device has only the primary
+// context.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -20,7 +21,7 @@ int DeviceOfContext(void* context) {
   return at >= kFirstContext && KnownDevice(device) ? device : -1;
 }
 
-thread_local std::vector<int> pushed;  // devices under the current one
+thread_local std::vector<int> pushed;  // stack of devices below the current one
 
 }  // namespace
 }  // namespace vramscope::emulated::driver
@@ -45,7 +46,7 @@ Status cuGetErrorString(Status status, const char** text) {
   *text = TextOf(static_cast<Result>(status));
   return Done(*text != nullptr ? Result::kSuccess : Result::kInvalidValue);
 }
-// Undocumented tables of NVIDIA's own libraries: there are none here.
+// Undocumented tables that NVIDIA's own libraries use: not provided.
 Status cuGetExportTable(const void** table, const void*) {
   *table = nullptr;
   return Done(Result::kNotSupported);
@@ -222,7 +223,7 @@ Status cuCtxSynchronize_v2(void* context) {
 }
 Status cuProfilerStart() { return 0; }
 Status cuProfilerStop() { return 0; }
-// The driver's own log (CUDA 13): what listens to it hears nothing, it stays empty.
+// The driver's log (CUDA 13) stays empty; registered callbacks are never called.
 Status cuLogsRegisterCallback(void* callback, void*, void** handle) {
   if (callback == nullptr || handle == nullptr) {
     return Done(Result::kInvalidValue);

@@ -1,5 +1,5 @@
-// cuGetProcAddress: a function by the name that programs write, of the interface that their version
-// of CUDA has.
+// cuGetProcAddress: looks up a function by the name used in programs, in the version of its
+// interface that the program's version of CUDA has.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -10,8 +10,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Names whose newest interface came with CUDA 13: a program of an earlier version means the one
-// without it.
+// Names whose newest interface came with CUDA 13; programs of earlier versions get the previous
+// interface.
 struct Since13 {
   const char* name;
   const char* before;
@@ -35,7 +35,8 @@ constexpr Since13 kSince13[] = {
 };
 
 void* Own(const std::string& name) {
-  // This library itself: a search from the program's would find whatever else has the name.
+  // This library's own handle: a search from the program's could find another function with this
+  // name.
   static void* self = []() -> void* {
     Dl_info here;
     return dladdr(reinterpret_cast<void*>(&Own), &here) == 0
@@ -70,7 +71,7 @@ Status cuGetProcAddress_v2(const char* name, void** function, int version, uint6
   if (name == nullptr || function == nullptr || std::strncmp(name, "cu", 2) != 0) {
     return Done(Result::kInvalidValue);
   }
-  // The interface before CUDA 12 asks for itself so and has no answer argument.
+  // The interface before CUDA 12 looks itself up with this version and has no status argument.
   *function = version < 12000 && std::strcmp(name, "cuGetProcAddress") == 0
                   ? Own("cuGetProcAddress")
                   : Find(name, version);

@@ -1,5 +1,5 @@
-// Memory: plain, virtual (addresses reserved, physical memory mapped to them: expandable segments),
-// pools, copies.
+// Memory: plain, virtual (reserved addresses to which physical memory is mapped: expandable
+// segments), pools, copies.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,14 +13,14 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Physical memory without an address: taken from the card until the handle is released and nothing
+// Physical memory without an address. It uses GPU memory until its handle is released and nothing
 // maps it.
 struct Physical {
   int device = 0;
   uint64_t bytes = 0;
   int holders = 0;
 };
-// Memory as it is told of.
+// A piece of memory, as reported to the recorder.
 struct Piece {
   Pointer address = 0;
   uint64_t bytes = 0;
@@ -137,7 +137,7 @@ Status cuMemAllocPitch_v2(Pointer* pointer, size_t* pitch, size_t width, size_t 
 VRAMSCOPE_ALSO(cuMemAllocPitch, cuMemAllocPitch_v2)
 Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   void* address = nullptr;
-  Assume("managed memory is the host's: it takes none of the card's", "cuMemAllocManaged", bytes);
+  Assume("managed memory is in host memory and uses no GPU memory", "cuMemAllocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, &address);
   *pointer = reinterpret_cast<Pointer>(address);
   return Done(result);
@@ -308,9 +308,10 @@ Status cuMemMap(Pointer pointer, size_t bytes, size_t, uint64_t handle, unsigned
   mappings.mapped[pointer] = {.bytes = bytes, .handle = handle};
   return 0;
 }
-// As on a card (H200, driver 580: tests/golden/gpu/h200/record_gpt2_expandable.trace) CUPTI tells
-// of every allocation when it can be used, all with the call that made it so. That it tells of the
-// same memory once more when it is unmapped is assumed: that recording unmaps nothing.
+// As on a real GPU (H200, driver 580: tests/golden/gpu/h200/record_gpt2_expandable.trace), CUPTI
+// reports an allocation when it becomes accessible, with the call that made it so. It is assumed
+// that CUPTI reports the same memory again when it is unmapped; nothing is unmapped in that
+// recording.
 Status cuMemUnmap(Pointer pointer, size_t bytes) {
   const int64_t begin = ThePlatform().clock.now();
   Mappings& mappings = TheMappings();
@@ -339,7 +340,7 @@ Status cuMemSetAccess(Pointer pointer, size_t bytes, const driver::AccessDescrip
     std::lock_guard lock(mappings.mutex);
     for (auto it = mappings.mapped.lower_bound(pointer);
          it != mappings.mapped.end() && it->first < pointer + bytes; ++it) {
-      if (it->second.accessible) continue;  // to another card now
+      if (it->second.accessible) continue;  // only for another GPU now
       it->second.accessible = true;
       fresh.push_back(mappings.PieceOf(it));
     }
@@ -353,11 +354,11 @@ Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {
   return 0;
 }
 Status cuMemExportToShareableHandle(void*, uint64_t, int, unsigned long long) {
-  Assume("memory is not shared between processes: refused", "cuMemExportToShareableHandle", 0);
+  Assume("sharing memory between processes is refused", "cuMemExportToShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMemImportFromShareableHandle(uint64_t*, void*, int) {
-  Assume("memory is not shared between processes: refused", "cuMemImportFromShareableHandle", 0);
+  Assume("sharing memory between processes is refused", "cuMemImportFromShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMulticastCreate(uint64_t*, const void*) { return Done(Result::kNotSupported); }

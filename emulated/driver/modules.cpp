@@ -1,4 +1,5 @@
-// Code that is loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
+// Code loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -13,10 +14,11 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module and a library are the same here; a function (and a kernel of a library) is its name in
-// one of them.
+// A module and a library are the same here; a function (or a kernel of a library) is a name in one
+// of them.
 struct Module {
-  std::vector<char> image;  // a copy: the caller may free it. Empty when its length cannot be told
+  // A copy, because the caller may free it; empty if its length is unknown.
+  std::vector<char> image;
   std::unordered_map<std::string, std::unique_ptr<std::string>> functions;
   std::unordered_map<std::string, void*> globals;
 };
@@ -59,7 +61,7 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // What was read of the image is kept by its address, which the next module may get.
+  // What was read from the image is stored by its address, which the next module may get.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }
@@ -97,7 +99,7 @@ Status GlobalHere(Pointer* pointer, size_t* bytes, void* module, const char* nam
   }
   void*& at = it->second->globals[name];
   if (at == nullptr) {
-    Assume("size of a variable in a module that was loaded at run time", name, kGlobalBytes);
+    Assume("size of a variable in a module loaded at run time", name, kGlobalBytes);
     Memory& memory = ThePlatform().memory;
     if (const Result result = memory.ReserveAddresses(kGlobalBytes, 0, &at);
         result != Result::kSuccess) {
@@ -269,14 +271,18 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
 }
 Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
-  const int threads = static_cast<int>(uint64_t{c->blockDimX} * c->blockDimY * c->blockDimZ % 1025);
+  // Larger than any block may be, where a dimension is; the product cannot overflow.
+  const auto dimension = [](unsigned size) { return std::min(size, 4096u); };
+  const auto threads = static_cast<int>(std::min<uint64_t>(
+      uint64_t{dimension(c->blockDimX)} * dimension(c->blockDimY) * dimension(c->blockDimZ), 4096));
   *clusters = BlocksPerMultiprocessor(CurrentDevice(), function, threads, c->sharedMemBytes) *
               AttributeOf(CurrentDevice(), Attribute::kMultiprocessors) / 2;
-  Assume("clusters that are active at once: of two blocks", "cuOccupancyMaxActiveClusters", 0);
+  Assume("number of active clusters, assuming two blocks per cluster",
+         "cuOccupancyMaxActiveClusters", 0);
   return 0;
 }
 
-// Linking: the result is loaded, never run.
+// Linking: the result can be loaded but never runs.
 Status cuLinkCreate_v2(unsigned, int*, void**, void** state) {
   static char here;
   *state = &here;
@@ -289,7 +295,7 @@ Status cuLinkComplete(void*, void** cubin, size_t* bytes) {
   *bytes = sizeof nothing;
   return 0;
 }
-// A descriptor of a tensor in memory (TMA): 128 bytes that only kernels read.
+// Describes a tensor in memory (TMA): 128 bytes that only kernels read.
 Status cuTensorMapEncodeTiled(void* map) {
   std::memset(map, 0, 128);
   return 0;

@@ -1,4 +1,4 @@
-// Streams and events: the runtime's, under the driver's names.
+// Streams and events: the runtime's under the driver's names.
 #include <utility>
 #include <vector>
 
@@ -103,8 +103,8 @@ Status cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
   return Done(CallHost(stream, function, argument));
 }
 VRAMSCOPE_ALSO(cuLaunchHostFunc_ptsz, cuLaunchHostFunc)
-// Small signals between streams (symmetric memory): the value is written at once, a wait is over at
-// once.
+// Small signals between streams (symmetric memory). The value is written immediately, and a wait
+// ends immediately.
 Status cuStreamWriteValue32_v2(void* stream, Pointer at, uint32_t value, unsigned) {
   return Done(Fill(At(at), &value, sizeof value, 1, stream, false));
 }

@@ -1,6 +1,6 @@
-// The structures of CUDA's driver API, declared anew from its documentation. tests/emulated/layouts
-// compares them with NVIDIA's headers where a toolkit's are at hand. They are the same in CUDA 11,
-// 12 and 13.
+// The structures of CUDA's driver API, written from its documentation. tests/emulated/layouts
+// compares them with NVIDIA's headers if a toolkit is installed. They are the same in CUDA 11, 12
+// and 13.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,6 @@ inline bool KnownDevice(int device) {
 
 }  // namespace vramscope::emulated::driver
 
-// Another name of a function: an older version of its interface that takes the same arguments, or
-// the one whose null stream is the per-thread default stream.
+// Another name of a function: an older version of its interface with the same arguments, or the
+// variant that uses the per-thread default stream for a null stream.
 #define VRAMSCOPE_ALSO(other, name) decltype(name) other __attribute__((alias(#name)));

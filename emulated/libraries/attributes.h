@@ -1,6 +1,6 @@
-// Descriptors whose attributes are read as they were set, under handles that are plain addresses:
-// ours (Create) or storage of the program's own (Adopt, for interfaces where the program keeps the
-// descriptor itself).
+// Stores descriptors whose attributes are read back as they were set. Their handles are plain
+// addresses: memory allocated here (Create), or the program's own storage (Adopt, for interfaces
+// where the program keeps the descriptor itself).
 //
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
@@ -23,10 +23,11 @@ namespace vramscope::emulated {
 
 class AttributeStore {
  public:
-  static constexpr size_t kMostBytes = 4096;  // of one attribute
+  static constexpr size_t kMostBytes = 4096;  // per attribute
 
   void* Create() {
-    auto storage = std::make_unique<char[]>(512);  // some programs look inside; zeros are there
+    // Zeros, because some programs read the descriptor's memory.
+    auto storage = std::make_unique<char[]>(512);
     void* descriptor = storage.get();
     std::lock_guard lock(mutex_);
     descriptors_[descriptor].storage = std::move(storage);
@@ -58,7 +59,7 @@ class AttributeStore {
   bool Put(const void* descriptor, int attribute, T value) {
     return Set(descriptor, attribute, &value, sizeof value);
   }
-  // What was set, else zeros; *written is what the attribute's value needs.
+  // Copies what was set, otherwise zeros; *written is the size of the attribute's value.
   bool Copy(const void* descriptor, int attribute, void* value, size_t bytes,
             size_t* written) const {
     std::lock_guard lock(mutex_);

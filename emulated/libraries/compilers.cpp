@@ -1,4 +1,4 @@
-// libnvrtc and libnvJitLink: whatever is compiled becomes an empty image, whose kernels do nothing.
+// libnvrtc and libnvJitLink: everything compiles to an empty image whose kernels do nothing.
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -12,8 +12,8 @@ namespace {
 
 enum Status : int { kSuccess = 0, kInvalidInput = 3, kInvalidProgram = 4 };
 
-// An image of nothing: longer than any header that a loader looks at, and none of their magic
-// numbers.
+// The size of an empty image: longer than any header that a loader reads. It contains no magic
+// number.
 constexpr size_t kImageBytes = 256;
 [[maybe_unused]] int CopyImage(char* to) {
   if (!to) return kInvalidInput;
@@ -39,7 +39,7 @@ struct Program {
   std::string name;
   std::map<std::string, std::string> lowered;
 };
-// A name that a kernel can have: what is not a letter or a digit becomes an underscore.
+// A valid kernel name: characters other than letters and digits become underscores.
 std::string Lowered(const char* expression) {
   std::string name = expression;
   for (char& c : name)
@@ -116,7 +116,8 @@ int nvJitLinkVersion(unsigned* major, unsigned* minor) {
   *major = static_cast<unsigned>(cuda.major), *minor = static_cast<unsigned>(cuda.minor);
   return kSuccess;
 }
-// Each release of the toolkit has the functions under its own number; programs take those of their header.
+// Each release of the toolkit has these functions under its own number; programs use those of their
+// header.
 #define VRAMSCOPE_LINKER(V)                                                                       \
   int __nvJitLinkCreate_##V(Linker** linker, uint32_t, const char**) { return linker ? (*linker = new Linker, kSuccess) : kInvalidInput; } \
   int __nvJitLinkDestroy_##V(Linker** linker) { if (!linker) return kInvalidInput; delete *linker; *linker = nullptr; return kSuccess; } \

@@ -1,7 +1,7 @@
-// libcublas: handles and their settings, copies of vectors and matrices. The products:
-// cublas_level3.cpp; vectors and matrix times vector: cublas_level12.cpp. A handle takes no memory
-// of the card: what the real library keeps for itself counts as part of the context, and PyTorch
-// gives it a workspace of its own.
+// libcublas: handles and their settings, copies of vectors and matrices. Products are in
+// cublas_level3.cpp, vector and matrix-vector operations in cublas_level12.cpp. A handle allocates
+// no GPU memory: the real library's own memory is part of the context, and PyTorch passes it a
+// workspace.
 #include <cstring>
 
 #include "emulated/core/context.h"
@@ -60,15 +60,15 @@ int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const
 }
 
 void Answer(Handle* handle, void* result, uint64_t bytes) {
-  if (!result || ThePlatform().memory.DeviceOf(result) >= 0) return;  // the work's `writes` say it
+  // Covered by the work's `writes`.
+  if (!result || ThePlatform().memory.DeviceOf(result) >= 0) return;
   if (handle->stream) ThePlatform().streams.Synchronize(handle->stream);
   std::memset(result, 0, bytes);
 }
 
 namespace {
 
-// A vector or matrix between the host and the card, element by element where they do not lie
-// together.
+// Copies a vector or matrix between host and GPU, element by element where they are not contiguous.
 int Move(int64_t rows, int64_t columns, int64_t element, const void* from, int64_t from_leading,
          void* to, int64_t to_leading, void* stream, bool synchronous) {
   if (rows < 0 || columns < 0 || element <= 0 || from_leading < 1 || to_leading < 1)
@@ -87,7 +87,7 @@ int Move(int64_t rows, int64_t columns, int64_t element, const void* from, int64
 }
 int MoveVector(int64_t n, int64_t element, const void* from, int64_t from_step, void* to,
                int64_t to_step, void* stream, bool synchronous) {
-  // A vector with gaps is a matrix of one row.
+  // A vector with gaps is a matrix with one row.
   if (from_step == 1 && to_step == 1)
     return Move(n, 1, element, from, n > 0 ? n : 1, to, n > 0 ? n : 1, stream, synchronous);
   return Move(1, n, element, from, from_step, to, to_step, stream, synchronous);
@@ -126,7 +126,8 @@ int cublasCreate_v2(Handle** handle) {
 }
 int cublasDestroy_v2(Handle* handle) {
   if (!handle) return cublas::kNotInitialized;
-  ThePlatform().streams.SynchronizeDevice(CurrentDevice());  // documented: as cudaDeviceSynchronize
+  // Documented: synchronises like cudaDeviceSynchronize.
+  ThePlatform().streams.SynchronizeDevice(CurrentDevice());
   ShrinkContext(handle->device, ContextPart::kCublas);
   delete handle;
   return cublas::kSuccess;
@@ -151,7 +152,7 @@ size_t cublasGetCudartVersion() {
 }
 int cublasSetStream_v2(Handle* handle, void* stream) {
   if (!handle) return cublas::kNotInitialized;
-  handle->workspace = nullptr;  // documented: the default pool again
+  handle->workspace = nullptr;  // documented: returns to the default pool
   handle->workspace_bytes = 0;
   return cublas::Set(handle, &Handle::stream, stream);
 }
@@ -188,7 +189,7 @@ int cublasGetLoggerCallback(void** callback) {
   return cublas::kSuccess;
 }
 
-// A list: the formatter never comes to rest on it.
+// clang-format does not converge on this list.
 // clang-format off
 #define VRAMSCOPE_STATUS(X)                                                             \
   X(0, "CUBLAS_STATUS_SUCCESS")                                                         \

@@ -1,4 +1,4 @@
-// What a cuBLAS handle knows, and one product or vector operation as work of the card.
+// The state of a cuBLAS handle, and the submission of products and vector operations.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ enum Status : int {
 };
 
 struct Handle {
-  int device = 0;  // that it was made for
+  int device = 0;  // the device for which it was created
   void* stream = nullptr;
-  int pointer_mode = 0;  // 0: scalars lie in the host's memory
+  int pointer_mode = 0;  // 0: scalars are in host memory
   int atomics_mode = 0;
   int math_mode = 0;  // 3: TF32 allowed
   int sm_count_target = 0;
@@ -40,7 +40,7 @@ struct Matrix {
   int64_t stride = 0;  // elements between the matrices of a batch
 
   uint64_t elements() const { return Product(Positive(rows), Positive(columns)); }
-  // From the first element to behind the last one.
+  // Bytes from the first element to the end of the last one.
   uint64_t extent_bytes(int64_t batch) const {
     if (rows <= 0 || columns <= 0) return 0;
     const uint64_t one =
@@ -50,7 +50,7 @@ struct Matrix {
   }
 };
 
-// The bytes, 16 at most, that all of their columns begin at a multiple of.
+// The alignment of all columns in bytes, at most 16.
 inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
   uint64_t bits = 16 * 8;
   for (const Matrix& matrix : matrices)
@@ -62,18 +62,18 @@ inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
 struct Gemm {
   const char* name = "";
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  // Addresses are null where the matrices of a batch lie where only the card knows.
+  // Addresses are null for batches whose matrix addresses are in GPU memory.
   Matrix a, b, c;
   Precision precision = Precision::kFp32;
 };
 int Submit(Handle* handle, const Gemm& gemm);
 
-// Anything else: `reads` and `written` bytes, so many operations.
+// Submits any other work with `reads` and `written` bytes and `flops` operations.
 int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const Written& written,
            const Written& second = {});
 
-// A number that the host or, by the handle's pointer mode, the card is to read: 0, since nothing
-// computes it.
+// Writes a scalar result to the host or, depending on the handle's pointer mode, to the GPU. It is
+// 0, because nothing is computed.
 void Answer(Handle* handle, void* result, uint64_t bytes);
 
 }  // namespace vramscope::emulated::cublas

@@ -1,5 +1,5 @@
-// libcublasLt: descriptors read back what was set, one algorithm a product, whose workspace stays
-// within the program's preference (it takes none), and a product is one work of the card.
+// libcublasLt: descriptors return what was set. There is one algorithm per product; it needs no
+// workspace, so it always fits the program's preference. A product is one kernel.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ enum Status : int {
   kNotSupported = 15
 };
 
-// The documented numbers of the attributes that are looked at here.
+// Documented numbers of the attributes that are used here.
 enum LayoutAttribute {
   kType = 0,
   kOrder = 1,
@@ -104,7 +104,7 @@ void InitMatmul(void* matmul, int compute_type, int scale_type) {
   Store().Put(matmul, kScaleType, scale_type);
 }
 
-// The one algorithm there is. Its bytes say that it is ours.
+// The only algorithm. Its bytes mark it as ours.
 constexpr Algorithm kAlgorithm = {{0x76736d757261706dull, 0, 0, 0, 0, 0, 0, 0}};
 
 void Answer(HeuristicResult* result) {
@@ -278,8 +278,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   };
   const uint64_t bytes = Product(moved(a) + moved(b) + moved(c) + moved(out), Positive(batch));
 
-  // Beside D a product may write what its epilogue says: a mask or pre-activations, a gradient of
-  // the bias.
+  // In addition to D, a product may write results of its epilogue: a mask or pre-activations, or a
+  // gradient of the bias.
   Written writes[3] = {{d, out.extent_bytes(batch)}, {}, {}};
   size_t count = 1;
   if (void* auxiliary = store.Get<void*>(matmul, kAuxiliaryPointer, nullptr))
@@ -293,7 +293,7 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // Where C is D it is the result, which a product reads for a beta alone.
+  // If C is D, it is the result, which is read only if beta is not zero.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

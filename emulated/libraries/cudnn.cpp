@@ -1,6 +1,6 @@
-// libcudnn outside the graph interface: handles, descriptors of tensors, batch norm, dropout, CTC,
-// pooling, activations. Convolutions by the older interface: cudnn_convolution.cpp; recurrent
-// networks: cudnn_rnn.cpp. The same source for cuDNN 8 and 9.
+// libcudnn without the graph interface: handles, tensor descriptors, batch norm, dropout, CTC,
+// pooling, activations. Convolutions by the older interface are in cudnn_convolution.cpp, recurrent
+// networks in cudnn_rnn.cpp. One source for cuDNN 8 and 9.
 #include <algorithm>
 #include <cstring>
 
@@ -31,8 +31,8 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
              : ExecutionFailed();
 }
 
-// What PyTorch of each release ships where its metadata does not say it: the newest of the major as
-// a rule.
+// The default version if PyTorch's metadata does not name one: usually the newest of the major
+// version.
 Version CudnnVersion() {
   const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};
   return ProgramVersion("nvidia-cudnn-cu", newest);
@@ -80,7 +80,8 @@ int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, 
               Bytes(in) + Bytes(out), {{y, Extent(out)}});
 }
 
-// Both moments, then the result: forwards x is read twice, backwards x and the gradient are.
+// One pass for both moments and one for the result: the forward pass reads x twice, the backward
+// pass x and the gradient.
 int64_t BatchNorm(const Tensor* tensor, int passes) {
   const Platform& platform = ThePlatform();
   return platform.cards.empty()
@@ -152,7 +153,7 @@ int cudnnGetStream(Handle* handle, void** stream) {
   return kSuccess;
 }
 
-// Each kind of descriptor is made and unmade in the same way.
+// All kinds of descriptors are created and destroyed in the same way.
 #define VRAMSCOPE_DESCRIPTOR(NAME, TYPE)     \
   int cudnnCreate##NAME(TYPE** descriptor) { \
     if (!descriptor) return BadParameter();  \
@@ -276,7 +277,7 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(Handle*, int, int, T* x, T
 }
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(Handle*, int, int operations, P, T* x,
                                                          size_t* bytes) {
-  // Batch norm alone keeps nothing beside mean and variance; with an activation, a bit an element.
+  // Batch norm alone stores only mean and variance; with an activation, also one bit per element.
   const uint64_t mask = operations != 0 && x ? (x->shape.elements() + 31) / 32 * 4 : 0;
   return AnswerAssumed("cuDNN reserve of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
                        mask, bytes);
@@ -456,10 +457,10 @@ int cudnnSpatialTfSamplerBackward(Handle* h, P, P, T* xd, P, P, T* dxd, void* dx
   return Pass(h, "cudnn_grid_sampler_backward", xd, dxd, dx);
 }
 
-// The parts of cuDNN ask each other whether they fit.
+// The parts of cuDNN check each other's versions.
 #define VRAMSCOPE_CHECK(NAME) \
   int NAME() { return kSuccess; }
-// The formatter never comes to rest on this list.
+// clang-format does not converge on this list.
 // clang-format off
 VRAMSCOPE_CHECK(cudnnGraphVersionCheck)
 VRAMSCOPE_CHECK(cudnnOpsVersionCheck)

@@ -1,4 +1,4 @@
-// libcudnn: convolutions by the interface older than graphs, as PyTorch uses it where the graph
+// libcudnn: convolutions by the older interface without graphs, which PyTorch uses if the graph
 // interface is switched off.
 #include <algorithm>
 
@@ -21,8 +21,7 @@ struct Performance {
 };
 static_assert(sizeof(Performance) == 48);
 
-// Numbers of the algorithms that are answered: implicit products, precomputed where they run on
-// tensor cores.
+// Numbers of the algorithms that are returned: implicit GEMM, precomputed for tensor cores.
 constexpr int kPrecomputed = 1;
 constexpr int kDeterministic = 1;
 

@@ -1,4 +1,4 @@
-// Descriptors of cuDNN's interface outside graphs, and what all of its functions share.
+// Descriptors of cuDNN's interface without graphs, and what its functions share.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace vramscope::emulated::cudnn {
 
 constexpr int kChannelsLast = 1;  // cudnnTensorFormat_t
 
-struct Tensor {  // of a filter, too
+struct Tensor {  // also describes a filter
   Shape shape;
   int format = 0;
 };
@@ -34,25 +34,25 @@ struct CtcDescriptor {
   int type = 0;
   int most_labels = 0;
 };
-// Of which nothing is read back.
+// A descriptor whose values are not read back.
 struct PlainDescriptor {
   std::array<uint64_t, 32> unused = {};
 };
 
-// Of cuDNN as the program was built for it.
+// The version of cuDNN for which the program was built.
 Version CudnnVersion();
-int SmCount();     // of the current card
+int SmCount();     // of the current GPU
 int Capability();  // compute capability, 89 for 8.9
 
-// False: more dimensions than cuDNN has, or none. Without strides the tensor is packed.
+// False if cuDNN does not support this number of dimensions. Without strides the tensor is packed.
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
 
-// One work on the handle's stream; writes without an address are left out. `duration_ns` >= 0: it
-// takes that long.
+// Submits one kernel on the handle's stream; writes without an address are ignored. `duration_ns`
+// >= 0 sets its duration.
 int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
          std::initializer_list<Written> writes, int64_t duration_ns = -1);
 
-// A size that is a guess: answered, and said in the result.
+// Returns a size that is a guess, and records it as an assumption.
 int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* bytes);
 
 }  // namespace vramscope::emulated::cudnn

@@ -1,11 +1,11 @@
-// What cuDNN's engines for convolutions and attention take as workspace.
+// Workspaces of cuDNN's engines for convolutions and attention.
 //
-// Read off an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
-// requests and names of kernels of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
-// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), of attention
-// in bf16 and fp16, and requests of 74 convolutions of 8 images (fp32 in both orders and without
-// TF32, bf16). How large an engine's workspace is follows from its shapes; which engine the
-// heuristics take does not: rules, and kSeen where they took another one.
+// Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
+// allocations and kernel names of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
+// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
+// attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
+// without TF32, bf16). The workspace of an engine follows from the shapes. The heuristics' choice
+// of engine does not; it is modelled by rules, with the exceptions in kSeen.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,15 +16,16 @@
 namespace vramscope::emulated::cudnn {
 namespace {
 
-// A convolution as a matrix product: `rows` filters, `columns` of the filter's other elements.
+// A convolution as a matrix product: `rows` are filters, `columns` the other elements of the
+// filter.
 struct Problem {
   ConvolutionKind kind;
   uint64_t images, channels, filters, window, pixels, out_pixels, bytes_each;
-  uint64_t of_group;  // channels that a filter reads
+  uint64_t of_group;  // channels of a group
   int64_t stride;
   bool strided, grouped, plane, last, narrow;
-  uint64_t longest;              // side of the image
-  uint64_t tiles, larger_tiles;  // of 4 x 4 and of 9 x 9 results
+  uint64_t longest;              // longest side of the image
+  uint64_t tiles, larger_tiles;  // with 4 x 4 and 9 x 9 results
 
   bool pointwise() const { return window == 1; }
   uint64_t multiplications() const {
@@ -40,7 +41,7 @@ struct Problem {
   uint64_t filter(uint64_t of_channels, uint64_t of_filters) const {
     return Product(Product(of_channels, of_filters), Product(window, bytes_each));
   }
-  // Windows that lie beside each other: the patches of a vision transformer.
+  // Adjacent windows without overlap: the patches of a vision transformer.
   bool patches() const { return stride > 1 && Product(stride, stride) == window; }
 };
 uint64_t Spatial(const Shape& shape) {
@@ -79,32 +80,33 @@ Problem ProblemOf(const Convolution& c) {
 uint64_t Ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 uint64_t RoundedUp(uint64_t value, uint64_t to) { return Product(Ceil(value, to), to); }
 
-// What every workspace with operands in another order has beside them; one with counters or partial
-// sums is aligned, too.
+// Extra bytes of every workspace with reordered operands; workspaces with counters or partial sums
+// are also aligned.
 constexpr uint64_t kHead = 16, kAligned = 127;
-// A product that needs no other order: nothing, or the parameters of its batch.
+// A product that needs no reordering has no workspace, or the parameters of its batch.
 constexpr uint64_t kBatchParameters = 400;
 
 enum class Engine {
   kNone,
-  kProduct,            // of matrices in the order in which they are
-  kProductOfBatch,     // the same, with parameters of the batch in the workspace
-  kReordered,          // image, result and filter in channels last, a 1 x 1 filter being so already
-  kReorderedCounted,   // with a counter of tiles
-  kReorderedOperands,  // image and filter alone: the result is written in its own order
-  kSegmented,          // tiles that fill the card less than half are computed in segments
-  kSegmentedShared,    // the same; a tile's last segment needs no sums of its own
-  kParts,              // reordered, padded; sums of the filter for parts of the image
-  kWinograd,           // filter gradients of 3 x 3 in tiles of 4 x 4, in fp32
+  kProduct,            // matrix product of the operands in their given order
+  kProductOfBatch,     // the same, with batch parameters in the workspace
+  kReordered,          // image, result and filter in channels last; a 1 x 1 filter already is
+  kReorderedCounted,   // the same, with a tile counter
+  kReorderedOperands,  // only image and filter; the result is written in its own order
+  kSegmented,          // tiles that fill less than half of the GPU, computed in segments
+  kSegmentedShared,    // the same; the last segment of a tile needs no sums of its own
+  kParts,              // reordered and padded; filter sums for parts of the image
+  kWinograd,           // 3 x 3 filter gradients in 4 x 4 tiles, in fp32
 };
 struct Choice {
   Engine engine;
-  uint64_t tile_rows = 0, tile_columns = 0;  // of a segmented one
-  uint64_t pieces = 0;                       // segments of a tile, or parts; none: by rule
+  uint64_t tile_rows = 0, tile_columns = 0;  // for segmented engines
+  uint64_t pieces = 0;                       // segments of a tile, or parts; 0: by rule
 };
 
-// Where the heuristics took another engine than the rules say, or split it otherwise. Pixels are
-// the image's; of no images: of whatever batch. Measured on an H200 with cuDNN 9.19.
+// Convolutions for which the heuristics choose another engine than the rules do, or split it
+// differently. `pixels` are the image's; images 0 matches any batch. Measured on an H200 with cuDNN
+// 9.19.
 enum class Seen { kTf32, kTf32Last, kNarrow };
 struct SeenChoice {
   Seen as;
@@ -134,7 +136,7 @@ constexpr SeenChoice kSeen[] = {
     {kTf32, kFilter, 8, 128, 128, 9, 56 * 56, true, {Engine::kParts, 0, 0, 7}},
     {kTf32, kFilter, 8, 256, 512, 1, 56 * 56, true, {Engine::kParts, 0, 0, 7}},
     {kTf32, kFilter, 8, 4, 320, 9, 64 * 64, false, {Engine::kParts, 0, 0, 86}},
-    // Known to 512 bytes.
+    // Known to within 512 bytes.
     {kTf32, kFilter, 8, 32, 32, 9, 32 * 32, false, {Engine::kSegmentedShared, 64, 256, 21}},
     {kTf32, kFilter, 8, 1, 32, 9, 28 * 28, false, {Engine::kSegmentedShared, 32, 16, 10}},
     {kTf32, kFilter, 8, 5, 7, 9, 33 * 33, false, {Engine::kSegmentedShared, 32, 16, 4}},
@@ -168,9 +170,9 @@ uint64_t Multiprocessors(const Chip& chip) {
   return static_cast<uint64_t>(std::max(chip.sm_count, 1));
 }
 
-// Partial sums of tiles: where few tiles are left for many multiprocessors, each is computed in as
-// many segments as find a multiprocessor.
-constexpr uint64_t kCounters = 8;  // beside those of the segments
+// Partial sums of tiles: if there are few tiles for many multiprocessors, each tile is split into
+// as many segments as there are multiprocessors for it.
+constexpr uint64_t kCounters = 8;  // in addition to those of the segments
 uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
   const bool of_filter = p.kind == kFilter;
@@ -180,7 +182,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
   bool paired = false;
   if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
-    // Tiles of this kind hold one place of the window; the larger ones go in pairs.
+    // Such a tile covers one position of the window; the larger ones are processed in pairs.
     columns = Product(Ceil(p.of_group, 64), p.window);
     paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
     columns += paired ? 1 : 0;
@@ -188,7 +190,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   const uint64_t sms = Multiprocessors(chip);
   const uint64_t bytes_of_tile =
       Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
-  if (tile.pieces) {  // of each tile, the last of which needs no sums
+  if (tile.pieces) {  // per tile, whose last segment needs no sums
     const uint64_t tiles = Product(rows, columns);
     return tiles * (tile.pieces - 1) * bytes_of_tile +
            (tiles * tile.pieces + kCounters) * sizeof(int) + kAligned;
@@ -201,8 +203,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t of_each =
       std::min(sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
   if (of_each < 2) return 0;
-  // A counter for each segment that another one waits for; why tiles in eights need fewer is not
-  // known.
+  // A counter for each segment that another one waits for. It is unknown why multiples of eight
+  // tiles need fewer.
   const uint64_t counters = tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
   if (tile.engine == Engine::kSegmentedShared) --of_each;
   return tiles * of_each * bytes_of_tile + (counters + kCounters) * sizeof(int) + kAligned;
@@ -213,23 +215,23 @@ Choice TileOfFilterGradient(const Problem& p, const Chip& chip) {
   if (p.channels <= 64) return {Engine::kSegmented, 128, 64};
   const uint64_t sms = Multiprocessors(chip);
   const uint64_t narrow = Product(Ceil(p.filters, 128), Ceil(p.channels, 64));
-  // Narrower tiles where they just fill the card.
+  // Narrower tiles if they just fill the GPU.
   if (p.pointwise() && narrow <= sms && narrow > sms * 3 / 4) return {Engine::kSegmented, 128, 64};
   return {Engine::kSegmented, 128, 128};
 }
 
-// Few channels: where a reordered image would mostly be padding.
+// Few channels: a reordered image would mostly be padding.
 constexpr uint64_t kFew = 8;
-// Larger ones go by tiles that the multiprocessors fetch by a counter.
+// Larger products use tiles that the multiprocessors fetch by a counter.
 constexpr uint64_t kLarge = uint64_t{1} << 34;
-// Small ones run where no order matters.
+// Smaller products use kernels that need no reordering.
 constexpr uint64_t kSmall = uint64_t{1} << 27;
 
 Choice Tf32Choice(const Problem& p, const Chip& chip) {
   const bool counted = p.strided || p.multiplications() >= kLarge;
   if (p.grouped) return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
   if (const Choice* seen = SeenFor(p)) return *seen;
-  // Four pixels at a time are read: a plane that does not divide into them is reordered.
+  // Kernels read four pixels at a time, so a plane with other sizes is reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
   const Choice as_product = {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
   const uint64_t operands = p.image(p.channels) + p.out(p.filters);
@@ -245,7 +247,7 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
       if (p.channels < kFew || p.multiplications() < kSmall) return {Engine::kNone};
       return {counted ? Engine::kReorderedCounted : Engine::kReordered};
     case kFilter:
-      // A product for each image, of which the sum is taken, while that takes not much more.
+      // One product per image and a sum over them, unless that needs much more memory.
       if (product && Product(p.images, p.filter(p.channels, p.filters)) <= operands + operands / 2)
         return {Engine::kProduct};
       if (p.channels % 4 != 0 || p.channels == 4) return {Engine::kParts};
@@ -254,9 +256,9 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
   return {Engine::kReordered};
 }
 
-// Sums of the filter for parts of the image: as many as tiles of 64 x 128 leave room for, and the
-// more the more positions there are. The curve goes through 8,192 (13 parts), 100,352 (54) and
-// 401,408 (120).
+// The number of parts of the image with separate filter sums. It is limited by the number of 64 x
+// 128 tiles and grows with the number of positions; the curve was fitted to 8,192 (13 parts),
+// 100,352 (54) and 401,408 (120).
 uint64_t PartsOf(const Problem& p, uint64_t channels) {
   constexpr uint64_t kBlocks = 240, kLeastPositions = 4096;
   if (p.positions() < kLeastPositions) return 1;
@@ -277,15 +279,15 @@ uint64_t PartsBytes(const Problem& p, const Choice& choice, bool with_filter) {
          (parts > 1 ? Product(parts, sums) : 0) + kAligned + 1 + kHead;
 }
 
-// What 36 transformed places of a tile of 4 x 4 results take, of every filter, channel and result.
+// 36 transformed values per 4 x 4 tile, for every filter, channel and result.
 uint64_t WinogradBytes(const Problem& p) {
-  if (p.window == 25)  // 169 places of tiles of 9 x 9 results; one measurement
+  if (p.window == 25)  // 169 values per 9 x 9 tile; a single measurement
     return Product(169 * sizeof(float), Product(p.channels, p.filters) +
                                             Product(2 * p.larger_tiles, p.channels + p.filters));
   return Product(36 * sizeof(float),
                  Product(p.channels, p.filters) + Product(p.tiles, p.channels + p.filters));
 }
-// The halves of spectra of 32 x 32: of all filters, and of 16 tiles at a time.
+// Half spectra of 32 x 32: for all filters, and for 16 tiles at a time.
 uint64_t FourierBytes(const Problem& p) {
   constexpr uint64_t kSpectrum = 32 * 17 * 2 * sizeof(float), kTilesAtATime = 16;
   return Product(kSpectrum,
@@ -313,7 +315,7 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
       return image + filter + kHead;
     case Engine::kSegmented:
     case Engine::kSegmentedShared:
-      // Segments are what Hopper's engines do.
+      // Only Hopper's engines use segments.
       return chip.compute_capability < 90 ? reordered : reordered + SegmentBytes(p, choice, chip);
     case Engine::kParts:
       return PartsBytes(p, choice, true);
@@ -323,8 +325,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last: operands lie as the engines read them, but for channels that do not divide
-// by what is read together.
+// TF32, channels last: engines read the operands in this order, except for channel counts that are
+// not a multiple of what is read together.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);
@@ -351,7 +353,7 @@ uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
     }
     return p.channels % 32 == 0 ? 0 : out + filter + kHead;
   }
-  if (product && !p.grouped)  // sums of all multiprocessors but one
+  if (product && !p.grouped)  // sums of all multiprocessors except one
     return Product(sms - 1, Product(p.channels, p.filters) * sizeof(float)) + 256;
   if (seen && seen->engine == Engine::kSegmentedShared)
     return image + out + kHead + SegmentBytes(p, *seen, chip);
@@ -365,7 +367,7 @@ uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   return SegmentBytes(p, {Engine::kSegmented, 128, tiles < sms ? 64u : 128u}, chip);
 }
 
-// fp32 without tensor cores, channels first: transforms for gradients of 3 x 3.
+// fp32 without tensor cores, channels first: transforms for 3 x 3 gradients.
 uint64_t PlainWorkspace(const Problem& p) {
   constexpr uint64_t kSpectrumSide = 32, kLeastChannels = 32;
   if (p.last || !p.plane || p.grouped || p.strided) return 0;
@@ -376,7 +378,7 @@ uint64_t PlainWorkspace(const Problem& p) {
              : 0;
 }
 
-// 16 bits, channels first: eight channels are read at a time.
+// 16 bits, channels first: kernels read eight channels at a time.
 uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
   const Choice* seen = SeenFor(p);
   if (seen && seen->engine == Engine::kNone) return 0;
@@ -406,7 +408,7 @@ uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
   }
   const uint64_t sums = Product(filter, sizeof(float) / p.bytes_each);
   if (product && Product(p.images, sums) <= operands + operands / 2) return Product(p.images, sums);
-  if (p.patches()) {  // with counters of tiles of 64 x 64
+  if (p.patches()) {  // with counters of 64 x 64 tiles
     const uint64_t tiles = Product(Ceil(p.filters, 64), Ceil(Product(channels, p.window), 64));
     const bool plain = seen && seen->engine == Engine::kReordered;
     return reordered + (plain ? 0 : kAligned + 1 + tiles * sizeof(int));
@@ -422,7 +424,7 @@ uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
 }  // namespace
 
 double ConvolutionFlops(const Convolution& c) {
-  double each = 2;  // w's dimensions behind the first: input channels of a group and the window
+  double each = 2;  // dimensions of w after the first: the channels of a group and the window
   for (int i = 1; i < std::min(c.filter.count, kMostDims); ++i)
     each *= static_cast<double>(Positive(c.filter.dims[i]));
   return each * static_cast<double>(c.out.elements());
@@ -435,7 +437,7 @@ Workspace ConvolutionWorkspace(const Convolution& c, const Chip& chip, bool tens
   const bool measured = chip.compute_capability == 90 && p.plane && !p.grouped;
   if (p.narrow) {
     if (!tensor_cores) return {};
-    // 16-bit filter gradients in channels last are summed up in fp32 before they are narrowed.
+    // 16-bit filter gradients in channels last are accumulated in fp32 and then converted.
     if (p.last)
       return {c.kind == ConvolutionKind::kBackwardFilter ? Product(c.filter.elements(), 4) : 0};
     return {NarrowWorkspace(p, chip), measured};
@@ -446,14 +448,15 @@ Workspace ConvolutionWorkspace(const Convolution& c, const Chip& chip, bool tens
 }
 
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
-  // Hopper's kernels count their tiles. Of others nothing was read off a card.
+  // Hopper's kernels count their tiles. Other generations were not measured.
   if (chip.compute_capability < 90) return {};
   constexpr uint64_t kCounters = 256;
   uint64_t bytes = kCounters;
   const Shape &q = attention.query, &k = attention.key, &v = attention.value;
   if (attention.backward && q.count == 4 && k.count == 4 && v.count == 4 &&
       (k.dims[1] != q.dims[1] || v.dims[1] != q.dims[1])) {
-    // Query heads that share keys and values each make gradients of them, summed up afterwards.
+    // Query heads that share keys and values each compute gradients for them, which are summed
+    // afterwards.
     const uint64_t rows =
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
     bytes +=

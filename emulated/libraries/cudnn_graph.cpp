@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kMostElements = 1 << 20;
 constexpr int kDescriptorValue = 15;  // attribute type: handles of descriptors
-// Attributes with answers of their own.
+// Attributes with special results.
 enum : int {
   kHeuristicsGraph = 201,
   kHeuristicsResults = 202,
@@ -81,7 +81,8 @@ std::shared_ptr<Descriptor> Find(void* handle) {
   return found == registry.all.end() ? nullptr : found->second;
 }
 
-// Whether one keeps the other, itself or through others. Two that keep each other would never go.
+// Whether one keeps the other alive, directly or through others. Two that keep each other alive
+// would never be freed.
 bool Keeps(const Descriptor* one, const Descriptor* other) {
   std::vector<const Descriptor*> left = {one};
   std::set<const Descriptor*> seen;
@@ -104,7 +105,7 @@ const Descriptor* EngineOfConfig(const Descriptor* config) {
   return config ? config->Linked(kConfigEngine) : nullptr;
 }
 
-// The engine that a configuration (or a plan of one) stands for.
+// The engine of a configuration (or of a plan with one).
 bool Resolve(const Descriptor* config, const Descriptor** graph, Engine* engine) {
   const Descriptor* chosen = EngineOfConfig(config);
   *graph = GraphOfEngine(chosen);
@@ -154,21 +155,21 @@ class Answer {
   int Bytes(const Value& value) const {
     const auto has = static_cast<int64_t>(value.bytes.size() / SizeOf(value.type));
     if (count_) *count_ = has;
-    // Where it was set as another type, no more than what there is room for as this one.
+    // If the value was set with another type, copies only as much as fits.
     if (out_ && wanted_ > 0 && has > 0)
       std::memcpy(out_, value.bytes.data(),
                   std::min(value.bytes.size(), static_cast<size_t>(wanted_) * SizeOf(type_)));
     return kSuccess;
   }
-  // The program brings descriptors of its own; they become what is asked for. A copy of the links:
-  // what is brought may be the descriptor that has them.
+  // The program passes its own descriptors, which become the requested ones. `links` is a copy,
+  // because a passed descriptor may be the one that contains the links.
   int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;
     if (type_ != kDescriptorValue) return BadParameter();
     const auto fits =
         std::min<size_t>(links.size(), static_cast<size_t>(std::max<int64_t>(wanted_, 0)));
-    if (count_) *count_ = static_cast<int64_t>(fits);  // programs make room for that many
+    if (count_) *count_ = static_cast<int64_t>(fits);  // programs allocate this many
     for (size_t i = 0; i < fits; ++i) {
       const std::shared_ptr<Descriptor> target = Find(static_cast<void**>(out_)[i]);
       if (!target) return BadParameter();
@@ -246,7 +247,7 @@ int Get(const Descriptor& descriptor, int attribute, const Answer& answer) {
     return answer.Descriptors(links->second);
   if (const auto value = descriptor.values.find(attribute); value != descriptor.values.end())
     return answer.Bytes(value->second);
-  Log("cudnnBackendGetAttribute: attribute %d of a descriptor of type %d was asked for and not set",
+  Log("cudnnBackendGetAttribute: attribute %d of a descriptor of type %d was read but not set",
       attribute, descriptor.type);
   return answer.None();
 }
@@ -311,7 +312,8 @@ int cudnnBackendFinalize(void* handle) {
   if (!descriptor) return BadParameter();
   const Descriptor* graph = nullptr;
   Engine engine;
-  // An engine that a graph does not have is refused, as programs try one after the other.
+  // Refuses an engine index that the graph does not have, because programs try one index after the
+  // other.
   if (descriptor->type == kEngine && descriptor->links.contains(kEngineGraph)) {
     const Descriptor* of = descriptor->Linked(kEngineGraph);
     const int64_t index = descriptor->Number(kEngineIndex, 0);

@@ -1,6 +1,5 @@
-// cuDNN's graph interface as a store of descriptors: what was set is read back, a graph has the
-// engines of cudnn_engines.h, and what a descriptor was built from lives as long as the descriptor
-// does.
+// cuDNN's graph interface as a store of descriptors: attributes are returned as they were set, a
+// graph has the engines of cudnn_engines.h, and a descriptor keeps alive what it was built from.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +17,14 @@ enum Status : int {
   kSuccess = 0,
   kNotInitialized = 1,
   kAllocFailed8 = 2,
-  kBadParam8 = 3,  // numbers of cuDNN 8
+  kBadParam8 = 3,  // numbers in cuDNN 8
   kBadParam9 = 2000,
   kNotSupported8 = 9,
   kNotSupported9 = 3000,
   kExecutionFailed8 = 8,
   kExecutionFailed9 = 5000,
 };
-int BadParameter();  // the number that this major of cuDNN has for it
+int BadParameter();  // the number in this major version of cuDNN
 int NotSupported();
 int ExecutionFailed();
 
@@ -33,7 +32,7 @@ struct Handle {
   void* stream = nullptr;
 };
 
-// Documented numbers of descriptors and attributes that are looked at.
+// Documented numbers of the descriptors and attributes that are used here.
 enum DescriptorType : int {
   kEngine = 2,
   kEngineConfig = 3,
@@ -69,7 +68,7 @@ struct Descriptor {
   template <class T>
   std::vector<T> All(int attribute) const;
   int64_t Number(int attribute, int64_t otherwise) const;
-  const Descriptor* Linked(int attribute) const;  // the first one; null: none
+  const Descriptor* Linked(int attribute) const;  // the first linked descriptor; null: none
 };
 
 template <class T>
@@ -82,21 +81,21 @@ std::vector<T> Descriptor::All(int attribute) const {
   return all;
 }
 
-// The engines of a graph, best first. Configuration `index` of them.
+// The engines of a graph, best first, and the engine with `index`.
 struct Engine {
   uint64_t workspace_bytes = 0;
   bool tensor_cores = false;
-  std::string assumed;  // what of it is a guess; empty: nothing is
+  std::string assumed;  // which parts are guesses; empty: none
 };
 std::vector<Engine> EnginesOf(const Descriptor& graph);
 
-// What one execution of a graph does.
+// The work of one execution of a graph.
 struct GraphWork {
   std::string name;
   double flops = 0;
   uint64_t bytes = 0;
   Precision precision = Precision::kFp32;
-  int64_t duration_ns = -1;             // of convolutions and attention
+  int64_t duration_ns = -1;             // of convolutions and attention; otherwise by the roofline
   std::map<int64_t, uint64_t> written;  // unique id of a tensor -> bytes
 };
 GraphWork WorkOf(const Descriptor& graph, const Engine& engine);

@@ -1,4 +1,4 @@
-// libcudnn: recurrent networks, by the interfaces of cuDNN 6 (PyTorch up to 2.0) and 8.
+// libcudnn: recurrent networks, by the interfaces of cuDNN 6 (PyTorch up to 2.0) and cuDNN 8.
 #include <algorithm>
 
 #include "emulated/core/platform.h"
@@ -42,8 +42,7 @@ int Run(Handle* handle, const char* name, double passes, const RnnDescriptor* rn
               writes);
 }
 
-// The older interface gives one tensor descriptor a time step: the batch of the first one is the
-// largest.
+// The older interface passes one tensor descriptor per time step; the first has the largest batch.
 int64_t BatchOf(Tensor* const* x) {
   return x && x[0] && x[0]->shape.count > 0 ? x[0]->shape.dims[0] : 0;
 }
@@ -55,7 +54,7 @@ Recurrent WithInput(const RnnDescriptor& rnn, const Tensor* x) {
 int LayerParameter(const RnnDescriptor* rnn, int pseudo_layer, const Tensor* x, const Tensor* w,
                    const void* weights, int linear, bool bias, Tensor* out, void** address) {
   if (!rnn) return BadParameter();
-  if (!out || !address) return kSuccess;  // the other one of the pair is wanted
+  if (!out || !address) return kSuccess;  // the caller wants only the other one of the pair
   const Recurrent r = WithInput(*rnn, x);
   const Parameter parameter = RecurrentParameter(r, pseudo_layer, linear);
   const int type = w ? w->shape.type : r.type;
@@ -63,7 +62,7 @@ int LayerParameter(const RnnDescriptor* rnn, int pseudo_layer, const Tensor* x, 
   const int64_t rows = bias ? parameter.bias : parameter.rows,
                 columns = bias ? 1 : parameter.columns;
   const int dims[] = {1, static_cast<int>(rows), static_cast<int>(columns)};
-  // As a number: it may lie in no object, the weights may not be there yet.
+  // Computed as a number, because the weights may not be allocated yet.
   *address = rows ? reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(weights) +
                                             Product(offset, TypeBits(type)) / 8)
                   : nullptr;
@@ -211,7 +210,7 @@ int cudnnRNNBackwardWeights_v8(Handle* h, R* r, int, const int*, D* x, P, T*, P,
   return Run(h, "cudnn_rnn_backward_weights", 1, r, x->steps, x->batch, {{gradients, bytes}});
 }
 
-// By the older interface: descriptors of a tensor for each time step.
+// The older interface: one tensor descriptor per time step.
 int cudnnRNNForwardInference(Handle* h, R* r, int steps, Tensor* const* xd, P, T*, P, T*, P, T*, P,
                              Tensor* const*, void*, T*, void* hy, T*, void* cy, void*, size_t) {
   if (!r) return BadParameter();

@@ -18,7 +18,7 @@ int64_t LayerInput(const Recurrent& r, int layer) {
   return layer == 0 ? r.input : r.output() * r.directions;
 }
 
-// Elements of the matrices of one pseudo-layer.
+// Number of elements in the matrices of one pseudo-layer.
 uint64_t MatrixElements(const Recurrent& r, int layer) {
   const uint64_t in =
       layer == 0 && r.skip_input ? 0 : Times(r.gates(), r.hidden, LayerInput(r, layer));
@@ -76,7 +76,7 @@ bool Shape::channels_last() const {
   if (count < 3 || count > kMostDims) return false;
   if (strides[1] != 1) return false;
   if (dims[1] > 1) return true;
-  // One channel: both orders are the same in memory; the strides tell what was meant.
+  // With one channel both orders have the same memory layout; the strides show which was meant.
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 
@@ -93,7 +93,7 @@ Parameter RecurrentParameter(const Recurrent& r, int pseudo_layer, int linear) {
   if (pseudo_layer < 0 || pseudo_layer >= r.layers * r.directions || linear < 0 ||
       linear > 2 * gates)
     return parameter;
-  uint64_t matrices = 0;  // of all pseudo-layers: the biases lie behind
+  uint64_t matrices = 0;  // in all pseudo-layers; the biases follow them
   for (int layer = 0; layer < r.layers; ++layer)
     matrices += Product(MatrixElements(r, layer), Positive(r.directions));
   uint64_t before = 0;

@@ -1,5 +1,5 @@
-// Sizes that cuDNN answers and programs request as memory. Pure functions; README.md says of each
-// where it comes from and whether it is known or assumed.
+// Sizes that cuDNN returns and programs allocate. Pure functions. docs/emulation.md has the source
+// of each and whether it is known or assumed.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ enum class ConvolutionKind { kForward, kBackwardData, kBackwardFilter };
 struct Convolution {
   ConvolutionKind kind = ConvolutionKind::kForward;
   Shape image, filter, out;  // x (or dx), w (or dw), y (or dy)
-  int64_t stride = 1;        // the largest of its dimensions
+  int64_t stride = 1;        // the largest of all dimensions
 };
 double ConvolutionFlops(const Convolution& convolution);
 struct Chip {
@@ -36,19 +36,19 @@ struct Chip {
 };
 struct Workspace {
   uint64_t bytes = 0;
-  bool measured = false;  // the law was read off a card of this generation, for shapes like this
+  bool measured = false;  // the rule was measured on a GPU of this generation, for similar shapes
 };
-// Of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on), of the plain one
-// else. cudnn_engine_sizes.cpp says which engine takes what.
+// For the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on), or else the
+// plain one. The rules are in cudnn_engine_sizes.cpp.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention
 struct Attention {
   bool backward = false;
-  // Batch, heads, length, width; none: not known, and then each query head has its own keys.
+  // Batch, heads, length, width; empty if unknown, and then each query head has its own keys.
   Shape query, key, value;
 };
-// Beside what cudnn-frontend, which is part of the program, requests itself.
+// Without what cudnn-frontend, which is part of the program, allocates itself.
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
 
 // ---- recurrent networks
@@ -58,7 +58,7 @@ struct Recurrent {
   int layers = 1;
   int directions = 1;
   int64_t input = 0, hidden = 0, projection = 0;  // projection 0: none
-  bool bias = true;                               // two vectors a gate (double bias)
+  bool bias = true;                               // two vectors per gate (double bias)
   bool single_bias = false;
   bool skip_input = false;
   int type = 0;
@@ -66,28 +66,28 @@ struct Recurrent {
   int gates() const { return cell == kLstm ? 4 : cell == kGru ? 3 : 1; }
   int64_t output() const { return projection ? projection : hidden; }
 };
-// Known: the documented parameters, matrices of all pseudo-layers first, then the biases.
+// Known: the documented parameters, first the matrices of all pseudo-layers, then the biases.
 uint64_t RecurrentWeightElements(const Recurrent& recurrent);
 struct Parameter {
-  uint64_t matrix_offset = 0, bias_offset = 0;  // elements from the weight space's beginning
-  int64_t rows = 0, columns = 0;                // 0: there is no such matrix
+  uint64_t matrix_offset = 0, bias_offset = 0;  // elements from the beginning of the weight space
+  int64_t rows = 0, columns = 0;                // 0: no such matrix
   int64_t bias = 0;                             // elements; 0: none
 };
 // `linear`: 0..gates-1 for the input, gates..2*gates-1 recurrent, 2*gates the projection.
 Parameter RecurrentParameter(const Recurrent& recurrent, int pseudo_layer, int linear);
-// Assumed: the products with the input of all time steps of one layer, and two states.
+// Assumed: the products with the input for all time steps of one layer, and two states.
 uint64_t RecurrentWorkspace(const Recurrent& recurrent, int64_t steps, int64_t batch);
-// Assumed: gates, cell state and output of every time step of every layer.
+// Assumed: gates, cell state and output for every time step of every layer.
 uint64_t RecurrentReserve(const Recurrent& recurrent, int64_t steps, int64_t batch);
 double RecurrentFlops(const Recurrent& recurrent, int64_t steps, int64_t batch);
 
 // ---- others
-// Assumed: alphas and betas of 2 * labels + 1 states a time step, in fp32.
+// Assumed: alphas and betas of 2 * labels + 1 states per time step, in fp32.
 uint64_t CtcWorkspace(int64_t steps, int64_t batch, int64_t most_labels);
-// Assumed: a generator's state of 48 bytes for each of 512 threads of a multiprocessor.
+// Assumed: a generator state of 48 bytes for each of 512 threads of a multiprocessor.
 uint64_t DropoutStates(int sm_count);
-// Assumed, channels last: partial sums of both moments, of at most 128 blocks. Channels first:
-// none.
+// Assumed for channels last: partial sums of both moments for at most 128 blocks. None for channels
+// first.
 uint64_t BatchNormWorkspace(const Shape& x);
 
 }  // namespace vramscope::emulated::cudnn

@@ -41,11 +41,12 @@ int64_t ConvolutionDuration(const Card& card, const Convolution& c, Precision pr
       std::llround(flops / (2.0 * static_cast<double>(product.m) * static_cast<double>(product.n) *
                             static_cast<double>(groups))),
       1);
-  // Sums over all pixels: as many parts as fill the card.
+  // Sums over all pixels are split into as many parts as fill the GPU.
   constexpr int kMostParts = 64;
   if (c.kind == ConvolutionKind::kBackwardFilter) product.most_parts = kMostParts;
   const uint64_t bytes = c.image.bytes() + c.filter.bytes() + c.out.bytes();
-  // Of what a product of the same size gets: measured of ResNet-50's, TF32, all together.
+  // Share of the speed of a matrix product of the same size, measured for all convolutions of
+  // ResNet-50 together, TF32.
   constexpr double kShare = 0.6;
   auto duration = static_cast<int64_t>(
       static_cast<double>(ProductDuration(card, product, flops, precision, bytes)) / kShare);
@@ -55,7 +56,7 @@ int64_t ConvolutionDuration(const Card& card, const Convolution& c, Precision pr
 }
 
 int64_t AttentionDuration(const Card& card, const AttentionWork& attention) {
-  // Measured: 4,096 queries and keys, causal, heads of 64, bf16.
+  // Measured with 4,096 queries and keys, causal, head width 64, bf16.
   constexpr double kShare = 0.42, kTile = 128;
   const double left = attention.causal ? 0.5 : 1;
   LaunchWork work{.bytes = static_cast<double>(attention.bytes),
@@ -63,15 +64,15 @@ int64_t AttentionDuration(const Card& card, const AttentionWork& attention) {
                   .precision = attention.precision};
   work.tiles = attention.heads * std::ceil(attention.queries / kTile);
   if (work.tiles > 0) work.tile_flops = attention.flops * left / work.tiles;
-  // A random number for every score, as PyTorch's dropout has one for every element.
+  // Dropout needs a random number for every score.
   if (attention.dropout)
     work.clocks = kClocksOfRandomNumber * attention.heads * attention.queries * attention.keys;
   return LaunchDuration(card, work);
 }
 
 int64_t BatchNormDuration(const Card& card, uint64_t bytes, int passes) {
-  // Of the bandwidth that copies get: measured of ResNet-50's, fp32, channels first, of which a
-  // channel is a block's.
+  // Share of the bandwidth of copies, measured with ResNet-50, fp32, channels first, where a block
+  // processes a channel.
   constexpr double kShare = 0.45;
   return LaunchDuration(card, {.bytes = static_cast<double>(bytes) * passes / kShare});
 }

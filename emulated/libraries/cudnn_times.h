@@ -1,4 +1,4 @@
-// How long cuDNN's work takes, by the model of ../core/durations.h. Pure functions.
+// Durations of cuDNN's work, by the model of ../core/durations.h. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace vramscope::emulated::cudnn {
 
-// A convolution is a product of matrices that are never written down: pixels times window and
-// channels. Assumed: tensor cores want channels last; what lies otherwise is transposed before and
-// after, but for a window of one element.
+// A convolution is a matrix product whose operands are not materialised: pixels times window and
+// channels. Assumed: tensor cores need channels last; other layouts are transposed before and
+// after, unless the window has one element.
 int64_t ConvolutionDuration(const Card& card, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {
-  double heads = 0;  // of all batches
+  double heads = 0;  // summed over the batch
   double queries = 0, keys = 0;
-  double flops = 0;     // of whole products
-  bool causal = false;  // half of it is skipped
+  double flops = 0;     // including skipped work
+  bool causal = false;  // half of the work is skipped
   bool dropout = false;
   Precision precision = Precision::kBf16;
   uint64_t bytes = 0;
 };
 int64_t AttentionDuration(const Card& card, const AttentionWork& attention);
 
-// `passes` over a tensor of so many bytes.
+// `passes` over a tensor of `bytes` bytes.
 int64_t BatchNormDuration(const Card& card, uint64_t bytes, int passes);
 
 }  // namespace vramscope::emulated::cudnn

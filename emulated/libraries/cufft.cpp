@@ -1,6 +1,6 @@
-// libcufft: plans know their sizes, a transform is one work of the card. The work area is assumed:
-// none where one kernel does a one-dimensional transform (a power of two up to 4096), else room for
-// the complex data, as NVIDIA's documentation estimates it.
+// libcufft: plans know their sizes, and a transform is one kernel. The work area is assumed: none
+// if one kernel computes a one-dimensional transform (a power of two up to 4096), otherwise the
+// size of the complex data, as NVIDIA's documentation estimates it.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -26,7 +26,7 @@ enum Status : int {
 struct Plan {
   Transform transform;
   void* stream = nullptr;
-  bool automatic = true;  // cuFFT gets the work area by itself
+  bool automatic = true;  // cuFFT allocates the work area itself
   uint64_t work_bytes = 0;
   void* own_area = nullptr;
   bool made = false;
@@ -69,7 +69,7 @@ bool Fill(Transform* t, int rank, const I* n, int64_t batch) {
   }
   return true;
 }
-// The older interface's numbers of types.
+// Type numbers of the older interface.
 bool FillType(Transform* t, int type) {
   switch (type) {
     case 0x29:
@@ -180,7 +180,7 @@ int cufftGetProperty(int type, int* value) {
 int cufftSetStream(int plan, void* stream) { return With(plan, [&](Plan& p) { p.stream = stream; return kSuccess; }); }
 int cufftSetAutoAllocation(int plan, int on) { return With(plan, [&](Plan& p) { p.automatic = on != 0; return kSuccess; }); }
 int cufftSetWorkArea(int plan, void*) {
-  return With(plan, [&](Plan& p) {  // the program's own from here on
+  return With(plan, [&](Plan& p) {  // from now on the program's own work area
     if (p.own_area) ThePlatform().memory.Free(p.own_area);
     p.own_area = nullptr;
     return kSuccess;

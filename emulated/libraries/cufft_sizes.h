@@ -1,4 +1,4 @@
-// What a Fourier transform moves, costs and needs as a work area. Pure functions.
+// The bytes, operations and work area of a Fourier transform. Pure functions.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ inline uint64_t Points(const Transform& t) {
   for (int i = 0; i < t.rank; ++i) points = Product(points, Positive(t.n[static_cast<size_t>(i)]));
   return points;
 }
-// Complex data of a transform from or to real ones: a little more than half of the last dimension.
+// Complex elements of a transform from or to real data: a little more than half in the last
+// dimension.
 inline uint64_t ComplexPoints(const Transform& t) {
   if (!t.real_in && !t.real_out) return Points(t);
   const auto last = Positive(t.n[static_cast<size_t>(t.rank - 1)]);

@@ -1,5 +1,5 @@
-// libcufile: files are read to and written from the card's memory as far as its bytes are known;
-// the file itself is read and written for real.
+// libcufile: files are really read and written; bytes read into GPU memory become known, and
+// unknown bytes of GPU memory are written as zeros.
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ struct Error {
   int operation = kSuccess;
   int driver = 0;
 };
-struct Descriptor {  // as the program fills it: a type, then the file
+struct Descriptor {  // filled in by the program: a type, then the file
   int type;
   union {
     int file;

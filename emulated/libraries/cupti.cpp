@@ -1,6 +1,6 @@
-// libcupti's Activity interface over the core's recorder: an unmodified profiler (PyTorch's Kineto)
-// gets a record of every kernel, copy and fill, with the call that made it and the operator that
-// the call was in.
+// libcupti's Activity interface on top of the core's recorder. An unmodified profiler (PyTorch's
+// Kineto) receives a record of every kernel, memcpy and memset, with its API call and the operator
+// that made the call.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
-// A record before it is written into the program's buffer: times in nanoseconds, of the host's real
-// clock or, for who registered it, the virtual one.
+// A record before it is written into the program's buffer. Times are in nanoseconds of the host's
+// real clock, or of the virtual clock if the program registered it.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ using namespace vramscope::cupti;  // NOLINT: the records' names
 struct Event {
   uint32_t kind = 0, correlation = 0;
   int64_t start = 0, end = 0;
-  Activity activity;  // of a synchronisation and of memory: device, stream, bytes, to
+  Activity activity;  // for synchronisations and memory: device, stream, bytes, to
   uint32_t callback = 0, thread = 0, external_kind = 0;
   uint64_t external = 0;
   uint64_t address = 0;   // kMemory2
-  uint64_t caller = 0;    // likewise
-  bool allocated = true;  // likewise
-  uint32_t value = 0;     // kEnvironment: MHz; kOperands: the first of them
+  uint64_t caller = 0;    // for kMemory2
+  bool allocated = true;  // for kMemory2
+  uint32_t value = 0;     // kEnvironment: MHz; kOperands: index of the first operand
 };
 
-// The program's clock as a line over the host's: sampled when it was registered and when records
-// are delivered.
+// The program's clock as a linear function of the host's, sampled when the clock was registered and
+// when records are delivered.
 struct Scale {
   int64_t host = 0;
   uint64_t program = 0;
@@ -37,20 +37,20 @@ struct Scale {
   }
 };
 
-// What records call a stream, by StreamFacts::id.
+// The stream id in records, from StreamFacts::id.
 uint32_t RecordsStreamId(uint64_t stream);
-// Of a record; 0: there are none of that kind.
+// The size of a record; 0: unsupported kind.
 size_t SizeOf(uint32_t kind);
 void Format(const Event& event, const Scale& time, uint8_t* to);
 
-// By which number of which domain a call is known, and since which version there is its interface.
+// The domain and number of a call, and the version in which its interface was introduced.
 struct CallFacts {
   uint32_t kind;  // kRuntime or kDriver
   uint32_t callback;
   const char* interface;
 };
 const CallFacts& FactsOf(Call call);
-// "cudaLaunchKernel_v7000"; null: none of the above has the number.
+// "cudaLaunchKernel_v7000"; null: none of the above has this number.
 const char* NameOf(uint32_t domain, uint32_t callback);
 
 }  // namespace vramscope::emulated::cupti

@@ -18,8 +18,9 @@ int64_t Now() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-thread_local uint32_t t_launch = 0;  // the graph's launch that this thread is telling of
-thread_local uint32_t t_access = 0;  // its call that makes several allocations accessible
+thread_local uint32_t t_launch = 0;  // graph launch whose activities this thread reports
+// Call of this thread that makes several allocations accessible.
+thread_local uint32_t t_access = 0;
 
 }  // namespace
 
@@ -55,7 +56,7 @@ void Tracer::OnWork(const Activity& activity) {
     work.start = activity.start_ns;
     work.end = activity.end_ns;
   } else {
-    // Behind the stream's last work, as much later as it had to wait for other streams.
+    // After the stream's last work, delayed by the time that it waited for other streams.
     Stream& stream = streams_[activity.stream];
     const int64_t idle = std::max<int64_t>(
         activity.start_ns - std::max(stream.virtual_end, ThePlatform().clock.now()), 0);
@@ -66,7 +67,7 @@ void Tracer::OnWork(const Activity& activity) {
     stream.virtual_end = activity.end_ns;
   }
   if (On(kind)) Add(lock, work);
-  // What they lie in is gone behind this call.
+  // The operands are valid only during this call.
   if (!On(kOperands) || !virtual_ || !request_) return;
   work.kind = kOperands;
   for (; work.value < activity.operand_count; work.value += OperandsRecord::kMost) Add(lock, work);
@@ -101,7 +102,8 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
   Add(lock, event);
 }
 
-// On the real clock the host really waits: a profiler drops what ends after it was stopped.
+// On the real clock the host really waits, because a profiler drops records that end after it was
+// stopped.
 void Tracer::OnSynchronize(const Synchronization& synchronization) {
   constexpr int64_t kLongest = 20'000'000'000;
   Lock lock(mutex_);
@@ -212,7 +214,7 @@ Event Tracer::NewCall(Call call, int64_t start, int64_t end) {
   event.callback = facts.callback;
   event.correlation = ++correlation_;
   event.start = start;
-  // Both 0 say that CUPTI could not tell, and the virtual clock begins with 0.
+  // Both times 0 would mean that CUPTI could not determine them, and the virtual clock starts at 0.
   event.end = virtual_ ? std::max<int64_t>(end, 1) : end;
   event.thread =
       system_threads_ ? thread : static_cast<uint32_t>(pthread_self());  // CUPTI's default
@@ -237,12 +239,12 @@ void Tracer::Add(Lock& lock, const Event& event) {
   constexpr size_t kMostWaiting = 1 << 16;
   if (virtual_ && request_) return Deliver(lock, event, {});
   events_.push_back(event);
-  Ask(lock);  // programs flush only when a buffer was asked for
+  Ask(lock);  // programs flush only if a buffer was requested
   if (events_.size() >= kMostWaiting) Deliver(lock);
 }
 
 void Tracer::Sample(int64_t* host, uint64_t* program) const {
-  int64_t best = INT64_MAX;  // of some tries the one that took least
+  int64_t best = INT64_MAX;  // the fastest of several tries
   for (int i = 0; i < 8; ++i) {
     const int64_t before = Now();
     const uint64_t ticks = clock_();
@@ -257,7 +259,7 @@ Scale Tracer::TheScale() const {
   int64_t host = 0;
   uint64_t program = 0;
   do Sample(&host, &program);
-  while (host - clock_host_ < 5'000'000);  // apart enough for a rate
+  while (host - clock_host_ < 5'000'000);  // far enough apart to compute a rate
   scale.rate =
       static_cast<double>(program - clock_program_) / static_cast<double>(host - clock_host_);
   return scale;
@@ -275,7 +277,7 @@ void Tracer::Ask(Lock& lock) {
       buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
       return;
     }
-    // Somebody else was faster: the program has its own back.
+    // Another thread was faster: returns this buffer to the program.
     const CompleteFunction complete = complete_;
     lock.unlock();
     if (complete && buffer) complete(nullptr, 0, buffer, size, 0);

@@ -1,10 +1,10 @@
-// What the core's recorder tells, kept until the program's buffers take it: the middle of the
-// emulated libcupti.
+// Collects what the core's recorder reports until it is written to the program's buffers: the core
+// of the emulated libcupti.
 //
-// A program's profiler sees durations of the virtual clock, laid on the host's real one, which such
-// profilers measure operators by: a synchronisation really waits. Who registers
-// vramscope_emulated_now_ns as its clock gets virtual times throughout, each record as soon as it
-// is made, and nobody waits.
+// A program's profiler sees durations of the virtual clock placed on the host's real clock, with
+// which it measures operators; a synchronisation really waits. A program that registers
+// vramscope_emulated_now_ns as its clock gets only virtual times and each record immediately, and
+// nothing waits.
 //
 // Thread-safe.
 #pragma once
@@ -37,7 +37,7 @@ class Tracer : public Recorder {
   bool Flush();
   uint64_t Timestamp();
   size_t TakeDropped();
-  // One profiler in a process.
+  // Only one profiler per process.
   bool Subscribe();
   void Unsubscribe();
 
@@ -65,7 +65,7 @@ class Tracer : public Recorder {
   std::set<uint32_t> enabled_, not_traced_;
   std::vector<Event> events_;
   std::map<uint64_t, Stream> streams_;
-  std::map<uint64_t, uint64_t> sizes_;  // of memory, by address
+  std::map<uint64_t, uint64_t> sizes_;  // of allocations, by address
   uint32_t correlation_ = 0;
   RequestFunction request_ = nullptr;
   CompleteFunction complete_ = nullptr;
@@ -79,7 +79,7 @@ class Tracer : public Recorder {
 
 Tracer& TheTracer();
 
-// Ids that the program pushed in this thread, by kind.
+// External ids that the program pushed in this thread, by kind.
 std::map<uint32_t, std::vector<uint64_t>>& ExternalIds();
 
 }  // namespace vramscope::emulated::cupti

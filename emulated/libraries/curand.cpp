@@ -1,4 +1,4 @@
-// libcurand's host interface: generators, and filling memory as works of the card.
+// libcurand's host interface: generators, and filling memory with one kernel per call.
 #include <cstring>
 
 #include "emulated/core/memory.h"
@@ -46,7 +46,7 @@ int Fill(Generator* generator, const char* name, void* out, size_t count, uint64
 int Create(Generator** generator, int type, bool host) {
   if (!generator) return kOutOfRange;
   *generator = new Generator{type, host, nullptr};
-  // Its states are the card's memory; how much is not published.
+  // The generator's states are in GPU memory; their size is not published.
   if (!host) Assume("cuRAND states of a generator", "curandCreateGenerator", 0);
   return kSuccess;
 }

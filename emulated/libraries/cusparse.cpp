@@ -1,6 +1,5 @@
-// libcusparse: descriptors of matrices, and products as works of the card. How many elements a
-// sparse result has follows from values that nobody knows; it is assumed, as are the buffers
-// (cusparse_sizes.h).
+// libcusparse: matrix descriptors, and products as kernels. The number of elements in a sparse
+// result depends on unknown values and is assumed, as are the buffers (cusparse_sizes.h).
 #include <algorithm>
 #include <climits>
 
@@ -24,7 +23,7 @@ struct Handle {
   void* stream = nullptr;
   int pointer_mode = 0;
 };
-struct Options {  // a descriptor of which only what was set is read back
+struct Options {  // a descriptor that only returns what was set
   int type = 0, fill = 0, diagonal = 0, base = 0;
 };
 constexpr DataType kS = DataTypeOf(0), kD = DataTypeOf(1), kC = DataTypeOf(4), kZ = DataTypeOf(5);
@@ -40,7 +39,7 @@ int Work(Handle* handle, const char* name, DataType type, double flops, uint64_t
                                 .writes = std::span(&written, written.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }
-// Of products only the memory traffic counts in practice.
+// In practice products are limited by memory traffic.
 int Product2(Handle* handle, const char* name, const Matrix* sparse, const Matrix* dense,
              const Matrix* out) {
   if (!sparse || !out) return kInvalidValue;
@@ -198,7 +197,7 @@ int cusparseSpGEMM_compute(Handle* h, int, int, P, M* a, M* b, P, Matrix* c, int
   if (!a || !b || !c) return kInvalidValue;
   if (!buffer) return Buffer("cusparseSpGEMM_compute", SpgemmBuffer(*a, *b), size);
   c->nonzeros = SpgemmNonzeros(*a, *b);
-  Assume("cuSPARSE elements of a product of two sparse matrices", "cusparseSpGEMM_compute", ValueBytes(*c));
+  Assume("cuSPARSE: number of elements in a product of two sparse matrices", "cusparseSpGEMM_compute", ValueBytes(*c));
   return Work(h, "cusparseSpGEMM_compute", DataTypeOf(a->type), 2.0 * static_cast<double>(c->nonzeros), ValueBytes(*a) + ValueBytes(*b), {});
 }
 int cusparseSpGEMM_copy(Handle* h, int, int, P, M*, M*, P, M* c, int, int, Options*) { return c ? Work(h, "cusparseSpGEMM_copy", DataTypeOf(c->type), 0, 2 * ValueBytes(*c), {c->values, ValueBytes(*c)}) : kInvalidValue; }
@@ -217,7 +216,7 @@ int cusparseXcsrgeam2Nnz(Handle* h, int rows, int columns, const Options*, int a
   const int sum = static_cast<int>(std::min<int64_t>(int64_t{a} + b, most));
   if (ThePlatform().memory.DeviceOf(total) >= 0) ThePlatform().host_bytes.Write(reinterpret_cast<uint64_t>(total), &sum, sizeof sum);
   else *total = sum;
-  Assume("cuSPARSE elements of a sum of two sparse matrices: both's", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
+  Assume("cuSPARSE: number of elements in a sum of two sparse matrices: those of both", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
   return Work(h, "cusparseXcsrgeam2Nnz", kS, 0, Positive(sum) * 8, {offsets, (Positive(rows) + 1) * 4});
 }
 int cusparseXbsrsv2_zeroPivot(Handle*, Options*, int* position) { return position ? (*position = -1, kSuccess) : kInvalidValue; }

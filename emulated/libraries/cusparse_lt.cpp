@@ -1,6 +1,6 @@
-// libcusparseLt: products with matrices of which two of four elements are kept. The program keeps
-// the descriptors in storage of its own, whose size differs between versions; what they hold is
-// kept beside it.
+// libcusparseLt: products with matrices in which two of four elements are nonzero. The program
+// stores the descriptors in its own memory, whose size differs between versions, so their contents
+// are kept separately.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ using namespace vramscope::emulated;
 namespace {
 
 enum Status : int { kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6 };
-// Keys of what is kept, beside the interface's own attributes (which are small numbers).
+// Keys of stored values, in addition to the interface's own attributes (small numbers).
 enum Key : int { kRows = 1000, kColumns, kType, kOutRows, kOutColumns, kInner, kOutType, kInType };
 
 AttributeStore& Store() {
@@ -49,8 +49,8 @@ int GetAttribute(const void* descriptor, int attribute, void* data, size_t bytes
              : kInvalidValue;
 }
 
-// Half of the elements, and what says which: two bits for each kept one. The library's own order of
-// them is not published; PyTorch's own compression takes the same room.
+// Half of the elements, and two bits of metadata per element that is kept. The library's layout is
+// not published; PyTorch's own compression has the same size.
 uint64_t CompressedBytes(const void* matrix) {
   const int64_t rows = Store().Get<int64_t>(matrix, kRows, 0),
                 columns = Store().Get<int64_t>(matrix, kColumns, 0);
@@ -121,7 +121,7 @@ int cusparseLtMatmulDescGetAttribute(const void*, const void* m, int a, void* d,
 int cusparseLtMatmulAlgSelectionInit(const void*, void* selection, const void*, int) { return Init(selection); }
 int cusparseLtMatmulAlgSetAttribute(const void*, void* s, int a, const void* d, size_t n) { return SetAttribute(s, a, d, n); }
 int cusparseLtMatmulAlgGetAttribute(const void*, const void* s, int attribute, void* data, size_t bytes) {
-  constexpr int kMostConfigurations = 1;  // CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID: there is one
+  constexpr int kMostConfigurations = 1;  // CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID: the only one
   if (attribute == kMostConfigurations && data && bytes >= sizeof(int)) {
     const int one = 1;
     std::memset(data, 0, std::min(bytes, AttributeStore::kMostBytes));
@@ -149,7 +149,7 @@ int cusparseLtMatmul(const void*, const void* plan, const void*, const void*, co
   if (!store.Has(plan)) return kInvalidValue;
   const int64_t rows = store.Get<int64_t>(plan, kOutRows, 0), columns = store.Get<int64_t>(plan, kOutColumns, 0), inner = store.Get<int64_t>(plan, kInner, 0);
   const uint64_t out = Product(Product(Positive(rows), Positive(columns)), DataTypeOf(store.Get<int>(plan, kOutType, 0)).bits) / 8;
-  // Half of the products are left out.
+  // Half of the multiplications are skipped.
   return Work("cusparseLtMatmul", count > 0 && streams ? streams[0] : nullptr, static_cast<double>(Positive(rows)) * static_cast<double>(Positive(columns)) * static_cast<double>(Positive(inner)), out, d, out);
 }
 int cusparseLtMatmulSearch(const void* h, void* plan, const void* alpha, const void* a, const void* b, const void* beta, const void* c, void* d, void* workspace, void** streams, int32_t count) {
@@ -169,7 +169,7 @@ int cusparseLtSpMMACompress(const void*, const void*, const void*, void* out, vo
 int cusparseLtSpMMACompress2(const void*, const void* m, int, int, const void*, void* out, void*, void* stream) { const uint64_t bytes = CompressedBytes(m); return Work("cusparseLtSpMMACompress2", stream, 0, 3 * bytes, out, bytes); }
 int cusparseLtSpMMAPrune(const void*, const void*, const void*, void* out, int, void* stream) { return Work("cusparseLtSpMMAPrune", stream, 0, 0, out, out ? 1 : 0); }
 int cusparseLtSpMMAPrune2(const void*, const void*, int, int, const void*, void* out, int, void* stream) { return Work("cusparseLtSpMMAPrune2", stream, 0, 0, out, out ? 1 : 0); }
-// 0: the matrix is as it has to be. The number lies on the card.
+// 0: the matrix has the required structure. The result is in GPU memory.
 int cusparseLtSpMMAPruneCheck(const void*, const void*, const void*, int* valid, void* stream) { return Work("cusparseLtSpMMAPruneCheck", stream, 0, 0, valid, valid ? sizeof *valid : 0); }
 int cusparseLtSpMMAPruneCheck2(const void*, const void*, int, int, const void*, int* valid, void* stream) { return Work("cusparseLtSpMMAPruneCheck2", stream, 0, 0, valid, valid ? sizeof *valid : 0); }
 

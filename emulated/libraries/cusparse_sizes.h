@@ -1,5 +1,5 @@
-// Sparse and dense matrices as cuSPARSE's descriptors say them, and the buffers that products want.
-// cuSPARSE publishes no formulas: all of these are assumed. Pure functions.
+// Sparse and dense matrices as described by cuSPARSE's descriptors, and the buffer sizes of
+// products. cuSPARSE publishes no formulas, so all are assumed. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ inline uint64_t ValueBytes(const Matrix& m) {
       m.sparse ? Positive(m.nonzeros) : Product(Positive(m.rows), Positive(m.columns));
   return Product(Product(elements, Positive(m.batch)), DataTypeOf(m.type).bits) / 8;
 }
-// One partial sum of a row in the value's type for each row that a block of threads may share;
-// nothing for coordinates.
+// One partial sum, in the value's type, for each row that thread blocks may share; nothing for the
+// coordinate format.
 inline uint64_t SpmvBuffer(const Matrix& a) {
   return a.offset_bytes ? Product(Positive(a.rows) / 128 + 1, 8) : 0;
 }
@@ -39,8 +39,8 @@ inline uint64_t SortBuffer(int64_t nonzeros) { return Product(Positive(nonzeros)
 inline uint64_t SpgemmBuffer(const Matrix& a, const Matrix& b) {
   return Product(Positive(a.nonzeros) + Positive(b.nonzeros), 8) + 256;
 }
-// As if the elements lay at random: every element of a meets a row of b of the average length; no
-// more than all.
+// As if the elements were at random positions: every element of a is multiplied with a row of b of
+// average length, at most the full size.
 inline int64_t SpgemmNonzeros(const Matrix& a, const Matrix& b) {
   const uint64_t row =
       Positive(b.rows) ? (Positive(b.nonzeros) + Positive(b.rows) - 1) / Positive(b.rows) : 0;

@@ -1,5 +1,5 @@
 // CUDA's numbers for element types (cudaDataType), shared by cuBLAS, cuSOLVER, cuSPARSE and cuFFT,
-// and for cuBLAS's compute types. A pure function each.
+// and cuBLAS's compute types. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace vramscope::emulated {
 
 struct DataType {
-  uint64_t bits = 32;  // an element
+  uint64_t bits = 32;  // per element
   bool complex = false;
   Precision precision = Precision::kFp32;
-  bool fp64 = false;  // twice the time of fp32 in the model of the clock
+  bool fp64 = false;  // takes twice the time of fp32 in the model
 };
 
-// Unknown numbers are taken as fp32.
+// Unknown numbers are treated as fp32.
 constexpr DataType DataTypeOf(int number) {
   switch (number) {
     case 0:
@@ -66,7 +66,7 @@ constexpr DataType DataTypeOf(int number) {
   }
 }
 
-// Of a product of a's type in cuBLAS's compute type (64..78): what of the card's rates it runs at.
+// The rate at which a product of a's type runs in cuBLAS's compute type (64..78).
 constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool tf32_allowed) {
   if (a.precision == Precision::kBf16) return Precision::kBf16;
   if (a.fp64) return Precision::kFp32;
@@ -81,7 +81,8 @@ constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool t
   }
 }
 
-// a * b where both come from outside: no overflow, a duration of ages instead.
+// a * b for untrusted sizes: saturates instead of overflowing, which only makes a duration very
+// long.
 constexpr uint64_t Product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 4 : product;

@@ -1,4 +1,5 @@
-// libnccl: what programs call. Communicators and collectives: nccl_operations.cpp.
+// libnccl: the functions that programs call. Communicators and collectives are in
+// nccl_operations.cpp.
 #include <algorithm>
 #include <cstring>
 
@@ -12,14 +13,14 @@ using namespace vramscope::emulated::nccl;
 
 namespace {
 
-// The color and key of a split, in the order of the new ranks.
+// Splits a communicator by color; ranks are ordered by key.
 int Split(Comm* parent, int color, int key, Comm** child) {
   constexpr int kNoColor = -1;
   if (!parent || !child) return kInvalidArgument;
   *child = nullptr;
   const uint64_t number = ++parent->splits;
   if (!parent->room && parent->ranks > 1) {
-    Assume("NCCL ranks of a split communicator: all of its parent's", "ncclCommSplit", 0);
+    Assume("NCCL: a split communicator has all ranks of its parent", "ncclCommSplit", 0);
     return color == kNoColor ? kSuccess
                              : MakeComm(child, DeriveUniqueId(parent->id, number, color),
                                         parent->ranks, parent->rank);
@@ -54,15 +55,15 @@ int ncclGetUniqueId(UniqueId* id) {
   return kSuccess;
 }
 int ncclCommInitRank(Comm** comm, int ranks, UniqueId id, int rank) {
-  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
+  PaceWaitsOf(__builtin_return_address(0));  // for its watchdog
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankConfig(Comm** comm, int ranks, UniqueId id, int rank, void*) {
-  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
+  PaceWaitsOf(__builtin_return_address(0));  // for its watchdog
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankScalable(Comm** comm, int ranks, int rank, int ids, const UniqueId* id, void*) {
-  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
+  PaceWaitsOf(__builtin_return_address(0));  // for its watchdog
   return ids < 1 || !id ? kInvalidArgument : MakeComm(comm, id[0], ranks, rank);
 }
 int ncclCommInitAll(Comm** comms, int count, const int* devices) {
@@ -281,7 +282,7 @@ int ncclRecv(void* receive, size_t count, int type, int peer, Comm* comm, void* 
 
 int ncclRedOpCreatePreMulSum(int* operation, void*, int, int, const Comm*) {
   if (!operation) return kInvalidArgument;
-  constexpr int kFirstOwn = 5;  // behind the operations that NCCL has; its values are not computed
+  constexpr int kFirstOwn = 5;  // after NCCL's own operations; their values are not computed
   *operation = kFirstOwn;
   return kSuccess;
 }

@@ -1,11 +1,12 @@
-// What a communicator of NCCL takes of each card, by the rules of its public source (2.28: init.cc,
-// channel.cc, transport/p2p.cc). How many channels it makes depends on a search over the computer's
-// links, which is not repeated here: they are what NCCL reports on boards of each kind.
+// The memory that an NCCL communicator needs on each GPU, by the rules of NCCL's public source
+// (2.28: init.cc, channel.cc, transport/p2p.cc). NCCL determines the number of channels by a search
+// over the computer's links, which is not repeated here; the numbers are those that NCCL reports
+// for each kind of board.
 //
 //   const CommunicatorMemory memory = MemoryOfCommunicator(8, Peers::kNvlink, {});
 //   // between memory.least and memory.most; a plan takes memory.most
 //
-// Pure.
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ struct MemorySettings {
   int min_channels = 1;
   int max_channels = 64;
 };
-// Values that NCCL would not take are those of the default.
+// Invalid values are replaced by the defaults.
 MemorySettings MemorySettingsFromEnvironment();
 
 struct CommunicatorMemory {
-  uint64_t least = 0;  // rings alone, as few channels as NCCL makes
-  uint64_t most = 0;   // rings and trees of all channels
+  uint64_t least = 0;  // only rings, with the fewest channels
+  uint64_t most = 0;   // rings and trees with all channels
 };
 CommunicatorMemory MemoryOfCommunicator(int ranks, Peers peers, const MemorySettings& settings);
 
-// NCCL's kernels in the first communicator's context, read off an H200 (driver 580.159.04, NCCL
-// 2.28.9): for cards whose own figure is not known.
+// NCCL's kernels in the context of the first communicator, measured on an H200 (driver 580.159.04,
+// NCCL 2.28.9); used for GPUs without their own figure.
 inline constexpr uint64_t kKernelBytes = uint64_t{170} << 20;
 
 }  // namespace vramscope::emulated::nccl

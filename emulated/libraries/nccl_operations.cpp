@@ -23,7 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Values of a collective up to this size go from rank to rank, in rounds of Rendezvous::kMostBytes.
+// Values of collectives up to this size are exchanged between ranks, in rounds of
+// Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 thread_local int t_depth = 0;
@@ -64,7 +65,7 @@ const char* NameOf(Kind kind) {
   return "";
 }
 
-// Bytes that a rank brings to the operation, and that it gets.
+// Bytes that a rank sends and receives in an operation.
 struct Sizes {
   uint64_t sent = 0, received = 0;
 };
@@ -99,8 +100,8 @@ Sizes SizesOf(const Operation& o) {
   return {};
 }
 
-// Assumed: links of 300 GB/s in each direction between cards whose memory is as fast as a data
-// centre's, PCIe else; rings, as NCCL's documentation counts bus bandwidth.
+// Assumed: links of 300 GB/s in each direction between GPUs whose memory bandwidth is that of data
+// centre GPUs, otherwise PCIe; rings, with bus bandwidth as defined in NCCL's documentation.
 constexpr double kFastLink = 300e9, kSlowLink = 20e9, kDataCentreMemory = 1.2e12;
 constexpr int64_t kLatencyNs = 12'000;
 
@@ -139,10 +140,10 @@ void WriteKnown(void* address, std::span<const std::byte> from) {
     std::memcpy(address, from.data(), from.size());
 }
 
-// What a rank brought, as far as it is known.
+// The known bytes that a rank sent.
 using Brought = std::vector<std::byte>;
 
-// Writes this rank's result, as far as it follows from what is known.
+// Writes this rank's result, as far as it follows from known values.
 void Combine(const Operation& o, const std::vector<Brought>& brought) {
   const Comm& comm = *o.comm;
   const auto ranks = static_cast<size_t>(comm.ranks), rank = static_cast<size_t>(comm.rank);
@@ -188,7 +189,7 @@ void Combine(const Operation& o, const std::vector<Brought>& brought) {
   }
 }
 
-// An operation under way: its values are told in rounds.
+// An operation in progress; its values are exchanged in rounds.
 class Progress {
  public:
   explicit Progress(const Operation& operation)
@@ -196,7 +197,7 @@ class Progress {
 
   int Submit() {
     if (operation_.kind == Kind::kMeet) return kSuccess;
-    Own();  // before the result's place is forgotten: both may be the same
+    Own();  // before the submission marks the result as unknown: both buffers may be the same
     const void* const reads[] = {operation_.send};
     const Written writes[] = {{operation_.receive, sizes_.received}};
     const Result result = emulated::Submit(
@@ -210,8 +211,8 @@ class Progress {
     return result == Result::kSuccess ? kSuccess : kUnhandledCudaError;
   }
 
-  // What has to wait until this has been done: the next collective of the communicator, the next
-  // message to that rank.
+  // A key of operations that run in order: the collectives of a communicator, or the messages to or
+  // from a rank.
   std::pair<const Comm*, int> order() const {
     if (operation_.kind == Kind::kSend) return {operation_.comm, 1 + 2 * operation_.peer};
     if (operation_.kind == Kind::kReceive) return {operation_.comm, 2 + 2 * operation_.peer};
@@ -219,7 +220,7 @@ class Progress {
   }
   Comm* comm() const { return operation_.comm; }
 
-  // True: done.
+  // Returns true when done.
   bool Step() {
     Rendezvous* room = operation_.comm->room.get();
     if (operation_.kind == Kind::kMeet) {
@@ -250,7 +251,7 @@ class Progress {
   }
 
  private:
-  // The same on all ranks: it follows from the sizes that they agree on.
+  // Equal on all ranks, because they agree on the sizes.
   bool exchanged() const { return most_sent() <= kMostExchanged; }
   uint64_t most_sent() const {
     const uint64_t part = Product(operation_.count, ElementBytes(operation_.type));
@@ -267,7 +268,8 @@ class Progress {
     if (!takes) {
       own_ = ReadKnown(operation_.send, sizes_.sent);
     } else if (operation_.kind == Kind::kBroadcast && !operation_.comm->room && exchanged()) {
-      own_ = ReadKnown(operation_.receive, most_sent());  // alone: the root is this rank's twin
+      // Alone: the root has the same values as this rank.
+      own_ = ReadKnown(operation_.receive, most_sent());
     }
   }
 
@@ -282,7 +284,7 @@ class Progress {
     return true;
   }
 
-  // The parts of all ranks arrive in rounds; a rank whose part is shorter than a round has no more.
+  // The parts of all ranks arrive in rounds; a part that is shorter than a round is the last one.
   bool Collective(Rendezvous* room) {
     bool more = true;
     while (more) {
@@ -348,7 +350,7 @@ int Run(const std::vector<Operation>& operations) {
     if (now >= look) {
       look = now + milliseconds(200);
       const int ended = comm->room->EndedRank();
-      // What it brought before it ended still counts.
+      // What the rank sent before it ended still counts.
       if (ended >= 0 && !(pending.front().Step())) {
         comm->Fail(kRemoteError, Describe(*comm, ended) + " has ended while " +
                                      Describe(*comm, comm->rank) + " waited for it in " +
@@ -362,8 +364,8 @@ int Run(const std::vector<Operation>& operations) {
     }
     if (now >= deadline) {
       const int late = pending.front().LateRank();
-      comm->Fail(kRemoteError, (late >= 0 ? Describe(*comm, late) : "some rank") +
-                                   " did not come to " + pending.front().Waiting() + " within " +
+      comm->Fail(kRemoteError, (late >= 0 ? Describe(*comm, late) : "a rank") + " did not join " +
+                                   pending.front().Waiting() + " within " +
                                    std::to_string(Patience().count()) + " s");
       return kRemoteError;
     }
@@ -427,7 +429,8 @@ bool IsAlone() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-// As a cudaMalloc of NCCL's own. The communicator's address stands for that of its buffers.
+// Reports the buffers like a cudaMalloc of NCCL's own. The communicator's address is used for that
+// of its buffers.
 void TellBuffers(const Comm& comm, bool taken) {
   Recorder* recorder = TheRecorder();
   if (recorder == nullptr) return;
@@ -442,8 +445,8 @@ void TellBuffers(const Comm& comm, bool taken) {
                       .caller = reinterpret_cast<const void*>(&TellBuffers)});
 }
 
-// What the first communicator of a device adds to the context where the card's table does not say
-// it: NCCL's kernels.
+// NCCL's kernels, which the first communicator of a device adds to the context; 0 if the device
+// table already has the figure.
 uint64_t KernelBytes(int device) {
   static std::atomic<uint64_t> had{0};
   const uint64_t bit = uint64_t{1} << device;
@@ -473,18 +476,18 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
       return kSystemError;
     }
   }
-  // Outside every framework's allocator.
+  // These buffers are outside the framework's allocator.
   const CommunicatorMemory memory = MemoryOfCommunicator(
       ranks, ThePlatform().cards[made->device].peers, MemorySettingsFromEnvironment());
   const uint64_t bytes = memory.most, kernels = KernelBytes(made->device);
   GrowContext(made->device, ContextPart::kNccl);
   if (kernels > 0) {
     ThePlatform().memory.GrowContext(made->device, kernels);
-    Assume("NCCL's kernels, as read off an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
+    Assume("NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
   }
   if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
     t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
-                   " MiB of the card";
+                   " MiB on the GPU";
     return kUnhandledCudaError;
   }
   made->buffer_bytes = bytes;
@@ -492,11 +495,11 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (ranks > 1) {
     Assume("NCCL memory of a communicator of " + std::to_string(ranks) +
                " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
-               " by its channels and algorithms; the most is taken",
+               " depending on channels and algorithms; the maximum is used",
            "ncclCommInitRank", bytes);
-    Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
+    Assume("NCCL duration of collectives: bandwidth between GPUs", "ncclCommInitRank", 0);
   } else {
-    Assume("NCCL memory of a communicator of one rank, as read off an H200 with NCCL 2.28",
+    Assume("NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28",
            "ncclCommInitRank", bytes);
   }
   *comm = made.release();

@@ -1,5 +1,5 @@
-// Communicators and what they do: a collective is one work of its stream with a modelled duration,
-// and its small values go from rank to rank.
+// Communicators and their operations. A collective is one kernel on its stream with a modelled
+// duration, and its small values are exchanged between ranks.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ enum Status : int {
 struct Comm {
   UniqueId id = {};
   int ranks = 1, rank = 0, device = 0;
-  // Null: this process alone stands for all ranks (VRAMSCOPE_EMULATED_ALONE=1), which are taken to
-  // hold the same values.
+  // Null if this process represents all ranks (VRAMSCOPE_EMULATED_ALONE=1), which are assumed to
+  // have the same values.
   std::unique_ptr<Rendezvous> room;
   bool met = false;     // all ranks have been seen
   uint64_t number = 0;  // of the last round of a collective
   uint64_t splits = 0;
-  uint64_t buffer_bytes = 0;  // taken from the card
+  uint64_t buffer_bytes = 0;  // allocated on the GPU
   std::atomic<int> error{kSuccess};
 
   void Fail(int status, const std::string& why);
@@ -45,7 +45,7 @@ struct Comm {
   std::string why_;
 };
 
-// What went wrong last in this thread, where there is no communicator to ask.
+// The last error of this thread, for calls without a communicator.
 std::string LastErrorOfThread();
 
 enum class Kind {
@@ -67,18 +67,18 @@ struct Operation {
   Comm* comm = nullptr;
   const void* send = nullptr;
   void* receive = nullptr;
-  uint64_t count = 0;  // elements, as the function counts them
+  uint64_t count = 0;  // elements, as in the function's argument
   int type = 0;
   int reduction = 0;
-  int peer = 0;  // or root
+  int peer = 0;  // the peer or the root
   void* stream = nullptr;
 };
 
-// Runs it, or, between GroupStart and GroupEnd of this thread, remembers it.
+// Runs the operation, or stores it between GroupStart and GroupEnd of this thread.
 int Enqueue(const Operation& operation);
 void GroupStart();
 int GroupEnd();
-// This rank's 16 bytes for everybody (a split's color and key); empty when it failed.
+// Exchanges 16 bytes of each rank (a split's color and key); empty on failure.
 std::vector<std::array<int64_t, 2>> ExchangeNumbers(Comm* comm, std::array<int64_t, 2> numbers);
 
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank);

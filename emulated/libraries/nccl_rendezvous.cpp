@@ -23,7 +23,7 @@
 namespace vramscope::emulated::nccl {
 namespace {
 
-constexpr uint64_t kMagic = 0x6c63636e2d736976;  // in every id of ours
+constexpr uint64_t kMagic = 0x6c63636e2d736976;  // part of every id that is created here
 constexpr int kBoxDepth = 2;
 constexpr char kPrefix[] = "vramscope-nccl-";
 
@@ -34,7 +34,8 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
 }
 
 std::string FolderOfRooms() {
-  // Whoever starts all ranks may give them a folder, and remove what a rank that never came leaves.
+  // The launcher of all ranks may provide a folder, and removes what is left by ranks that did not
+  // start.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
   const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",
@@ -52,7 +53,7 @@ struct Rendezvous::Header {
   std::atomic<uint64_t> magic;
   std::atomic<int32_t> ranks;
   std::atomic<int32_t> joined;
-  std::atomic<uint32_t> news;  // a futex: one more with every change
+  std::atomic<uint32_t> news;  // a futex, incremented with every change
 };
 struct alignas(64) Rendezvous::Member {
   std::atomic<int32_t> process;
@@ -78,7 +79,7 @@ UniqueId MakeUniqueId() {
   UniqueId id = {};
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
-  // The name of the file that the ranks meet in follows from it: nobody else is to know it before.
+  // Random, because the name of the shared file follows from the id and must not be predictable.
   uint64_t random[2] = {};
   for (uint64_t& part : random)
     while (getrandom(&part, sizeof part, 0) != static_cast<ssize_t>(sizeof part) &&
@@ -97,8 +98,8 @@ UniqueId MakeUniqueId() {
 
 namespace {
 
-// The first rank makes the file, the others open that one: never one that is somebody else's, a
-// link, or that others may write to.
+// The first rank creates the file and the others open it; never a file of another user, a link, or
+// one that others may write to.
 int OpenRoom(const char* path) {
   int file = -1;
   for (int attempt = 0; file < 0 && attempt < 3; ++attempt) {  // the last rank removes the name
@@ -145,7 +146,7 @@ Rendezvous::Box* Rendezvous::box(int from, int to) const {
 std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int rank,
                                              std::string* problem) {
   if (ranks < 1 || ranks > kMostRanks || rank < 0 || rank >= ranks) {
-    *problem = "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " is not possible";
+    *problem = "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " is invalid";
     return nullptr;
   }
   std::unique_ptr<Rendezvous> room(new Rendezvous);
@@ -167,8 +168,7 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   const int file = OpenRoom(room->path_.c_str());
   struct stat facts = {};
   const bool ours = file >= 0 && fstat(file, &facts) == 0;
-  // The file is as large as it has to be before anybody touches it; pages that nobody writes take
-  // no memory.
+  // The file gets its full size before it is used; untouched pages take no memory.
   const bool sized = ours && (facts.st_size >= static_cast<off_t>(room->bytes_) ||
                               ftruncate(file, static_cast<off_t>(room->bytes_)) == 0);
   void* memory =
@@ -184,14 +184,14 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
 
   int32_t expected = 0;
   if (!room->header()->ranks.compare_exchange_strong(expected, ranks) && expected != ranks) {
-    *problem = "this rank says that the communicator has " + std::to_string(ranks) +
-               " ranks, another one " + std::to_string(expected);
+    *problem = "this rank's communicator has " + std::to_string(ranks) +
+               " ranks, that of another rank has " + std::to_string(expected);
     return nullptr;
   }
   Member* self = room->member(rank);
   int32_t nobody = 0;
   if (!self->process.compare_exchange_strong(nobody, getpid())) {
-    *problem = "rank " + std::to_string(rank) + " has joined already, from process " +
+    *problem = "rank " + std::to_string(rank) + " has already joined, from process " +
                std::to_string(nobody);
     return nullptr;
   }
@@ -211,8 +211,8 @@ std::string Rendezvous::PrivateFolder(const std::string& parent) {
   return ours ? path : "";
 }
 
-// Rooms whose ranks were all killed: nobody is left who would remove the name. A room of a living
-// rank stays, and one that is so young that ranks may still be coming.
+// Removes rooms whose ranks were all killed, because no rank is left to remove them. Rooms of
+// running ranks stay, and rooms so new that ranks may still join.
 void Rendezvous::RemoveOfKilled(const std::string& folder) {
   constexpr time_t kYoung = 60;
   DIR* const entries = opendir(folder.c_str());
@@ -234,7 +234,7 @@ bool Rendezvous::AnyoneLives(int file, size_t bytes) {
   constexpr size_t kMembers = 4096;
   if (bytes < kMembers + sizeof(Member)) return false;
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) return true;  // nothing is known
+  if (memory == MAP_FAILED) return true;  // unreadable: kept
   const auto* const at = static_cast<const std::byte*>(memory);
   const int32_t said = reinterpret_cast<const Header*>(at)->ranks.load();
   const auto room =

@@ -37,7 +37,8 @@ struct Bfloat16 {
   operator float() const { return FromBits(static_cast<uint32_t>(bits) << 16); }
   static Bfloat16 Of(float value) {
     uint32_t b = ToBits(value);
-    if ((b & 0x7f800000) != 0x7f800000) b += 0x7fff + ((b >> 16) & 1);  // to nearest, ties to even
+    // Round to nearest, ties to even.
+    if ((b & 0x7f800000) != 0x7f800000) b += 0x7fff + ((b >> 16) & 1);
     return {static_cast<uint16_t>(b >> 16)};
   }
 };
@@ -57,7 +58,7 @@ struct Float16 {
     const uint32_t magnitude = b & 0x7fffffff;
     if (magnitude > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00)};
     if (magnitude >= 0x477ff000)
-      return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds beyond the largest
+      return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds beyond the largest value
     if (magnitude < 0x38800000) {                     // subnormal
       const float scaled = FromBits(magnitude) * 16777216.0f;
       auto units = static_cast<uint16_t>(scaled);
@@ -115,8 +116,8 @@ void DivideAll(int ranks, std::span<std::byte> values) {
   }
 }
 
-// Sums of integers wrap as they do on a card: in the unsigned type of their size.
-// A list: the formatter never comes to rest on it.
+// Integer sums wrap as on a GPU, in the unsigned type of the same size. clang-format does not
+// converge on this list.
 // clang-format off
 #define VRAMSCOPE_TYPES(X)                                                                  \
   X(kInt8, int8_t, int)                                                                     \

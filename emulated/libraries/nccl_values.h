@@ -1,4 +1,4 @@
-// What a collective makes of small values, for NCCL's element types and operations. Pure functions.
+// Computes collectives on small values, for NCCL's element types and operations. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace vramscope::emulated::nccl {
 
-// ncclDataType_t; 0: no such type.
+// ncclDataType_t; 0: unknown type.
 size_t ElementBytes(int type);
 
 // into = into (op) from, element by element: sum 0, product 1, maximum 2, minimum 3, average 4 (a

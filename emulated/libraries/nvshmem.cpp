@@ -1,5 +1,5 @@
 // libnvshmem_host: this process is the only one (NVSHMEM's symmetric heap between processes is not
-// emulated, and said so). Memory comes from the card.
+// emulated, and this is reported). Memory is allocated on the GPU.
 #include <cstring>
 
 #include "emulated/core/memory.h"
@@ -15,7 +15,7 @@ void* Allocate(size_t bytes) {
   if (bytes == 0 ||
       ThePlatform().memory.Allocate(CurrentDevice(), bytes, &address) != Result::kSuccess)
     return nullptr;
-  Assume("NVSHMEM memory of one process alone", "nvshmem_malloc", bytes);
+  Assume("NVSHMEM memory: this process is assumed to be the only one", "nvshmem_malloc", bytes);
   return address;
 }
 int Move(const char* name, void* to, size_t bytes, void* stream) {

@@ -1,6 +1,6 @@
-// libnvToolsExt: ranges and marks. Depths and ids are what a program may read back. As the real
-// one, it lets the tool that NVTX_INJECTION64_PATH names take over functions: those of pushed
-// ranges alone.
+// libnvToolsExt: ranges and marks. Depths and ids are what programs may read back. As with the real
+// library, the tool that NVTX_INJECTION64_PATH names can replace functions; here only those of
+// pushed ranges.
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 namespace {
 thread_local int t_depth = 0;
 std::atomic<uint64_t> g_ranges{0};
-int g_domain = 0;  // every domain and string is this one
+int g_domain = 0;  // all domains and strings are represented by this one
 
 int Push(const void*) { return t_depth++; }
 int Pop() { return t_depth > 0 ? --t_depth : -2; }  // -2: none was pushed, as documented
@@ -34,7 +34,7 @@ const struct {
 } kTable = {sizeof kTable, &ModuleTable};
 const void* ExportTable(uint32_t id) { return id == kCallbacks ? &kTable : nullptr; }
 
-// The functions, with what a tool has put in their place.
+// The functions, including replacements by a tool.
 const Function* Functions() {
   static const bool once = [] {
     for (const unsigned push : {kPushEx, kPushA, kPushW})

@@ -11,7 +11,7 @@ namespace {
 struct Toolkit {
   Version cuda, cublas, cufft, cusolver, cusparse, curand;
 };
-// From the version numbers of the packages nvidia-cublas-cu11, -cu12, nvidia-cublas, ... of each
+// The version numbers of the packages nvidia-cublas-cu11, -cu12, nvidia-cublas, ... of each
 // toolkit.
 constexpr Toolkit kToolkits[] = {
     {{11, 7, 0}, {11, 10, 3}, {10, 7, 2}, {11, 4, 0}, {11, 7, 4}, {10, 2, 10}},
@@ -27,14 +27,14 @@ constexpr Toolkit kToolkits[] = {
 const Toolkit& ToolkitOf(int major) {
   const Version none = {major, 99, 0};
   const Version wanted = ProgramCuda(none);
-  const Toolkit* best = nullptr;  // the newest that is not newer; the oldest of the major else
+  // The newest that is not newer than wanted; otherwise the oldest of the major version.
+  const Toolkit* best = nullptr;
   for (const Toolkit& toolkit : kToolkits)
     if (toolkit.cuda.major == major && (!best || toolkit.cuda.minor <= wanted.minor))
       best = &toolkit;
   if (best) return *best;
   const Toolkit& newest = *std::prev(std::end(kToolkits));
-  Assume("CUDA " + std::to_string(major) +
-             " is not known: versions and answers are those of CUDA " +
+  Assume("CUDA " + std::to_string(major) + " is unknown: versions and results are those of CUDA " +
              std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor),
          "versions of NVIDIA's libraries", 0);
   return newest;

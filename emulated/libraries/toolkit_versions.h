@@ -1,12 +1,12 @@
-// Versions of the libraries of a CUDA toolkit, as its packages were numbered: facts, one row a
-// toolkit.
+// Versions of the libraries in each CUDA toolkit, from the numbers of its packages.
 #pragma once
 
 #include "emulated/libraries/program_version.h"
 
 namespace vramscope::emulated {
 
-// Of the toolkit that the program was built with, of this major (of the soname: 11, 12, 13).
+// The toolkit version for which the program was built, with this major version (the soname's: 11,
+// 12, 13).
 Version CudaVersion(int major);
 Version CublasVersion(int major);
 Version CufftVersion(int major);

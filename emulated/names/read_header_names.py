@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Adds the names that headers declare to the list of a library that no package has.
+"""Adds the names declared in headers to the list of a library that is in no package.
 
     read_header_names.py --library libcuda.so.1 --source nvidia-cuda-runtime-cu12==12.9.79 INCLUDE
     read_header_names.py --library libnvidia-ml.so.1 --source nvidia-nvml-dev-cu12==12.9.79 INCLUDE
 
-The driver's libraries are in no wheel. Their exported names follow from the headers: every declared
-function, every versioned name that a macro maps one to, and, where a declaration says so, the
-variants for the per-thread default stream (_ptsz, _ptds).
+No wheel contains the driver's libraries. Their exported names follow from the headers: every declared function, every
+versioned name that a macro maps one to, and, if a declaration says so, the variants for the per-thread default stream
+(_ptsz, _ptds).
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ DECLARED = re.compile(r"\b(?:CUresult\s+CUDAAPI|DECLDIR)\s+(?:const\s+char\s*\*\
 DECLARED_TEXT = re.compile(r"const\s+DECLDIR\s+char\s*\*\s*(nvml[A-Z]\w*)\s*\(")
 MAPPED = re.compile(
     r"^\s*#\s*define\s+((?:cu|nvml)[A-Z]\w*)\s+(?:(__CUDA_API_PT[SD][ZS])\(\s*)?((?:cu|nvml)[A-Z]\w*)\)?\s*$", re.M)
-# Declared in none of them; programs look them up all the same.
+# Not declared in headers, but looked up by programs.
 BESIDES = {"libcuda.so.1": ["cuGetExportTable", "cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"]}
 
 

@@ -3,10 +3,10 @@
 
     read_names.py --source nvidia-cublas-cu12==12.1.3.1 nvidia/cublas/lib/libcublas.so.12 ...
 
-A list (names/SONAME.txt) is the union over every version that was read: a program built for an
-older one finds its names, too. Lines that begin with '#' say the soname, the version node and
-what was read; then one name a line, 'name@NODE' where the node is another one, '?data SIZE'
-behind a name that is not a function. C++ names of a library's inside are left out.
+A list (names/SONAME.txt) is the union over all versions that were read, so that a program built for an older version
+finds its names, too. Lines beginning with '#' have the soname, the version node and the sources. Each other line has
+one name, as 'name@NODE' if its node is another one, and followed by '?data SIZE' if it is not a function. A library's
+internal C++ names are left out.
 """
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ import subprocess
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 LOADERS_OWN = {"_init", "_fini", "__bss_start", "_edata", "_end"}
-# Of cuDNN's and NVSHMEM's inside, exported all the same.
+# Internal names of cuDNN and NVSHMEM that are exported nevertheless.
 NOT_PUBLIC = re.compile(r".*(cask|xmma|dummy|_dbg)|CallbackFun|startingTime|userData|bwdDataAlgo|registerRuntime")
 
 
@@ -38,7 +38,7 @@ def parse_symbols(text):
 
 
 def read_list(path):
-    """(soname, node, sources, {name: (node, size)}) of a list; empty where there is none."""
+    """(soname, node, sources, {name: (node, size)}) of a list; empty if there is none."""
     soname, node, sources, names = path.name[: -len(".txt")], "", [], {}
     if not path.exists():
         return soname, None, sources, names
@@ -69,7 +69,7 @@ def add(soname, source, symbols, folder=FOLDER):
     for name, (own, size) in symbols.items():
         if name not in names or size > names[name][1]:
             names[name] = (own, size)
-    if node is None:  # the commonest node of the first version read is the list's
+    if node is None:  # the list's node is the most common one in the first version read
         nodes = [own for own, _ in symbols.values()]
         node = max(sorted(set(nodes)), key=nodes.count) if nodes else ""
     if source not in sources:

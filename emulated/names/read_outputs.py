@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes outputs.txt: which parameters of a library's functions are results, by its headers.
+"""Writes outputs.txt, which lists the result parameters of libraries' functions, from the libraries' headers.
 
     read_outputs.py INCLUDE... > outputs.txt       # CUDA 13.0's, and NVML's of 12.9
 
-A result is a parameter of a pointer to a number or a handle that is not const. A function that is
-not emulated sets them to zero (../generate_stubs.py), so that a program that ignores its status
-reads no stale memory. One line a function: its name, then PARAMETER:BYTES for each result among the
-first six parameters. Functions with parameters that are passed elsewhere (structures, floating
-point) or that take lists are left out, and so are text buffers, whose length is another parameter.
+A result is a non-const pointer parameter to a number or a handle. A function that is not emulated sets its results to
+zero (../generate_stubs.py), so that a program that ignores the status does not read stale memory. Each line has a
+function's name and PARAMETER:BYTES for each result among its first six parameters. Functions whose parameters are not
+all in integer registers (structures, floating point) or that take lists are left out. So are text buffers, because
+their length is another parameter.
 """
 import pathlib
 import re
@@ -26,7 +26,7 @@ def preprocessed(include, header):
 
 
 def parameters(text):
-    """[(type, is a pointer to something that may be written)]"""
+    """[(type, whether it is a pointer to something that may be written)]"""
     found = []
     for parameter in text.split(","):
         parameter = re.sub(r"\s+", " ", parameter.strip())
@@ -39,7 +39,7 @@ def parameters(text):
 
 
 def sizes(include, header, types):
-    """{type: bytes, 0 where it is no number or pointer}"""
+    """{type: its size, or 0 if it is not a number or pointer}"""
     lines = [f'#include "{header}"', "#include <stdio.h>", "int main(void) {"]
     for index, kind in enumerate(types):
         lines.append(f'printf("{index} %zu\\n", sizeof({kind}));')

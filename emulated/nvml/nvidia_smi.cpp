@@ -1,6 +1,6 @@
-// nvidia-smi as programs start it while they are planned: the table, -L and --query-gpu's lines, of
-// the emulated cards by our NVML. What it does not know it says as nvidia-smi does: [N/A], and an
-// error for fields and options that are not written here.
+// nvidia-smi for planned programs: the table, -L and the lines of --query-gpu, for the emulated
+// GPUs through the emulated NVML. As in nvidia-smi, unknown values are [N/A]; fields and options
+// that are not implemented are errors.
 #include <unistd.h>
 
 #include <cstdio>
@@ -38,7 +38,7 @@ struct Gpu {
   void* handle = nullptr;
   std::string name, uuid, bus;
   Memory memory = {};
-  bool has_memory = true;  // of its own
+  bool has_memory = true;  // not shared with the host
   std::vector<Process> processes;
 };
 
@@ -111,7 +111,7 @@ std::string Clock(const Gpu& gpu, int type) {
   return std::to_string(mhz);
 }
 
-// Of the GPU's own memory.
+// Memory of the GPU, if it has its own.
 std::string Own(const Gpu& gpu, unsigned long long bytes) {
   return gpu.has_memory ? MiB(bytes) : "[N/A]";
 }
@@ -247,7 +247,7 @@ int List(const std::vector<Gpu>& gpus) {
   return 0;
 }
 
-// The text padded, or cut, to so many characters.
+// Pads or cuts the text to `width` characters.
 std::string Fit(std::string text, size_t width) {
   text.resize(width, ' ');
   return text;
@@ -325,7 +325,7 @@ int Table(const std::vector<Gpu>& gpus) {
   return 0;
 }
 
-// --id=0,1 or a UUID or a bus.
+// The GPUs of --id=0,1, a UUID or a bus id.
 std::vector<Gpu> Chosen(const std::vector<Gpu>& gpus, const std::string& which) {
   std::vector<Gpu> chosen;
   for (const std::string& id : Split(which))
@@ -376,7 +376,7 @@ int main(int argc, char** argv) {
       std::printf(
           "Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n");
       std::fprintf(stderr,
-                   "vramscope: this nvidia-smi stands for the emulated GPUs and does not know %s\n",
+                   "vramscope: this nvidia-smi shows the emulated GPUs and does not support %s\n",
                    argv[i]);
       return 1;
     }

@@ -1,5 +1,5 @@
-// libnvidia-ml: enough for nvidia-smi-like libraries, torch.cuda's counts and the line about
-// processes in PyTorch's out-of-memory message. Every function answers 0 (success) or one of NVML's
+// libnvidia-ml: enough for libraries like nvidia-smi, torch.cuda's device counts and the line about
+// processes in PyTorch's out-of-memory message. Every function returns 0 (success) or one of NVML's
 // error numbers.
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ using ::vramscope::nvml::Memory, ::vramscope::nvml::Memory2, ::vramscope::nvml::
 constexpr int kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6, kInsufficientSize = 7;
 constexpr unsigned char kFabricCompleted = 3;
 
-// A handle is the device's number and one: never null.
+// A handle is the device's index plus one, so it is never null.
 int DeviceOf(const void* handle) {
   const auto number = reinterpret_cast<uint64_t>(handle);
   return number >= 1 && number <= ThePlatform().cards.size() ? static_cast<int>(number - 1) : -1;
@@ -34,7 +34,7 @@ const Card* CardOf(const void* handle) {
   return device < 0 ? nullptr : &ThePlatform().cards[device];
 }
 
-// A process holds its context beside what it allocated, once it has used the card.
+// A process that has used the GPU holds its context in addition to its allocations.
 unsigned long long UsedOf(int device) {
   Platform& platform = ThePlatform();
   const bool used = platform.IsUsed(device);
@@ -228,7 +228,8 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   if (card == nullptr || memory == nullptr) {
     return kInvalidArgument;
   }
-  // It has none of its own: NVIDIA's known issues of the DGX Spark, "[N/A]" of nvidia-smi.
+  // GPUs without memory of their own: as in NVIDIA's known issues of the DGX Spark, nvidia-smi
+  // shows "[N/A]".
   if (card->integrated) {
     return kNotSupported;
   }
@@ -295,13 +296,12 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, Process*) {
 VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlDeviceGetGraphicsRunningProcesses_v3)
 VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses, nvmlDeviceGetGraphicsRunningProcesses_v3)
 
-// Links between cards: none are told.
+// No links between GPUs are reported.
 int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
-// Boards with NVSwitch since Hopper have registered with the fabric of their computer; others have
-// none.
+// Boards with NVSwitch since Hopper are registered with their computer's fabric; others have none.
 int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
   const Card* card = CardOf(handle);
   if (card == nullptr || information == nullptr) {
@@ -347,7 +347,7 @@ int nvmlDeviceGetP2PStatus(void* handle, void* peer, int index, int* status) {
   return 0;
 }
 int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {
-  *level = 30;  // a bus of the same host bridge
+  *level = 30;  // NVML_TOPOLOGY_HOSTBRIDGE
   return 0;
 }
 int nvmlDeviceGetCpuAffinity(void*, unsigned, unsigned long*) { return kNotSupported; }

@@ -1,12 +1,12 @@
-// LD_AUDIT's library: whatever library of CUDA's the loader looks for, by its soname, by any path
-// or by the name that a wheel gave its own copy (`libcudart-0a1b2c3d.so.12`), it finds the one of
-// that name beside this file. Processes that a program starts inherit it. A process whose
-// PYTHONPATH was set anew (`PYTHONPATH=src python train.py` in a script) finds the hooks' folder in
-// front of it again: $VRAMSCOPE_PROGRAM_PYTHONPATH, or where it lies beside this file.
+// The library for LD_AUDIT. Whenever the loader looks for a library of CUDA, by its soname, by a
+// path or by the name of a wheel's own copy (`libcudart-0a1b2c3d.so.12`), it finds the emulated
+// library next to this file. Child processes inherit LD_AUDIT. If a process gets a new PYTHONPATH
+// (`PYTHONPATH=src python train.py` in a script), the hooks' folder is put in front of it again:
+// $VRAMSCOPE_PROGRAM_PYTHONPATH, or the folder next to this file.
 //
-// It is loaded into a name space of its own, with its own C library, before the program: no C++
-// library, no allocation, and no thread-local storage: what it took would be missing to libraries
-// that need theirs at a fixed place (jemalloc, tcmalloc).
+// The library is loaded before the program, into a namespace with its own C library. It uses no C++
+// library, no allocation, and no thread-local storage, because libraries with static thread-local
+// storage (jemalloc, tcmalloc) need that space.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -20,15 +20,15 @@
 namespace {
 
 constexpr unsigned long kLongest = 4096;
-char folder[kLongest];  // with a slash at its end
+char folder[kLongest];  // with a trailing slash
 
 const char* ValueOf(const char* entry, const char* name) {
   const unsigned long length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-// From LD_AUDIT, which this library is loaded by. dladdr() would know it, too, but before
-// glibc 2.34 it ends the process when it is called this early.
+// Taken from LD_AUDIT, through which this library is loaded. dladdr() would return it, too, but
+// before glibc 2.34 it ends the process if it is called this early.
 void FindFolder() {
   constexpr char kOwnName[] = "/libvramscope-audit.so";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -49,7 +49,8 @@ void FindFolder() {
   }
 }
 
-// Names that are ours to answer: a program's own libfoo.so that happens to lie here is not.
+// Whether the name is a library of CUDA: a program's own libfoo.so is never replaced by a file in
+// this folder.
 bool IsCuda(const char* name) {
   static const char* const kStems[] = {
       "libcuda.so",      "libcudart.so",    "libcublas.so",   "libcublasLt.so",
@@ -76,7 +77,8 @@ bool HasFolder(const char* path, const char* wanted) {
   return false;
 }
 
-// The hooks lie beside this file; a process whose variable became PYTHONPATH does not know it.
+// The folder of the hooks next to this file. It is needed if RestorePythonPath() of a parent
+// process has overwritten the variable that names the folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
@@ -85,9 +87,9 @@ const char* FolderOfHooks() {
   return access(hooks, R_OK) == 0 ? hooks : nullptr;
 }
 
-// In the kernel's own array of the environment, which the program's C library will find: it cannot
-// grow, so where there is no PYTHONPATH the entry that names the folder becomes it, unless the
-// preloaded library can add one.
+// Changes the kernel's array of the environment, which the program's C library will read. The array
+// cannot grow, so without PYTHONPATH the entry that names the folder is replaced, unless the
+// preloaded library can add an entry.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;
@@ -129,8 +131,8 @@ bool IsHexadecimal(const char* text, unsigned long length) {
   return true;
 }
 
-// The name of a library without what tools that make wheels put in it: `libcudart-0a1b2c3d.so.12`
-// and `libcudart.0a1b2c3d.so.12` are `libcudart.so.12`. Answers whether it had that.
+// Removes what wheel tools insert into a library's name: `libcudart-0a1b2c3d.so.12` and
+// `libcudart.0a1b2c3d.so.12` become `libcudart.so.12`. Returns whether something was removed.
 bool WithoutHash(const char* name, char* to, unsigned long size) {
   constexpr unsigned long kHash = 8;
   const char* end = strstr(name, ".so");
@@ -144,10 +146,10 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
   return true;
 }
 
-// Ours of the name; of a wheel's copy, which may be named with all of its version, that of the same
-// major version, where that is asked for.
+// The emulated library of that name. For a wheel's copy, whose name may contain its full version,
+// the one of the same major version, if `also_vendored`.
 const char* Ours(const char* name, bool also_vendored) {
-  static char found[kLongest];  // the loader holds its lock until it has copied it
+  static char found[kLongest];  // the loader holds its lock until it has copied the result
   char plain[256];
   const bool vendored = also_vendored && WithoutHash(name, plain, sizeof plain - 2);
   if (vendored) name = plain;
@@ -164,7 +166,7 @@ const char* Ours(const char* name, bool also_vendored) {
     if (last > version + 3) {
       *last = 0;
     } else if (strcmp(last, ".0") != 0 && strlen(last) > 1) {
-      // libcudart's soname of CUDA 11 is .so.11.0.
+      // The soname of CUDA 11's libcudart is .so.11.0.
       strcat(found, ".0");
       return access(found, R_OK) == 0 ? found : nullptr;
     } else {
@@ -178,16 +180,16 @@ const char* Ours(const char* name, bool also_vendored) {
 extern "C" {
 
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
-  FindFolder();  // now: a program may write over its environment (setproctitle)
+  FindFolder();  // now, because a program may overwrite its environment (setproctitle)
   RestorePythonPath();
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
   const char* slash = strrchr(name, '/');
-  // A wheel's copy only where a program opens it by its path. A library that is linked to the copy
-  // has that name in its table of versions, and the loader ends the process when what it got has
-  // another.
+  // Replaces a wheel's copy only if a program opens it by path. A library that is linked to the
+  // copy has its name in the version table, and the loader ends the process if it gets a library
+  // with another name.
   const char* ours =
       Ours(slash != nullptr ? slash + 1 : name, slash != nullptr && flag == LA_SER_ORIG);
   return const_cast<char*>(ours != nullptr ? ours : name);

@@ -12,7 +12,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Whether something outside is hidden once the upper layer has no such name.
+// Whether a lower-layer file must be hidden once the upper layer has no such name.
 bool IsOutside(const Place& place) {
   struct stat status;
   return !place.real && place.in.lower && kernel::Lstat(place.spot.lower(), &status) == 0;
@@ -24,7 +24,7 @@ int MarkRemoved(Place& place) {
   return kernel::MakeLink(kRemovedText, place.spot.upper());
 }
 
-// In one step: at no time is the outer one seen.
+// Atomic, so that the lower file is never visible in between.
 int ReplaceByMark(Place& place) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -49,7 +49,7 @@ int MarkOpaque(const char* folder) {
   return 0;
 }
 
-// An upper folder without anything but our marks goes.
+// Removes an upper folder that contains only our marks.
 int RemoveUpperFolder(const char* folder) {
   Listing listing;
   int error = listing.ReadPlain(folder);
@@ -74,7 +74,7 @@ bool IsEmptyFolder(Place& place) {
   return listing.Read(place.spot, place.layers()) == 0 && listing.IsEmpty();
 }
 
-// All of it is in the upper layer and hides what is outside.
+// Copies the whole folder to the upper layer, hiding the lower one.
 int CopyUpWhole(Place& place) {
   if (place.seen() != Kind::kFolder) return CopyUp(place, true);
   if (HoldsReal(place.spot.lower())) return -EBUSY;
@@ -144,7 +144,7 @@ int EnsureFolder(Spot& spot, size_t length) {
     at(parent, [&](const char* path, const char*) { return kernel::ChangeMode(path, mode); });
   };
   error = at(length, make);
-  if (error == -EACCES) {  // its owner may not write to it, but to folders in it
+  if (error == -EACCES) {  // its owner may not write to it, only to subfolders
     mode_of_parent((outer.st_mode & 07777) | 0700);
     error = at(length, make);
     mode_of_parent(outer.st_mode & 07777);
@@ -154,7 +154,7 @@ int EnsureFolder(Spot& spot, size_t length) {
     CopyStatus(path, lower);
     return 0;
   });
-  if (parent > 0) {  // what the program sees of it did not change
+  if (parent > 0) {  // restores the times that the program sees
     const struct timespec times[2] = {outer.st_atim, outer.st_mtim};
     at(parent, [&](const char* path, const char*) { return kernel::SetTimes(path, times, 0); });
   }
@@ -163,7 +163,7 @@ int EnsureFolder(Spot& spot, size_t length) {
 }
 
 int MayChange(Place& place) {
-  if (!place.in.lower) return 0;  // the kernel judges by the copy
+  if (!place.in.lower) return 0;  // the kernel checks the permissions of the copy
   const Spot::Shorter folder(place.spot, place.spot.Parent(place.spot.length()));
   if (place.in.upper) {
     struct stat upper, lower;
@@ -239,7 +239,7 @@ int RemoveFile(Place& place) {
     error = ReplaceByMark(place);
   }
   if (place.seen() == Kind::kLink) Bump();
-  return error == -EEXIST ? -ENOENT : error;  // somebody else was first
+  return error == -EEXIST ? -ENOENT : error;  // another process was faster
 }
 
 int RemoveFolder(Place& place) {

@@ -6,16 +6,16 @@
 
 #include "emulated/redirect/settings.h"
 
-// The file system as a program sees it: what is outside (the lower layer, never written), and over
-// it a folder of changes (the upper layer) in which what was changed lies under its whole path.
+// The file system as a program sees it: the real files (the lower layer, never written), and above
+// them a folder of changes (the upper layer) that contains changed files under their full paths.
 //
-// In the upper layer a removed name is a symbolic link with a text of ours, and a folder that hides
-// the outer one of its name has an empty file of a name of ours in it. Both work on any file
-// system. Nothing here allocates but Listing and CopyTree; all functions answer 0 or -errno.
+// In the upper layer, a removed name is a symbolic link with a special target, and a folder that
+// hides the lower folder of the same name contains an empty file with a special name. Both work on
+// any file system. Only Listing and CopyTree allocate memory; all functions return 0 or -errno.
 namespace vramscope::isolation {
 
-// A path of the program's, absolute, without links, and where it lies in both layers; "" is the
-// root. One buffer: the upper path is the lower one behind the folder of changes.
+// An absolute path of the program, without links, and its paths in both layers; "" is the root. One
+// buffer holds both: the upper path is the folder of changes followed by the lower path.
 class Spot {
  public:
   Spot() { Clear(); }
@@ -30,10 +30,10 @@ class Spot {
   size_t length() const { return length_; }
   const char* upper() const { return text_; }
   const char* lower() const { return length_ == 0 ? "/" : text_ + prefix_; }
-  // The length of the folder that the name of this length is in.
+  // The length of the parent folder of the first `length` characters.
   size_t Parent(size_t length) const;
   const char* name() const { return text_ + prefix_ + (length_ == 0 ? 0 : Parent(length_) + 1); }
-  // The spot of the first so many bytes while it lives.
+  // Shortens the spot to its first `length` characters while the object exists.
   class Shorter {
    public:
     Shorter(Spot& spot, size_t length)
@@ -62,71 +62,73 @@ class Spot {
 enum class Kind : unsigned char { kNone, kRemoved, kFolder, kLink, kOther };
 Kind KindOf(const struct stat& status);
 
-// The layers that a folder is in.
+// The layers that contain a folder.
 struct Layers {
   bool upper = true, lower = true, real = false;
 };
 
 struct Place {
   Spot spot;
-  Layers in;                 // the folder that it is in
-  bool real = false;         // not isolated: in the lower layer alone
-  bool slash = false;        // the path that was given ends with one
+  Layers in;                 // layers of the parent folder
+  bool real = false;         // not isolated: only in the lower layer
+  bool slash = false;        // the given path ends with a slash
   Kind upper = Kind::kNone;  // in the folder of changes
-  Kind lower = Kind::kNone;  // outside, where nothing in the upper layer hides it
+  Kind lower = Kind::kNone;  // in the real files, unless the upper layer hides it
   struct stat status;        // of what the program sees
 
   Kind seen() const {
     return upper == Kind::kRemoved ? Kind::kNone : upper != Kind::kNone ? upper : lower;
   }
   bool exists() const { return seen() != Kind::kNone; }
-  // Where the kernel finds what the program sees.
+  // The path to pass to the kernel.
   const char* visible() const {
     return !real && upper != Kind::kNone ? spot.upper() : spot.lower();
   }
   Layers layers() const { return {upper == Kind::kFolder, lower == Kind::kFolder, real}; }
 };
 
-constexpr unsigned kFollow = 1;      // a link at the end, too
-constexpr unsigned kDescriptor = 2;  // the path may be empty: of the folder itself
+constexpr unsigned kFollow = 1;      // also follows a link at the end
+constexpr unsigned kDescriptor = 2;  // the path may be empty and then means the descriptor itself
 
-// Finds what the path names. -ENOENT is of a folder on the way; what is not there itself is a place
-// that does not exist.
+// Resolves a path. -ENOENT means that a parent folder does not exist; if only the last name does
+// not exist, the result is a place that does not exist.
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
-// Grows with every change that may change where a path leads (Bump); 0 until the first. Of all
-// processes that share the changes.
+// A counter that all processes with these changes share. Every change that may affect the meaning
+// of a path increments it (Bump); 0 until the first.
 uint64_t Generation();
 void Bump();
-// In a child that was forked: a lock that another thread held is nobody's.
+// For a forked child: drops locks that other threads held.
 void ForgetLocksOfPaths();
 
-// Whether the path is the kernel's alone to answer, without a look at the layers.
+// Whether the path can be passed to the kernel without checking the layers.
 bool Passes(const char* path, bool writes);
-// A path of the upper layer becomes the program's, in place; the new length.
+// Converts a path in the upper layer to the program's path, in place; returns the new length.
 size_t WithoutChanges(char* path, size_t length);
-// The file or folder that a descriptor is open on, as the program sees it; the length, or -errno.
+// The path of an open file or folder as the program sees it; returns the length or -errno.
 long PathOf(int fd, char* to, size_t size);
 
-// Before a change of what exists: whether the folder lets it be made or removed.
+// Whether the parent folder permits creating or removing the place.
 int MayChange(Place& place);
-// The folder (the first so many bytes) is in the upper layer afterwards.
+// Creates the folder (the first `length` characters) in the upper layer if needed.
 int EnsureFolder(Spot& spot, size_t length);
-// For what is to be made: it does not exist, its folder is in the upper layer.
+// Prepares a creation: checks that the place does not exist and creates its folder in the upper
+// layer.
 int PrepareNew(Place& place);
-// What exists is in the upper layer afterwards; `content` is false where it is cut at once.
+// Copies a place to the upper layer; `content` is false if the file is truncated at once.
 int CopyUp(Place& place, bool content);
-// Copies up for a change by its path: of what is in it (a writer), or of its status (an owner).
+// Copies a place up for a change of its content (needs write permission) or its status (needs the
+// owner).
 enum class Change { kContent, kStatus };
 int PrepareChange(Place& place, Change change);
 
 int MakeFolder(Place& place, mode_t mode);
 int RemoveFile(Place& place);
 int RemoveFolder(Place& place);
-// `from` and `to` were not followed. Flags are renameat2's.
+// Links at the end of `from` and `to` are not followed. Flags are renameat2's.
 int RenamePlace(Place& from, Place& to, unsigned flags);
 
-// Every name of a folder as the program sees it.
+// All names in a folder as the program sees them.
 class Listing {
  public:
   Listing() = default;
@@ -135,7 +137,7 @@ class Listing {
   Listing& operator=(const Listing&) = delete;
 
   int Read(Spot& folder, const Layers& layers);
-  // Of one folder of the kernel's.
+  // Reads one folder directly from the kernel.
   int ReadPlain(const char* folder);
   struct Name {
     uint64_t inode;
@@ -146,7 +148,7 @@ class Listing {
   bool Next(Name& name);
   size_t at() const { return at_; }
   void Seek(size_t at) { at_ = at <= used_ ? at : used_; }
-  // Nothing but . and ..
+  // Whether there is nothing but . and ..
   bool IsEmpty();
 
  private:
@@ -155,10 +157,10 @@ class Listing {
   size_t used_ = 0, capacity_ = 0, at_ = 0;
 };
 
-// Copies a folder of the kernel's with modes, times and links, into one that is not there yet or,
-// for `into_existing`, adds what is not there and hides nothing that is.
+// Copies a kernel folder with modes, times and links. The target must not exist; with
+// `into_existing`, missing entries are added and existing ones stay.
 int CopyTree(const char* from, const char* to, bool into_existing);
-// Removes a folder of the kernel's with all that is in it.
+// Removes a kernel folder with its contents.
 int RemoveTree(const char* folder);
 
 }  // namespace vramscope::isolation

@@ -24,7 +24,7 @@ int CopyBytes(int from, int to, off_t size) {
     if (copied <= 0) break;
     size -= copied;
   }
-  // What the kernel does not copy, from where it stopped; also what has grown meanwhile.
+  // Copies the rest that copy_file_range did not, including data appended meanwhile.
   char buffer[16'384];
   for (;;) {
     const long got = kernel::Read(from, buffer, sizeof buffer);
@@ -38,7 +38,7 @@ int CopyBytes(int from, int to, off_t size) {
   }
 }
 
-// The user's own attributes; where there are none, or no room for them, the copy is without.
+// Copies user attributes. If there are none, or no room for them, the copy has none.
 void CopyAttributes(int from, int to) {
   char names[4096], value[4096];
   const long size = kernel::Call(SYS_flistxattr, from, kernel::Of(names), sizeof names);
@@ -75,7 +75,7 @@ int CopyLink(const char* from, const char* to) {
 
 // --- trees ---
 
-// A path that grows and shrinks.
+// A path to which names are appended and removed.
 struct Path {
   char text[kLongest];
   size_t length;
@@ -100,7 +100,7 @@ struct Path {
   }
 };
 
-// Files with several names stay one file.
+// Keeps hard links: files with several names are copied once.
 class Twins {
  public:
   ~Twins() {
@@ -151,7 +151,7 @@ int CopyEntry(Tree& tree) {
       return 0;
     } else {
       status = there;
-      Path& to = tree.to;  // one that hides the outer one has all that it is to have
+      Path& to = tree.to;  // a folder that hides the lower one is already complete
       const size_t before = to.length;
       const bool opaque = to.Push(VRAMSCOPE_ISOLATION_OPAQUE) && kernel::Access(to.text, F_OK) == 0;
       to.Pop(before);
@@ -236,7 +236,7 @@ int CopyWhole(const char* from, const char* to, const struct stat& status, bool 
   }
   if (error < 0) return error;
   error = kernel::Rename(part, to, RENAME_NOREPLACE);
-  if (error == -EINVAL) {  // a file system without that flag
+  if (error == -EINVAL) {  // the file system does not support the flag
     error = kernel::HardLink(part, to);
     if (error == -EPERM) error = kernel::Rename(part, to);
   }
@@ -245,7 +245,7 @@ int CopyWhole(const char* from, const char* to, const struct stat& status, bool 
 }
 
 int CopyTree(const char* from, const char* to, bool into_existing) {
-  // Two paths of 8 KiB and names of files: not on the stack of a thread that nobody knows.
+  // Two paths of 8 KiB and file names are too large for the stack of an unknown thread.
   void* memory = malloc(sizeof(Tree));
   if (memory == nullptr) return -ENOMEM;
   Tree* tree = new (memory) Tree;

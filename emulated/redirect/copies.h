@@ -2,15 +2,15 @@
 
 #include <sys/stat.h>
 
-// Copies of single files of the kernel's; trees are in changes.h. All answer 0 or -errno.
+// Copies single files without looking at layers; for trees see changes.h. All return 0 or -errno.
 namespace vramscope::isolation {
 
-// Mode, times and, where allowed, the owner.
+// Copies mode, times and, if permitted, the owner.
 void CopyStatus(const char* to, const struct stat& status);
-// Makes `to`, which is not there, a copy of a file, link, pipe, socket or device.
+// Creates `to` as a copy of a file, link, pipe, socket or device. It must not exist.
 int CopyFile(const char* from, const char* to, const struct stat& status, bool content);
-// The same by way of a file beside the changes: nobody sees half of it, and of two that copy at
-// once one is kept. `to` may be there then.
+// The same through a temporary file in the folder of changes: no process sees an incomplete copy,
+// and of two concurrent copies one is kept. `to` may exist.
 int CopyWhole(const char* from, const char* to, const struct stat& status, bool content);
 
 }  // namespace vramscope::isolation

@@ -13,11 +13,11 @@ char kept_text[kKeptText];
 char* kept[kMostKept];  // NAME=value
 size_t kept_count;
 
-// Variables that are lists of libraries, of which the program's own stay behind ours.
+// Variables that are lists of libraries; the program's own entries follow ours.
 struct List {
-  const char* name;   // with =
-  const char* ours;   // what shows that ours is among them
-  const char* value;  // as the launcher set it
+  const char* name;   // with the =
+  const char* ours;   // text that shows that ours is in the list
+  const char* value;  // as set by the launcher
 };
 List lists[] = {{"LD_PRELOAD=", "libvramscope-isolation.so", nullptr},
                 {"LD_AUDIT=", "libvramscope-", nullptr}};
@@ -30,14 +30,14 @@ const char* Find(char* const* environment, const char* name) {
   return nullptr;
 }
 
-// Whether both entries are of one variable.
+// Whether both entries set the same variable.
 bool SameName(const char* a, const char* b) {
   const size_t length = strcspn(a, "=");
   return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-// These are the launcher's to say, whatever the program says; the others the program may change
-// but not lose.
+// Variables that only the launcher sets. The program may change the other ones, but not remove
+// them.
 bool IsFixed(const char* entry) {
   return Has(entry, "VRAMSCOPE_ISOLATION") || Has(entry, "VRAMSCOPE_NO_NETWORK=");
 }
@@ -58,7 +58,8 @@ bool IsMissing(char* const* given) {
   return false;
 }
 
-// What makes a process wait for plans (vramscope/warm.py): its forks' children are none of these.
+// Variables that make a process wait for plans (vramscope/warm.py); processes that its forks start
+// must not inherit them.
 bool IsOfTheServer(const char* entry) {
   return Has(entry, "VRAMSCOPE_PROGRAM_SERVE=") || Has(entry, "VRAMSCOPE_PROGRAM_MODULES=");
 }

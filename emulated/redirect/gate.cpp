@@ -19,22 +19,22 @@
 namespace vramscope::isolation {
 namespace {
 
-// Above what sanitizers keep for themselves, below where programs and libraries lie.
+// Above the memory of sanitizers, below programs and libraries.
 constexpr unsigned long kGate = 0x110000000000;
 constexpr unsigned long kGateSize = 4096;
 constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 
 constexpr unsigned kX32 = 0x40000000;
 constexpr long kFileModeAt2 = 452;
-// What a structure says is not seen by a filter, nor what a ring is asked to do, nor the path of a
-// file that is named by its number: these calls are not there, and programs know to do without.
+// Calls that report ENOSYS, because a filter cannot see structures, the operations of a ring, or
+// the path of a file handle. Programs have fallbacks for them.
 constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
                                  463 /* setxattrat */,   466 /* removexattrat */,
                                  469 /* file_setattr */, SYS_open_by_handle_at};
 constexpr size_t kMissing = sizeof kMissingCalls / sizeof kMissingCalls[0];
-// They change a file's attributes by a descriptor that may only read, of an outer file then:
-// FS_IOC_SETFLAGS, the same of 32 bits, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR. Refused, as by a file
-// system that has none.
+// These requests change a file's attributes through a read-only descriptor, which may be open on a
+// real file: FS_IOC_SETFLAGS, its 32-bit variant, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR. They are
+// refused, as on a file system without attributes.
 constexpr unsigned kRefusedRequests[] = {0x40086602, 0x40046602, 0x40087602, 0x401c5820};
 constexpr size_t kRefused = sizeof kRefusedRequests / sizeof kRefusedRequests[0];
 constexpr int kCallsThatWrite[] = {
@@ -46,7 +46,7 @@ constexpr int kCallsThatWrite[] = {
     SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_bind};
 constexpr size_t kCalls = sizeof kCallsThatWrite / sizeof kCallsThatWrite[0];
 
-// --- what the calls do here: the functions of the C library's names, which set errno ---
+// --- implementations of the trapped calls: the interposed functions, which set errno ---
 
 extern "C" {
 #define VRAMSCOPE_CALL(result, name, ...) result Trapped_##name(__VA_ARGS__) __asm__(#name);
@@ -86,7 +86,7 @@ long Renamed(int from_folder, long from, int to_folder, long to, long flags) {
                            static_cast<unsigned>(flags));
 }
 
-// The result as the C library has it: -1 and errno.
+// The result in the C library's convention: -1 and errno.
 long ByFunction(long number, const long* a) {
   const auto path = [a](int i) { return As<const char*>(a[i]); };
   const auto pointer = [a](int i) { return As<const void*>(a[i]); };
@@ -189,9 +189,9 @@ long Isolated(long number, const long* a) {
   return result < 0 ? -error : result;
 }
 
-volatile int probed;  // whether the kernel handed a call to us
+volatile int probed;  // whether the kernel passed a call to us
 
-// A path that is no memory of the program's ends the call, not the program.
+// Checks a path: an invalid address must fail the call, not crash the program.
 bool IsReadable(const void* path) {
   return kernel::Call(SYS_faccessat, AT_FDCWD, kernel::Of(path), F_OK) != -EFAULT;
 }
@@ -245,7 +245,8 @@ bool Handle() {
          0;
 }
 
-// Whether a process before this one asked the kernel already: a call that changes nothing.
+// Whether the filter is already installed by a parent process, tested with a call that changes
+// nothing.
 bool IsTrapping() {
   probed = 0;
   long result = SYS_fchmod;
@@ -258,7 +259,7 @@ bool IsTrapping() {
 bool OpenGate() {
   const long at = kernel::Call(SYS_mmap, kGate, kGateSize, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (at == -EEXIST) {  // by the other one of us that is in this process
+  if (at == -EEXIST) {  // mapped by the other copy of this library in the process
     if (memcmp(As<const void*>(kGate), kCode, sizeof kCode) != 0) return false;
   } else {
     if (at != static_cast<long>(kGate)) return false;
@@ -283,10 +284,10 @@ void TrapWrites() {
   constexpr unsigned kRequestOfIoctl = offsetof(struct seccomp_data, args) + 8;
   constexpr unsigned kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   add(kLoad, offsetof(struct seccomp_data, arch), 0, 0);
-  // A call of 32 bits: of a program that our library is not in.
+  // 32-bit calls: programs that do not contain this library.
   add(kEqual, AUDIT_ARCH_X86_64, 1, 0);
   add(kAnswer, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  // From the gate: ours.
+  // Calls from the gate are ours.
   add(kLoad, offsetof(struct seccomp_data, instruction_pointer) + 4, 0, 0);
   add(kEqual, static_cast<unsigned>(kGate >> 32), 0, 4);
   add(kLoad, offsetof(struct seccomp_data, instruction_pointer), 0, 0);
@@ -296,7 +297,7 @@ void TrapWrites() {
   add(kLoad, offsetof(struct seccomp_data, nr), 0, 0);
   add(kAny, kX32, 0, 1);
   add(kAnswer, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
-  // Opens that may write.
+  // Opens for writing.
   add(kEqual, SYS_open, 0, 3);
   add(kLoad, kFlagsOfOpen, 0, 0);
   add(kAny, kWrites, 0, 5);
@@ -335,7 +336,7 @@ void TrapWrites() {
 
 using namespace vramscope::isolation;  // NOLINT: the functions below are the C library's
 
-// SIGSYS is ours: a program that blocks or takes it would be ended by the next such call.
+// SIGSYS is reserved: if a program blocks or handles it, the next trapped call ends the program.
 
 VRAMSCOPE_FUNCTION(int, sigaction,
                    (int signal, const struct sigaction* action, struct sigaction* before)) {

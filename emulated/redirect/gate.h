@@ -1,15 +1,15 @@
 #pragma once
 
-// System calls that are made without the C library's functions (Rust's rustix, the C library within
-// itself, static programs) and that change files: the kernel hands them to us (seccomp, SIGSYS)
-// unless they come from one page, through which our own go. The page has the same address in every
-// process, because what a process asked the kernel for holds for all that it starts.
+// Traps system calls that change files without the C library's functions (Rust's rustix, calls
+// inside the C library, static programs). The kernel passes them to us (seccomp, SIGSYS) unless
+// they come from one page, through which our own calls go. The page has the same address in every
+// process, because a filter applies to all child processes.
 namespace vramscope::isolation {
 
-// The page is there afterwards; our own calls go through it. Answers false where it cannot be.
+// Maps the page and sends our own calls through it. Returns false if it cannot be mapped.
 bool OpenGate();
-// Asks the kernel for such calls. Once, in copy mode, after OpenGate; where the kernel does not do
-// it, they are not covered.
+// Installs the filter: once, in copy mode, after OpenGate. If the kernel refuses it, such calls are
+// not covered.
 void TrapWrites();
 
 }  // namespace vramscope::isolation

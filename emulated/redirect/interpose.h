@@ -6,15 +6,15 @@
 
 #include "emulated/redirect/changes.h"
 
-// What the files of interposed functions have in common.
+// Shared by the files of interposed functions.
 
-// Defines a function of the C library's name. Our own name for it keeps the C library's
-// declaration, with whatever attributes it has, out of the way.
+// Defines a function with the C library's name. Its C++ name differs, so that the C library's
+// declaration and attributes do not conflict.
 #define VRAMSCOPE_FUNCTION(result, name, parameters) \
   extern "C" __attribute__((visibility("default")))  \
   result isolated_##name parameters __asm__(#name);  \
   result isolated_##name parameters
-// Another name of a function that was defined above.
+// Another name of a function defined above.
 #define VRAMSCOPE_ALIAS(other, name)        \
   extern "C"                                \
       __attribute__((visibility("default"), \
@@ -22,7 +22,7 @@
 
 namespace vramscope::isolation {
 
-// The C library's own function of the name.
+// The C library's function of that name.
 void* Next(const char* name);
 
 template <typename Function>
@@ -40,17 +40,17 @@ inline int AnswerInt(long result) { return static_cast<int>(Answer(result)); }
 
 inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 
-// In a child that was forked, as ForgetLocksOfPaths.
+// For a forked child, like ForgetLocksOfPaths.
 void ForgetLocksOfStreams();
 
-// Where the kernel finds what a program reads: its own path, or one of the place's.
+// The path to pass to the kernel for reading: the program's own, or one of the place's.
 struct Where {
   int folder;
   const char* path;
 };
 int FindForReading(int folder, const char* path, bool follow, Place& place, Where& where);
 
-// open() of all kinds: a descriptor or -errno.
+// All variants of open(); returns a descriptor or -errno.
 long OpenAt(int folder, const char* path, int flags, mode_t mode);
 int MakeFolderAt(int folder, const char* path, mode_t mode);
 int StatPath(int folder, const char* path, struct stat* status, int flags);

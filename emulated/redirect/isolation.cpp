@@ -1,28 +1,28 @@
-// libvramscope-isolation.so: a planned program changes no file outside, where no mount namespace
-// sees to it (VRAMSCOPE_ISOLATION=copy); and under overlayfs (VRAMSCOPE_ISOLATION=overlay) folders
-// of the lower layer can be renamed.
+// libvramscope-isolation.so: keeps a planned program from changing real files if no mount namespace
+// does so (VRAMSCOPE_ISOLATION=copy). With overlayfs (VRAMSCOPE_ISOLATION=overlay) it makes folders
+// of the lower layer renameable.
 //
-// It is loaded twice. By LD_PRELOAD its functions stand before the C library's in the program's own
-// name space, with its errno and its threads: whatever library calls unlink() calls ours. By
-// LD_AUDIT, which does not see function pointers that a library was linked with and would answer in
-// the errno of another C library, it only adds what asks the C library by name: dlsym with its
-// handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND are bound to
-// the preloaded functions, and a library that the program wrote is found where it lies. Without
-// LD_AUDIT all else holds. There it has to stand first: glibc (2.36) asks no library for a binding
-// that comes behind one without la_symbind.
+// It is loaded twice. Through LD_PRELOAD its functions precede the C library's in the program's own
+// namespace, with its errno and threads: any library that calls unlink() calls ours. LD_AUDIT alone
+// would not suffice, because it does not see function pointers bound at link time and would set the
+// errno of another C library. Through LD_AUDIT it covers only lookups by name in the C library:
+// dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND
+// are bound to the preloaded functions, and a library that the program wrote is found in the folder
+// of changes. Everything else works without LD_AUDIT. In LD_AUDIT it must be first: glibc (2.36)
+// does not call la_symbind of libraries that follow one without it.
 //
-// System calls that change files and are made without the C library's functions (Rust's rustix, the
-// C library within itself) come to the same functions by seccomp and SIGSYS (gate.h, x86-64).
+// System calls that change files without the C library's functions (Rust's rustix, calls inside the
+// C library) are redirected to the same functions by seccomp and SIGSYS (gate.h, x86-64).
 //
-// Not covered: what such calls read (fts_open, getdents64: they see what is outside); programs with
-// more rights than their user, of which seccomp leaves none. A static program that changes files is
-// ended by SIGSYS; where the kernel refuses the filter, or on another processor, it and system
-// calls write outside. A program that means to get out gets out.
+// Not covered: reads by such calls (fts_open, getdents64) see the real files; setuid programs lose
+// their extra rights under seccomp. A static program that changes files is ended by SIGSYS. If the
+// kernel refuses the filter, or on another processor, static programs and direct system calls
+// change real files. This is no protection against programs that try to escape.
 //
 // changes.h is the file system as the program sees it (paths.cpp, changes.cpp);
 // isolation_files.cpp, isolation_attributes.cpp, isolation_folders.cpp and isolation_processes.cpp
-// are the functions. No C++ library, no thread-local storage (the loader's room for it is small:
-// jemalloc and others need it).
+// contain the functions. No C++ library is used, and no thread-local storage (the loader has little
+// room for it, which jemalloc and others need).
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -43,24 +43,25 @@ int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
 namespace vramscope::isolation {
 namespace {
 
-// Locks that another thread held when this process was forked are nobody's.
+// Drops locks that other threads held when this process was forked.
 void InForkedChild() {
   ForgetLocksOfPaths();
   ForgetLocksOfStreams();
 }
 
-// A program that was to be isolated and is not must not run.
+// Ends a program that should be isolated but is not.
 void RefuseWithout() {
   const char* mode = getenv("VRAMSCOPE_ISOLATION");
   if (mode == nullptr || strcmp(mode, "copy") != 0 || ModeOfProcess() == Mode::kCopy) return;
   static const char kText[] =
-      "vramscope: VRAMSCOPE_ISOLATION_CHANGES is no absolute path of a folder: the program would "
-      "change files outside, it is not started\n";
+      "vramscope: VRAMSCOPE_ISOLATION_CHANGES is not an absolute path of a folder: the program "
+      "would "
+      "change real files, so it is not started\n";
   kernel::Write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(127);
 }
 
-// Hooks of Python's for a program that removed the variable; the audit library can only replace it.
+// Adds Python's hooks if the program removed PYTHONPATH; the audit library can only replace it.
 void AddPythonPath() {
   const char* hooks = getenv("VRAMSCOPE_PROGRAM_PYTHONPATH");
   if (hooks != nullptr && getenv("PYTHONPATH") == nullptr) setenv("PYTHONPATH", hooks, 1);
@@ -78,21 +79,21 @@ __attribute__((constructor)) void Load() {
 
 constexpr char kOwnName[] = "libvramscope-isolation.so";
 struct link_map* preloaded;
-enum : uintptr_t { kOther, kOurs, kCLibrary };  // what the loader keeps of each library for us
+enum : uintptr_t { kOther, kOurs, kCLibrary };  // a cookie that the loader stores for each library
 
 const char* NameOf(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
 }
 
-// Its address in the preloaded library, or 0.
+// The address of a symbol in the preloaded library, or 0.
 uintptr_t AddressOf(const char* name) {
   const uintptr_t base = preloaded->l_addr;
   const ElfW(Sym)* symbols = nullptr;
   const char* strings = nullptr;
   const uint32_t* hashes = nullptr;
   for (const ElfW(Dyn)* entry = preloaded->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    // Relocated by the loader on most processors.
+    // On most processors the loader has relocated the address.
     const uintptr_t at = entry->d_un.d_ptr < base ? entry->d_un.d_ptr + base : entry->d_un.d_ptr;
     if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(at);
@@ -119,7 +120,7 @@ uintptr_t AddressOf(const char* name) {
   return 0;
 }
 
-// Libraries that define what we stand before.
+// Libraries whose functions we interpose.
 bool IsCLibrary(const char* name) {
   return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libpthread.so.", 14) == 0;
 }
@@ -131,15 +132,15 @@ using namespace vramscope::isolation;  // NOLINT: the functions below are the lo
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// In a fork that is to be another program, with another environment (vramscope/warm.py). What
-// copies files itself has begun with its layer and keeps it.
+// For a fork that becomes another program with another environment (vramscope/warm.py). In copy
+// mode, the process keeps the folder of changes with which it began.
 VRAMSCOPE_EXPORTED void vramscope_isolation_again() {
   if (ModeOfProcess() == Mode::kCopy) return;
   ReadSettingsAgain();
   KeepEnvironment();
 }
 
-// 0: not needed.
+// Returning 0 means that auditing is not needed.
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
   if (ModeOfProcess() != Mode::kCopy) return 0;
   return version < LAV_CURRENT ? version : LAV_CURRENT;
@@ -160,7 +161,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// dlsym asks for every library that is bound from *or* to; what our own library asks for is meant.
+// The loader calls this for every library that is bound from *or* to; lookups by our own library
+// are left alone.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
@@ -169,7 +171,7 @@ VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_
   return ours != 0 ? ours : symbol->st_value;
 }
 
-// The loader holds its lock until it has copied the answer.
+// The loader holds its lock until it has copied the result.
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
   static Place place;
   if (strchr(name, '/') == nullptr || Passes(name, false) ||

@@ -1,4 +1,4 @@
-// Changes of what exists, by path or by descriptor: modes, owners, times, sizes, attributes.
+// Changes to existing files, by path or descriptor: modes, owners, times, sizes, attributes.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Changes something by its path, with a function of the path that the kernel is to take.
+// Applies a change by path, with a function of the path to pass to the kernel.
 template <typename Function>
 long ChangePath(int folder, const char* path, bool follow, Change change, Function apply) {
   if (Passes(path, true)) return apply(folder, path);
@@ -24,7 +24,7 @@ long ChangePath(int folder, const char* path, bool follow, Change change, Functi
   return error < 0 ? error : apply(AT_FDCWD, place.visible());
 }
 
-// A file that was opened for reading is the outer one, which does not change.
+// A descriptor opened for reading may be open on the real file, which must not change.
 template <typename ByDescriptor, typename ByPath>
 long ChangeDescriptor(int fd, Change change, ByDescriptor by_descriptor, ByPath by_path) {
   if (!Copies()) return by_descriptor();
@@ -42,7 +42,7 @@ long ChangeDescriptor(int fd, Change change, ByDescriptor by_descriptor, ByPath 
   Place place;
   int error = Resolve(AT_FDCWD, path, 0, place);
   if (error < 0 || place.real) return by_descriptor();
-  if (!place.exists()) return 0;  // it was removed: nobody will see the change
+  if (!place.exists()) return 0;  // it was removed: nothing can see the change
   error = PrepareChange(place, change);
   return error < 0 ? error : by_path(place.visible());
 }
@@ -108,7 +108,7 @@ int ChangeTimesOfDescriptor(int fd, const struct timespec* times) {
 
 int ChangeTimesOf(int folder, const char* path, const struct timespec* times, int flags) {
   if (path == nullptr) return ChangeTimesOfDescriptor(folder, times);
-  // "Now" may be said by whoever may write.
+  // Setting the times to now requires only write permission.
   const Change change = times == nullptr ? Change::kContent : Change::kStatus;
   return AnswerInt(ChangePath(
       folder, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, change, [&](int at, const char* where) {
@@ -191,7 +191,7 @@ VRAMSCOPE_ALIAS(truncate64, truncate)
 
 namespace {
 
-// A system call that changes attributes of the path, its first argument.
+// Makes a system call that changes attributes; its first argument is the path.
 template <typename... Rest>
 int ChangeAttributes(long number, const char* path, bool follow, Rest... rest) {
   return AnswerInt(ChangePath(

@@ -1,4 +1,4 @@
-// Files: open, status, removal, names, links.
+// Files: opening, status, removal, names, links.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// The path as one string, from a folder's descriptor on.
+// The path as one string that includes the folder's descriptor.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)
@@ -28,7 +28,7 @@ bool Absolute(int folder, const char* path, char* to, size_t size) {
   return true;
 }
 
-// Whether the folder that the path is in is real: between such ones and others EXDEV stands.
+// Whether the path's folder is real: renames between real and isolated folders return EXDEV.
 bool IsInReal(const char* path) {
   char folder[PATH_MAX + 4];
   const char* slash = strrchr(path, '/');
@@ -42,9 +42,9 @@ bool IsInReal(const char* path) {
   return !known || IsReal(whole);
 }
 
-// overlayfs of a user's name space cannot redirect a folder that was there before, and a folder
-// whose entries are mounts of their own is several file systems: both answer EXDEV. The source is
-// copied beside the target, renamed there, and removed.
+// In a user namespace overlayfs cannot rename a lower folder, and a folder whose entries are
+// separate mounts spans several file systems: both return EXDEV. The source is then copied next to
+// the target, renamed, and removed.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -131,7 +131,7 @@ int LinkPaths(int from_folder, const char* from, int to_folder, const char* to, 
                           open ? AT_SYMLINK_FOLLOW : 0);
 }
 
-// Makes something new with a function of the path that the kernel is to take.
+// Creates something with a function of the path to pass to the kernel.
 template <typename Function>
 int Make(int folder, const char* path, Function make) {
   if (Passes(path, true)) return static_cast<int>(make(folder, path));
@@ -170,8 +170,8 @@ void ShowAsOne(int fd, struct stat& status) {
   }
 }
 
-// A folder that is in both layers has the status of the changed one and the identity of the other;
-// a new one is no mount.
+// A folder in both layers has the status of the upper one and the identity of the lower one, and a
+// new folder does not look like a mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)
@@ -334,7 +334,7 @@ VRAMSCOPE_FUNCTION(int, fstatat, (int folder, const char* path, struct stat* sta
   return AnswerInt(StatPath(folder, path, status, flags));
 }
 VRAMSCOPE_ALIAS(fstatat64, fstatat)
-// Of programs that were built with a C library before 2.33.
+// For programs built with a C library before 2.33.
 VRAMSCOPE_FUNCTION(int, __xstat, (int, const char* path, struct stat* status)) {
   return AnswerInt(StatPath(AT_FDCWD, path, status, 0));
 }

@@ -1,5 +1,5 @@
-// Working folders, paths without links, folders' streams, and what the C library does with them
-// within itself: files' streams, temporary names, glob, nftw.
+// Working folders, paths without links, folder streams, and the C library's internal uses of them:
+// file streams, temporary names, glob, nftw.
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,7 +20,7 @@ namespace {
 
 // --- streams of folders that have a changed copy ---
 
-// What was read of one: the stream itself is the C library's, for its descriptor.
+// The entries of a folder stream; the stream itself is the C library's, for its descriptor.
 struct Stream {
   DIR* stream;
   Stream* next;
@@ -52,7 +52,7 @@ Stream* Find(DIR* stream) {
   return nullptr;
 }
 
-// Reads the folder anew; false where it is one of the outer layer alone, or not ours.
+// Reads the folder again; false if it is only in the lower layer, or not isolated.
 bool ReadStream(DIR* stream, Stream& to) {
   static void* next;
   char path[2 * PATH_MAX];
@@ -224,7 +224,8 @@ char* RealPath(const char* path, char* to) {
   int error = Resolve(AT_FDCWD, path, kFollow, place);
   if (error == 0 && !place.exists()) error = -ENOENT;
   if (error == 0 && place.real && strncmp(place.spot.lower(), "/proc/", 6) == 0)
-    return NextAs<char*(const char*, char*)>(next, "realpath")(path, to);  // as the kernel says
+    // Same result as the kernel's.
+    return NextAs<char*(const char*, char*)>(next, "realpath")(path, to);
   if (error == 0 && place.spot.length() >= PATH_MAX) error = -ENAMETOOLONG;
   if (error < 0) {
     errno = -error;
@@ -272,7 +273,7 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
     path = own;
   }
   if (flags < 0 || Passes(path, flags != O_RDONLY)) return real(path, mode, file);
-  // Made, cut and copied before; the C library opens what is there then.
+  // The file was created, truncated and copied before; the C library opens the result.
   const int fd = AnswerInt(OpenAt(AT_FDCWD, path, flags | O_CLOEXEC, 0666));
   if (fd < 0) {
     const int error = errno;
@@ -293,8 +294,7 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
 
 // --- temporary names ---
 
-// Puts letters in place of the XXXXXX before the suffix, until `make` says that it is not there
-// yet.
+// Replaces the XXXXXX before the suffix by letters until `make` reports that the name is free.
 template <typename Function>
 int MakeTemporary(char* name, int suffix, Function make) {
   const size_t length = strlen(name);

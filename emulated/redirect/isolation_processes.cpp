@@ -20,7 +20,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// --- what is to be started ---
+// --- preparing the start of a program ---
 
 size_t Count(char* const* list) {
   size_t count = 0;
@@ -30,14 +30,14 @@ size_t Count(char* const* list) {
 
 struct Start {
   Place place;          // of the file
-  Place interpreter;    // of a script that is interpreted from here
+  Place interpreter;    // of the interpreter of an isolated script
   char line[PATH_MAX];  // a script's first line
-  const char* path;     // what the kernel is to start
+  const char* path;     // the path for the kernel to start
   char* const* arguments;
 };
 
-// The first line of a script is the kernel's to read; it knows nothing of a changed interpreter,
-// and would tell one the path of the changed script.
+// Handles a script's first line here, because the kernel does not see a changed interpreter and
+// would pass the path of the changed script to it.
 int FindInterpreter(const char* given, char* const* arguments, char** out, Start& start) {
   const int fd = kernel::Open(start.path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -72,7 +72,7 @@ int FindInterpreter(const char* given, char* const* arguments, char** out, Start
   return 0;
 }
 
-// `out` has room for four more than there are arguments.
+// `out` needs room for four more entries than there are arguments.
 int Prepare(const char* path, char* const* arguments, char** out, Start& start) {
   start.path = path;
   start.arguments = arguments;
@@ -84,7 +84,7 @@ int Prepare(const char* path, char* const* arguments, char** out, Start& start) 
   return FindInterpreter(path, arguments, out, start);
 }
 
-// Not inlined into a loop: what it takes on the stack is given back.
+// Not inlined, so that its stack is released in each iteration of a loop.
 __attribute__((noinline)) int Execute(const char* path, char* const* arguments,
                                       char* const* environment) {
   char** entries = static_cast<char**>(alloca(EntriesOf(environment) * sizeof(char*)));
@@ -99,7 +99,7 @@ __attribute__((noinline)) int Execute(const char* path, char* const* arguments,
                                              kernel::Of(start.arguments), kernel::Of(environment)));
 }
 
-// Calls with every place of $PATH that the name may be at until the answer is not "not there".
+// Calls the function with each path in $PATH until the result is not "not found".
 template <typename Function>
 int Search(const char* name, Function at) {
   if (name[0] == 0) return -ENOENT;
@@ -129,7 +129,7 @@ int ExecuteFound(const char* name, char* const* arguments, char* const* environm
   return Search(name, [=](const char* path) {
     const int error = Execute(path, arguments, environment);
     if (error != -ENOEXEC) return error;
-    // A script without a first line, as execvp has it.
+    // A script without a first line is handled as in execvp.
     const size_t count = Count(arguments);
     char** shell = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
     shell[0] = const_cast<char*>("/bin/sh");
@@ -140,7 +140,7 @@ int ExecuteFound(const char* name, char* const* arguments, char* const* environm
   });
 }
 
-// The arguments of execl and its kin; `list` is behind the first.
+// The arguments of execl and similar functions; `list` follows the first.
 #define VRAMSCOPE_ARGUMENTS(first, list, arguments)                            \
   va_list list;                                                                \
   va_start(list, first);                                                       \
@@ -171,7 +171,7 @@ __attribute__((noinline)) int SpawnPath(pid_t* pid, const char* path,
                                             environment);
 }
 
-// What was opened for a process that is to be started.
+// What was opened for a process before its start.
 struct Opened {
   const void* actions;
   int fd;
@@ -204,7 +204,7 @@ bool IsOutOfReach(const struct sockaddr* address, socklen_t size) {
   if (address->sa_family == AF_INET && size >= sizeof(struct sockaddr_in)) {
     const auto* inet = reinterpret_cast<const struct sockaddr_in*>(address);
     const uint32_t host = ntohl(inet->sin_addr.s_addr);
-    return host >> 24 != 127 && host != INADDR_ANY;  // to any address is to this computer
+    return host >> 24 != 127 && host != INADDR_ANY;  // the unspecified address means this computer
   }
   if (address->sa_family == AF_INET6 && size >= sizeof(struct sockaddr_in6)) {
     const struct in6_addr& host = reinterpret_cast<const struct sockaddr_in6*>(address)->sin6_addr;
@@ -218,10 +218,10 @@ struct Socket {
   const struct sockaddr* address;
   socklen_t size;
   struct sockaddr_un own;
-  int folder = -1;  // what the own address is relative to
+  int folder = -1;  // folder of the address in `own`
 };
 
-// A path of a socket as the program gave it; false where there is none.
+// The path in a socket address, as given by the program; false if there is none.
 bool PathOfSocket(const struct sockaddr* address, socklen_t size, char* to) {
   constexpr size_t kAt = offsetof(struct sockaddr_un, sun_path);
   if (!Copies() || address == nullptr || size <= kAt || address->sa_family != AF_UNIX) return false;
@@ -243,7 +243,7 @@ bool Fill(Socket& to, const char* path) {
   return true;
 }
 
-// A path that is too long for an address, by a descriptor of its folder.
+// Fills in a path that is too long for an address, through a descriptor of its folder.
 int FillByFolder(Socket& to, const char* path) {
   char folder[2 * PATH_MAX], name[256];
   const char* slash = strrchr(path, '/');
@@ -256,7 +256,7 @@ int FillByFolder(Socket& to, const char* path) {
   return -ENAMETOOLONG;
 }
 
-// Where a message or a connection goes.
+// The address to which a message or a connection is sent.
 int Reach(const struct sockaddr* address, socklen_t size, Socket& to) {
   to.address = address;
   to.size = size;
@@ -284,7 +284,7 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
   if (error < 0) return error == -EEXIST ? -EADDRINUSE : error;
   Socket own;
   if (Fill(own, place.spot.upper())) return bind(own.address, own.size);
-  // Too long for an address: a short one, and the socket's name is another of the same file.
+  // Too long for an address: binds to a short name, of which the socket's name becomes a hard link.
   static int counter;
   char name[PATH_MAX + 128];
   snprintf(name, sizeof name, "%s/%s", Changes(), VRAMSCOPE_ISOLATION_SOCKETS);
@@ -295,7 +295,7 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
     error = bind(own.address, own.size);
     return error < 0 ? error : kernel::HardLink(name, place.spot.upper());
   }
-  error = FillByFolder(own, place.spot.upper());  // getsockname() will not say its name
+  error = FillByFolder(own, place.spot.upper());  // getsockname() will return another name
   if (error < 0) return error;
   error = bind(own.address, own.size);
   kernel::Close(own.folder);
@@ -357,7 +357,7 @@ VRAMSCOPE_FUNCTION(int, posix_spawnp,
     return -SpawnPath(pid, path, actions, attributes, arguments, environment);
   });
 }
-// The C library would open it in the child by a call of its own; it is opened here.
+// The C library would open the file in the child with a direct system call, so it is opened here.
 VRAMSCOPE_FUNCTION(int, posix_spawn_file_actions_addopen,
                    (posix_spawn_file_actions_t * actions, int fd, const char* path, int flags,
                     mode_t mode)) {

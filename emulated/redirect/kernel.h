@@ -1,8 +1,8 @@
 #pragma once
 
-// System calls without the C library: the functions of the same names are ours in a program that
-// libvramscope-isolation.so is loaded into, and errno (thread-local) is not touched. All answer
-// -errno where the C library would set it.
+// System calls without the C library, because in a program that contains libvramscope-isolation.so
+// the C library's functions are interposed. They do not touch errno (thread-local). All return
+// -errno where the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -16,11 +16,11 @@
 
 namespace vramscope::isolation::kernel {
 
-// Where our calls are made from (gate.h); 0: from where they stand.
+// The address that our calls are made from (gate.h); 0: directly.
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)
-// The call of the gate takes a word of the stack: this is compiled without a red zone.
+// Calling the gate uses a word of the stack, so this is compiled without a red zone.
 inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
   register long r10 asm("r10") = d;
@@ -56,7 +56,7 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   return x0;
 }
 #else
-#error "system calls of this processor are not known here"
+#error "system calls of this processor are not supported"
 #endif
 
 inline long Of(const void* pointer) { return reinterpret_cast<long>(pointer); }
@@ -111,7 +111,7 @@ inline int ChangeOwner(const char* path, uid_t user, gid_t group, int flags) {
   return static_cast<int>(Call(SYS_fchownat, AT_FDCWD, Of(path), user, group, flags));
 }
 
-// "/proc/self/fd/7" of a descriptor, which is not negative.
+// "/proc/self/fd/7" for a descriptor, which must not be negative.
 inline void NameOfDescriptor(int fd, char (&name)[32]) {
   constexpr char kFolder[] = "/proc/self/fd/";
   size_t at = 0;

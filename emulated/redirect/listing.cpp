@@ -6,7 +6,7 @@
 #include "emulated/redirect/kernel.h"
 #include "emulated/redirect/marks.h"
 
-// Names of folders, as the program sees them.
+// Names in folders as the program sees them.
 namespace vramscope::isolation {
 namespace {
 
@@ -26,7 +26,7 @@ struct Record {
   unsigned char type;
 };
 
-// Calls for every name of the folder; it ends when the call says no.
+// Calls the function for every name in the folder until it returns false.
 template <typename Function>
 int ForEach(int fd, Function function) {
   char* buffer = static_cast<char*>(malloc(kBuffer));
@@ -121,7 +121,7 @@ int Listing::Read(Spot& folder, const Layers& layers) {
     error = ForEach(lower, [&](uint64_t inode, unsigned char type, const char* name) {
       struct stat status;
       if (IsDots(name) || kernel::StatAt(upper, name, &status, AT_SYMLINK_NOFOLLOW) != -ENOENT) {
-        return true;  // changed or removed
+        return true;  // changed or removed in the upper layer
       }
       return Add(inode, type, name, strlen(name));
     });

@@ -11,14 +11,14 @@ namespace {
 constexpr int kMostLinks = 40;
 constexpr size_t kLongest = 4096;
 
-// --- what all processes of a program know of the changes ---
+// --- state of the changes, shared by all processes of a program ---
 
 struct Shared {
   uint64_t generation;
 };
 Shared* shared;
 int shared_state;  // 0: not tried, 1: being mapped, 2: done
-Shared alone;      // where it cannot be shared: every path is looked up anew
+Shared alone;      // used if sharing fails: then no lookup is cached
 
 Shared* Map() {
   char path[kLongest + 64];
@@ -51,7 +51,7 @@ Shared& State() {
   return *shared;
 }
 
-// --- folders that were looked up, by the text of their path ---
+// --- cached folder lookups, by path ---
 
 struct Known {
   uint64_t generation;
@@ -77,8 +77,8 @@ Known& KnownOf(const char* key, size_t length) {
   return known[(hash ^ (hash >> 32)) % kKnown];
 }
 
-// Whoever does not get the lock looks the folder up: a signal handler may have interrupted its
-// holder, a forked child may have none.
+// If the lock is taken, the folder is looked up instead: a signal handler may have interrupted the
+// lock's holder, and in a forked child the holder may not exist.
 bool Find(const char* key, size_t length, uint64_t generation, Spot& spot, Layers& layers) {
   if (length == 0 || length > sizeof Known::key || &State() == &alone || !Lock()) return false;
   const Known& entry = KnownOf(key, length);
@@ -102,14 +102,14 @@ void Keep(const char* key, size_t length, uint64_t generation, const Spot& spot,
   entry.generation = generation + 1;
   entry.key_length = static_cast<unsigned short>(length);
   memcpy(entry.key, key, length);
-  // Without the first slash, as Push adds it.
+  // Without the first slash, which Push adds.
   entry.length = static_cast<unsigned short>(spot.length() > 0 ? spot.length() - 1 : 0);
   if (entry.length > 0) memcpy(entry.text, spot.lower() + 1, entry.length);
   entry.layers = layers;
   Unlock();
 }
 
-// --- one step ---
+// --- lookup of one name ---
 
 bool IsOpaque(const Spot& spot) {
   char path[2 * kLongest];
@@ -127,7 +127,7 @@ struct Found {
   bool real = false;
 };
 
-// The file system that a new folder seems to be in: that of the outer one that it is below.
+// The device number to show for a new folder: that of the closest lower folder above it.
 dev_t DeviceOutside(Spot& spot) {
   size_t length = spot.length();
   struct stat status = {};
@@ -139,7 +139,7 @@ dev_t DeviceOutside(Spot& spot) {
   return status.st_dev;
 }
 
-// What is at the spot, whose folder is in these layers.
+// Looks up a spot whose parent folder is in these layers.
 int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   found = {};
   found.real = in.real || IsReal(spot.lower());
@@ -159,7 +159,7 @@ int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
         if (in.lower && !IsOpaque(spot) && kernel::Lstat(spot.lower(), &outer) == 0 &&
             S_ISDIR(outer.st_mode)) {
           found.lower = Kind::kFolder;
-          // A folder stays the same one when something in it changes.
+          // A folder keeps its identity when something in it changes.
           status.st_dev = outer.st_dev;
           status.st_ino = outer.st_ino;
         } else {
@@ -178,7 +178,7 @@ int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   return 0;
 }
 
-// The layers of a folder that is known to be one.
+// The layers of an existing folder.
 Layers LayersOf(Spot& spot) {
   Layers layers;
   const size_t length = spot.length();
@@ -198,7 +198,7 @@ Layers LayersOf(Spot& spot) {
   return layers;
 }
 
-// Links of /proc that lead to what a process has open, not to a path.
+// Links in /proc that lead to what a process has open, not to a path.
 bool IsMagic(const Spot& spot) {
   const char* path = spot.lower();
   if (strncmp(path, "/proc/", 6) != 0) return false;
@@ -207,9 +207,9 @@ bool IsMagic(const Spot& spot) {
          strcmp(name, "cwd") == 0 || strcmp(name, "root") == 0 || strcmp(name, "exe") == 0;
 }
 
-// Whether what is open still has that path. The program's own output goes where its user sent it:
-// a file outside is open for writing only if it was before the program began (proc_pid_fd(5): the
-// link's mode says so).
+// Whether the open file still has that path. The program's standard streams keep their files: a
+// real file is open for writing only if it was opened before the program began (proc_pid_fd(5): the
+// link's mode shows it).
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
   struct stat open, there;
@@ -221,14 +221,14 @@ bool LeadsToPath(const Spot& link, const char* target) {
          open.st_ino == there.st_ino;
 }
 
-// What is left of a path.
+// The rest of a path.
 struct Todo {
   char text[2 * kLongest];
   size_t at = 0;
   int links = 0;
-  bool keep = true;  // where it led may be kept
+  bool keep = true;  // the result may be cached
 
-  // The target of a link, then the rest.
+  // Puts a link's target in front of the rest.
   bool Expand(const char* target, size_t length, const char* rest) {
     const size_t left = strlen(rest);
     if (length + left + 2 > sizeof text) return false;
@@ -240,7 +240,8 @@ struct Todo {
   }
 };
 
-// Follows the link at the spot, which is taken back or begun anew. 1: it stands for itself.
+// Follows the link at the spot, and sets the spot to the link's folder or the root. Returns 1 if
+// the link is not followed but used as what it opens.
 int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const char* rest) {
   if (++todo.links > kMostLinks) return -ELOOP;
   char target[kLongest];
@@ -263,8 +264,8 @@ int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const c
   return 0;
 }
 
-// Goes through all of `todo` from a folder in these layers. With `folders` every name is a folder
-// and `in` is where it ends; otherwise the last name is what `place` is about.
+// Walks through `todo` from a folder in these layers. With `folders`, every name is a folder and
+// `in` is the layers of the last one; otherwise the last name is looked up into `place`.
 int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   for (;;) {
     while (todo.text[todo.at] == '/') ++todo.at;
@@ -303,7 +304,7 @@ int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
     in = place.layers();
   }
   if (folders) return 0;
-  // It ends with a folder (/, ., ..) whose own folder was not looked at.
+  // The path ends with a folder (/, ., ..) whose parent was not looked up.
   Found found;
   if (place.spot.length() == 0) {
     place.in = {};
@@ -322,7 +323,7 @@ int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   return error;
 }
 
-// The path that relative ones are relative to.
+// The folder to which paths are relative.
 long Base(int folder, char* to, size_t size) {
   if (folder != AT_FDCWD) return PathOf(folder, to, size);
   const long length = kernel::Call(SYS_getcwd, kernel::Of(to), static_cast<long>(size));
@@ -429,7 +430,7 @@ int Resolve(int folder, const char* path, unsigned how, Place& place) {
   while (length > 1 && todo.text[length - 1] == '/') --length;
   todo.text[length] = 0;
 
-  // The folder first: it was looked up before, most of the time.
+  // The parent folder first: it is usually cached.
   size_t last = length;
   while (last > 0 && todo.text[last - 1] != '/') --last;
   char name[256 + 2];

@@ -33,7 +33,7 @@ void AddReal(const char* path, size_t length) {
   settings.real_length[settings.real_count++] = length;
 }
 
-// The path without links, into `to`; how long it is, or 0.
+// The path without links in `to`; returns its length, or 0.
 size_t WithoutLinks(const char* path, char* to, size_t size) {
   const int fd = kernel::Open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -83,7 +83,7 @@ void ReadEnvironment() {
   const char* changes = getenv("VRAMSCOPE_ISOLATION_CHANGES");
   if (strcmp(mode, "copy") != 0 || changes == nullptr || changes[0] != '/') return;
   size_t length = WithoutLinks(changes, settings.changes, sizeof settings.changes);
-  if (length == 0) {  // without /proc, or it is not there
+  if (length == 0) {  // no /proc, or the path does not exist
     length = strlen(changes);
     if (length >= sizeof settings.changes) return;
     memcpy(settings.changes, changes, length + 1);

@@ -1,4 +1,4 @@
-// Copies and fills.
+// Copies (memcpy) and fills (memset).
 #include "emulated/runtime/status.h"
 #include "emulated/runtime/symbols.h"
 

@@ -117,7 +117,7 @@ Error cudaGetDevice(int* device) {
 Error cudaSetDevice(int device) {
   const Result result = NoDevice() ? Result::kNoDevice : SetCurrentDevice(device);
 #if VRAMSCOPE_CUDART >= 12
-  if (result == Result::kSuccess) {  // since CUDA 12 it makes the context, too
+  if (result == Result::kSuccess) {  // since CUDA 12 this also creates the context
     ThePlatform().MarkUsed(device);
   }
 #endif
@@ -204,13 +204,13 @@ Error cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer)
 }
 Error cudaDeviceGetLimit(size_t* value, int limit) {
   switch (limit) {
-    case 0:  // the stack of a thread
+    case 0:  // stack size of a thread
       *value = 1024;
       break;
-    case 1:  // printf
+    case 1:  // printf buffer
       *value = size_t{1} << 20;
       break;
-    case 2:  // malloc in kernels
+    case 2:  // malloc heap of kernels
       *value = size_t{8} << 20;
       break;
     default:
@@ -230,7 +230,7 @@ Error cudaDeviceGetSharedMemConfig(int* configuration) {
 }
 Error cudaDeviceSetSharedMemConfig(int) { return Done(Result::kSuccess); }
 Error cudaDeviceReset() {
-  Assume("cudaDeviceReset leaves memory as it is", "cudaDeviceReset", 0);
+  Assume("cudaDeviceReset does not free memory", "cudaDeviceReset", 0);
   return Done(Result::kSuccess);
 }
 
@@ -256,7 +256,7 @@ const char* cudaGetErrorString(Error error) {
   const char* text = TextOf(static_cast<Result>(error));
   return text != nullptr ? text : "unrecognized error code";
 }
-// Undocumented tables of NVIDIA's own tools: there are none here.
+// Undocumented tables that NVIDIA's own tools use: not provided.
 Error cudaGetExportTable(const void** table, const Uuid*) {
   if (table != nullptr) {
     *table = nullptr;

@@ -1,4 +1,4 @@
-// Graphs: made by capture or node by node, instantiated, launched.
+// Graphs: created by capture or node by node, instantiated, launched.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -32,7 +32,7 @@ int TypeOf(NodeKind kind) {
   return 5;
 }
 
-// CUDA's way to give a list: without room only its length.
+// Returns a list as CUDA does: without `nodes`, only its length.
 Error GiveList(const std::vector<void*>& all, void** nodes, size_t* count) {
   if (count == nullptr) {
     return Done(Result::kInvalidValue);
@@ -287,7 +287,7 @@ Error cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
 
 Error cudaUserObjectCreate(void** object, void*, void (*)(void*), unsigned, unsigned) {
   static char here;
-  *object = &here;  // what it holds lives until the process ends
+  *object = &here;  // its contents are valid until the process ends
   return Done(Result::kSuccess);
 }
 Error cudaUserObjectRetain(void*, unsigned) { return Done(Result::kSuccess); }

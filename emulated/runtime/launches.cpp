@@ -33,7 +33,7 @@ Error LaunchHere(const void* function, const Dim& grid, const Dim& block, void**
                       .cooperative = cooperative}));
 }
 
-// What a fat binary's handle points to: the wrapper that nvcc's host code gave.
+// What the handle of a fat binary points to: the wrapper that nvcc's host code passed.
 struct Handle {
   const void* wrapper;
 };
@@ -47,7 +47,7 @@ using namespace vramscope::emulated::runtime;  // NOLINT
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  PaceWaitsOf(wrapper, "libnccl.");  // where it is PyTorch's: of NCCL's watchdog
+  PaceWaitsOf(wrapper, "libnccl.");  // paces NCCL's watchdog if the image is PyTorch's
   return reinterpret_cast<void**>(new Handle{wrapper});
 }
 void __cudaRegisterFatBinaryEnd(void**) {}

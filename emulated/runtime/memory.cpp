@@ -1,4 +1,4 @@
-// Memory of cards and host, pools, peers, IPC.
+// Memory of GPUs and host, pools, peers, IPC.
 #include <cstring>
 
 #include "emulated/core/attributes.h"
@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// A call that a card refuses while a stream is being captured, and that costs the host time.
+// Checks for calls that are refused during stream capture and that take host time.
 Result Begin() {
   Platform& platform = ThePlatform();
   if (platform.cards.empty()) {
@@ -21,7 +21,8 @@ Result Begin() {
 
 int64_t Now() { return ThePlatform().clock.now(); }
 
-// Of a call that began then; bytes 0: as many as were allocated there.
+// Reports a call that started at `begin`. For bytes 0, the recorder uses the size of the
+// allocation.
 void Tell(Call call, Place place, const void* address, uint64_t bytes, int64_t begin) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory(
@@ -115,7 +116,7 @@ Error cudaMallocManaged(void** address, size_t bytes, unsigned) {
   if (const Result result = Begin(); result != Result::kSuccess) {
     return Done(result);
   }
-  Assume("managed memory is the host's: it takes none of the card's", "cudaMallocManaged", bytes);
+  Assume("managed memory is in host memory and uses no GPU memory", "cudaMallocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, address);
   if (result == Result::kSuccess) {
     Tell(Call::kMallocManaged, Place::kManaged, *address, bytes, Now());
@@ -212,7 +213,7 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
   CaptureFacts capture;
   platform.streams.LookCapture(stream, &capture);
   if (capture.capturing) {
-    Assume("an allocation in a captured graph is made while it is captured, not by its launches",
+    Assume("an allocation in a graph is made during its capture, not by its launches",
            "cudaMallocAsync", bytes);
   }
   const int64_t begin = Now();

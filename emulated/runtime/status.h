@@ -1,4 +1,4 @@
-// The thread's last error, as cudaGetLastError gives it. In each of the three runtimes of its own.
+// The thread's last error, as returned by cudaGetLastError. Each of the three runtimes has its own.
 #pragma once
 
 #include "emulated/core/platform.h"
@@ -8,7 +8,7 @@ namespace vramscope::emulated::runtime {
 
 extern thread_local Error last_error;
 
-// What a function returns for a result; failures become the thread's last error.
+// Converts a result to a return value; failures become the thread's last error.
 inline Error Done(Result result) {
   const Error error = static_cast<Error>(result);
   if (error != 0) {
@@ -19,8 +19,8 @@ inline Error Done(Result result) {
 
 }  // namespace vramscope::emulated::runtime
 
-// A function whose null stream is the per-thread default stream under the suffix: here it is the
-// same.
+// A function whose name with the suffix uses the per-thread default stream for a null stream. Both
+// are the same here.
 #define VRAMSCOPE_PER_THREAD_STREAM(name) decltype(name) name##_ptsz __attribute__((alias(#name)));
 #define VRAMSCOPE_PER_THREAD_SYNCHRONOUS(name) \
   decltype(name) name##_ptds __attribute__((alias(#name)));

@@ -7,7 +7,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// What cudaStreamGetCaptureInfo gives back points here until the thread asks again.
+// Arrays returned by cudaStreamGetCaptureInfo are in here, valid until the thread's next call.
 thread_local std::vector<void*> capture_dependencies;
 thread_local std::vector<GraphEdgeData> capture_edges;
 
@@ -57,7 +57,7 @@ Error UpdateDependencies(void* stream, void** nodes, size_t count, unsigned flag
 
 int64_t Now() { return ThePlatform().clock.now(); }
 
-// The host has waited since `begin`.
+// Reports that the host has waited since `begin`.
 void Synchronized(Call call, int device, uint64_t stream, int64_t begin) {
   ThePlatform().pools.Synchronized(device);
   if (Recorder* recorder = TheRecorder()) {

@@ -1,4 +1,4 @@
-// Variables of device code (__device__, __constant__): their addresses, which take no memory that a
+// Addresses of variables in device code (__device__, __constant__). They use no memory that a
 // program could use.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 
 void RegisterSymbol(const void* symbol, size_t bytes);
-// On the current device; kNotFound: no such symbol.
+// The address on the current device; kNotFound: no such symbol.
 Result AddressOfSymbol(const void* symbol, void** address, size_t* bytes);
 
 }  // namespace vramscope::emulated::runtime

@@ -209,12 +209,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 0, "done")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
-        self.assertEqual(self.missing(answer), [("this torch: what is read back may be 0 in its place", "Tensor.scatter_add_")])
+        self.assertEqual(self.missing(answer), [("this torch: values read back through it may be 0", "Tensor.scatter_add_")])
 
     def test_a_torch_that_saves_otherwise(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
         self.expect(result, 0, "went on")
-        self.assertIn("this torch: large checkpoints are written whole", [what for what, _ in self.missing(json.loads(result.stdout))])
+        self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
         """The hook is called while the program imports it, and that does not fail."""
@@ -225,7 +225,7 @@ class Plan(unittest.TestCase):
         result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
         self.expect(result, 0, "done, another")
         (what, where), = self.missing(json.loads(result.stdout))
-        self.assertEqual(what, "this safetensors: safetensors.torch is left as it is")
+        self.assertEqual(what, "this safetensors: safetensors.torch is used without the hook")
         self.assertIn("'save_file'", where)
 
     def missing(self, answer):

@@ -68,7 +68,7 @@ class OfALoopOfItsOwn(Toggles):
 
     def test_gradients_filled_with_zeros(self):
         self.same(PLAIN, "zero-grad-to-none", "--zero")
-        self.assertIn("frees them already", self.not_applied(PLAIN, "zero-grad-to-none"))
+        self.assertIn("already frees them", self.not_applied(PLAIN, "zero-grad-to-none"))
 
     def test_settings_of_the_allocator(self):
         for toggle, setting in (("expandable-segments", "expandable_segments:True"), ("max-split-size=64", "max_split_size_mb:64"),
@@ -231,7 +231,7 @@ class OfTrainer(Toggles):
 
     def test_keys_and_values_are_kept_or_not(self):
         """By what the model returns: an argument of the call outdoes the configuration."""
-        for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is False already"),
+        for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is already False"),
                                       (("--call-without-cache",), "does not apply", "called with use_cache=False")):
             with self.subTest(arguments):
                 rows = json.loads(self.run_vramscope("toggles", "--json", *command("findings.py", "kv-cache", *arguments)))["toggles"]

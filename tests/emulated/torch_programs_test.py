@@ -505,7 +505,7 @@ class WhatIsKnown(Program):
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
-        for plan, said in ((own, "an allocator of the program's keeps no history"), (uncached, "the cache is on")):
+        for plan, said in ((own, "the program's own allocator keeps no history"), (uncached, "the cache is on")):
             self.assertEqual([plan["peak"][key] for key in ("allocated", "reserved")], [usual["peak"][key] for key in ("allocated", "reserved")])
             self.assertGreater(plan["peak"]["allocated"], 100 << 20)
             self.assertIn(said, " ".join(a["what"] for a in plan["assumptions"]))
@@ -563,8 +563,8 @@ class Programs(Program):
         self.assertEqual(os.listdir(checkpoints), [])
         # Each way of writing once, about the folder that all of its files lie in.
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
-        self.assertEqual(said["torch.save writes large tensors as zeros, which take no room (a sparse file)"], checkpoints)
-        self.assertIn("torch.save writes shapes alone into a stream", said)
+        self.assertEqual(said["torch.save writes large tensors as zeros, which take no disk space (a sparse file)"], checkpoints)
+        self.assertIn("torch.save writes only shapes to a stream", said)
 
     def test_checkpoints_without_isolation_are_real(self):
         checkpoints = self.elsewhere()
@@ -572,7 +572,7 @@ class Programs(Program):
         status = os.stat(os.path.join(checkpoints, "large.pt"))
         self.assertGreaterEqual(512 * status.st_blocks, status.st_size)
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
-        self.assertEqual(said["torch.save writes a real file, of what the plan has: values that the GPU would compute are 0 in it"], checkpoints)
+        self.assertEqual(said["torch.save writes a real file with the plan's values: those that the GPU would compute are 0"], checkpoints)
 
     def test_checkpointed_dropout(self):
         self.plan("checkpointed_dropout.py", options=("--steps", "0"))
@@ -622,7 +622,7 @@ class Programs(Program):
     def test_compiled(self):
         answer = self.runs("compiled.py", "--layers", "1")
         self.assertNotIn("global hooks", self.stderr)
-        self.assertIn("torch.compile has compiled nothing before", "".join(a["what"] for a in answer["assumptions"]))
+        self.assertIn("torch.compile begins with an empty cache", "".join(a["what"] for a in answer["assumptions"]))
         # What the first run has compiled is not there in the second, nor what the user's own runs have.
         again = self.plan("compiled.py", "--layers", "1")
         self.assertEqual([again[name] for name in ("peak", "steps", "assumptions")], [answer[name] for name in ("peak", "steps", "assumptions")])
@@ -632,7 +632,7 @@ class Programs(Program):
         cache = self.path("cache")
         for _ in range(2):
             answer = self.plan("compiled.py", "--layers", "1", TORCHINDUCTOR_CACHE_DIR=cache)
-        self.assertIn(cache, [a["where"] for a in answer["assumptions"] if "torch.compile takes what is in its cache" in a["what"]])
+        self.assertIn(cache, [a["where"] for a in answer["assumptions"] if "torch.compile uses its existing cache" in a["what"]])
         self.assertTrue(os.listdir(cache))
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
@@ -713,10 +713,10 @@ class Values(Program):
         self.assertIn("as expected", self.stderr)
         places = {os.path.basename(a["where"]) for a in answer["assumptions"] if "computed" in a["what"]}
         self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
-        (masks,) = [a["where"] for a in answer["assumptions"] if a["what"] == "a computed mask is taken to be true everywhere" and "/values.py" in a["where"]]
+        (masks,) = [a["where"] for a in answer["assumptions"] if a["what"] == "a computed mask is assumed to be true everywhere" and "/values.py" in a["where"]]
         self.assertRegex(masks, r"/values\.py:\d+, \d+, \d+, \d+ and \d+ more$")
         said = {a["what"] for a in answer["assumptions"]}
-        self.assertIn("what bincount() counts on the card is taken to be spread over its bins evenly", said)
+        self.assertIn("elements counted by bincount() on the GPU are assumed to be spread evenly over its bins", said)
         evenly = [a for a in answer["assumptions"] if "experts" in a["what"]]
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
@@ -748,7 +748,7 @@ class Processes(Program):
                                  os.path.join(HERE, "programs", "distributed.py"), "ddp", "--width", "128", "--layers", "2"], env=ENVIRONMENT,
                                 capture_output=True, text=True, timeout=300)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("the plan has 1 of the GPUs that the program asks for: vramscope plan --devices 2", result.stderr)
+        self.assertIn("the plan has 1 GPU(s), fewer than the program uses: vramscope plan --devices 2", result.stderr)
 
 
 class Recordings(Program):

@@ -1,5 +1,5 @@
-"""First on PYTHONPATH of a program that vramscope plans or records: waits for `import torch`, then
-hands over to the package beside this folder. The user's own sitecustomize runs as it would have."""
+"""First on PYTHONPATH of a program that vramscope plans or records. It waits for `import torch`, then calls the package
+next to this folder. The user's own sitecustomize runs as usual."""
 import importlib.machinery
 import importlib.util
 import json
@@ -12,7 +12,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _package():
-    """The package beside this folder, whatever else of that name sys.path may have."""
+    """Imports the package next to this folder, even if sys.path has another of that name."""
     if "vramscope" in sys.modules:
         return sys.modules["vramscope"]
     folder = os.path.join(os.path.dirname(_HERE), "vramscope")
@@ -25,7 +25,7 @@ def _package():
 
 
 class _AfterTorch:
-    """A finder that finds nothing itself: it runs `start` once torch has been imported."""
+    """A finder that finds nothing itself: it runs `start` after torch has been imported."""
 
     def __init__(self):
         self.looking = False
@@ -63,21 +63,22 @@ class _AfterTorch:
 
 
 def _own_allocator():
-    """Others keep no history, which is what a plan is made of. PyTorch reads this when it is imported."""
+    """Disables other allocators, because they keep no history, which a plan needs. PyTorch reads these settings when it
+    is imported."""
     if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         return
     if os.environ.pop("PYTORCH_NO_CUDA_MEMORY_CACHING", None):
-        os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = "PYTORCH_NO_CUDA_MEMORY_CACHING"  # children find it so
+        os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = "PYTORCH_NO_CUDA_MEMORY_CACHING"  # inherited by children
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
         parts = os.environ.get(name, "").split(",")
         others = [part for part in parts if "cudaMallocAsync" not in part]
         if len(others) < len(parts):
-            os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = name  # children find it so
+            os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = name  # inherited by children
             os.environ[name] = ",".join(others)
 
 
 def _failed(error):
-    """The loader's words name what is missing; the command line repeats them."""
+    """The loader's message names what is missing; the command line repeats it."""
     text = "%s: %s" % (type(error).__name__, str(error)[:1500])
     missing = re.search(r"undefined symbol: (\w+)", text)
     if missing and re.match(r"(cu|nccl|nv)", missing[1]):
@@ -86,7 +87,7 @@ def _failed(error):
         with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "process-%d.json" % os.getpid()), "w") as file:
             json.dump({"pid": os.getpid(), "cuda": "?", "ended": "exception", "ended_ns": time.time_ns(), "exception": text}, file)
     except OSError:
-        pass  # it raises, and is printed
+        pass  # the import raises it, and Python prints it
 
 
 def _next_sitecustomize():
@@ -110,7 +111,7 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
         _package()
         from vramscope import warm
 
-        warm.begins()  # before the hooks set variables, which a fork is to have as well
+        warm.begins()  # before the hooks set variables, because a fork also needs these
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())

@@ -1,4 +1,4 @@
-"""What is in GPU memory while a neural network trains: planned without a GPU, recorded on one, shown in a window.
+"""GPU memory of neural network training: planned without a GPU, recorded on one, shown in a window.
 
     import vramscope
 
@@ -12,10 +12,11 @@
     vramscope.load("snapshot.pickle").check("24GiB")
     vramscope.show(torch.cuda.memory._snapshot())
 
-`%load_ext vramscope` gives notebooks `%%vramscope`, and pytest has the fixture `vram_budget`. All figures are the program vramscope's.
-Importing this imports nothing else and installs no hooks.
+`%load_ext vramscope` adds `%%vramscope` to notebooks, and pytest gets the fixture `vram_budget`. The program
+`vramscope` computes all figures. Importing this package imports nothing else and installs no hooks.
 
-On the command line: `python -m vramscope train.py --batch 8` does what `vramscope plan -- python train.py --batch 8` does.
+On the command line, `python -m vramscope train.py --batch 8` does the same as `vramscope plan -- python train.py
+--batch 8`.
 """
 import typing as _typing
 
@@ -26,7 +27,7 @@ if _typing.TYPE_CHECKING:
     from vramscope.result import Check, Result
     from vramscope.window import Window, show
 
-__version__ = "0.2.0"  # as CMakeLists.txt says (tests/packaging)
+__version__ = "0.2.0"  # must equal the version in CMakeLists.txt (tests/packaging)
 __all__ = ["Check", "Recording", "Result", "VramscopeError", "Window", "load", "plan", "record", "show", "snapshot"]
 
 _WHERE = {"load": "calls", "plan": "calls", "snapshot": "calls", "VramscopeError": "program", "Recording": "recording",
@@ -55,8 +56,8 @@ def load_ipython_extension(shell: _typing.Any) -> None:
 
 
 def start(torch: _typing.Any) -> None:
-    """Called once, when torch has been imported, in every process that `vramscope plan --` or `record --` starts: from here on the
-    program is watched. Nothing here computes on the GPU, allocates on it, or keeps a tensor alive."""
+    """Starts watching the program. Called once in every process that `vramscope plan --` or `record --` starts, after
+    torch has been imported. Nothing here computes or allocates on the GPU, or keeps a tensor alive."""
     from vramscope import watch
 
     watch.start(torch)

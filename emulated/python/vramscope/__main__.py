@@ -1,4 +1,4 @@
-"""python -m vramscope [OPTIONS OF vramscope plan] train.py ARGS...: the program `vramscope` does the work."""
+"""python -m vramscope [OPTIONS OF vramscope plan] train.py ARGS... runs the program `vramscope`."""
 import os
 import sys
 

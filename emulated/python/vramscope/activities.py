@@ -1,6 +1,6 @@
-"""Kernels, copies and calls beside the history, and what the card has used: a library that listens to CUPTI and asks NVML, loaded
-into this process (cupti/injection.cpp).
-The driver has loaded it by itself where CUDA_INJECTION64_PATH reached it; here it is told when to write and when to let go."""
+"""Kernels, memcpys and API calls in addition to the history, and the GPU memory in use. A library loaded into this
+process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
+CUDA_INJECTION64_PATH reached the driver. This module tells it when to write and when to release CUPTI."""
 import ctypes
 import functools
 import os
@@ -16,7 +16,7 @@ def install(process):
         start, flush, stop, sample = (getattr(library, "vramscope_activities_" + name)
                                       for name in ("start", "flush", "stop", "sample"))
     except (OSError, AttributeError):
-        return  # the history is what matters
+        return  # the history is enough
     for function in (start, flush, stop, sample):
         function.restype, function.argtypes = None, []
     sample.restype = ctypes.c_int
@@ -41,7 +41,7 @@ def install(process):
 
 
 class _Streams:
-    """The allocator knows a stream by its handle, CUPTI by a number: that of every stream which has memory is asked for once."""
+    """Maps the allocator's stream handles to CUPTI's stream numbers. Each stream that has memory is looked up once."""
 
     def __init__(self, process, ask):
         self.torch, self.ask, self.known = process.torch, ask, set()
@@ -61,7 +61,7 @@ class _Streams:
 
 
 class _AtTheEnd:
-    """Of what belongs to a thread: gone with it, on it."""
+    """Calls a function when the thread that owns this object ends, on that thread."""
 
     def __init__(self, call):
         self.call = call
@@ -71,12 +71,12 @@ class _AtTheEnd:
 
 
 class _Operators:
-    """PyTorch's operators say when they begin and end, to a tool of NVTX: the same library (cupti/operators.cpp). That is what its
-    profiler does in the state that torch.autograd.profiler.emit_nvtx puts it in; autograd's threads take it over from the thread
-    that calls backward."""
+    """PyTorch's operators report their begin and end to an NVTX tool: the same library (cupti/operators.cpp). PyTorch's
+    profiler reports them in the state that torch.autograd.profiler.emit_nvtx sets; autograd's threads inherit it from
+    the thread that calls backward."""
 
     def __init__(self, process):
-        self.telling = None  # the thread
+        self.telling = None  # the thread whose operators are reported
         self.thread = threading.local()
         bindings = getattr(process.torch, "_C", None)
         self.autograd, self.profiler = getattr(bindings, "_autograd", None), getattr(bindings, "_profiler", None)
@@ -90,9 +90,9 @@ class _Operators:
             scope = profiler.RecordScope
             self.autograd._enable_profiler(config, set(), {scope.FUNCTION, scope.BACKWARD_FUNCTION})
         except (AttributeError, RuntimeError, TypeError):
-            return  # kernels have no operator then
+            return  # kernels then have no operator
         self.telling = threading.get_ident()
-        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns of a thread that ends while it tells
+        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns if a thread ends while reporting
 
     def be_silent(self):
         if self.telling != threading.get_ident():
@@ -102,7 +102,7 @@ class _Operators:
 
 
 def _let_go_for_the_programs_own(process, start, stop):
-    """CUPTI has one listener: a program that profiles itself has it meanwhile."""
+    """CUPTI supports one subscriber: it is released while the program profiles itself."""
     profiler = getattr(getattr(process.torch, "autograd", None), "profiler", None)
 
     def around(name, before, after):
@@ -122,7 +122,7 @@ def _let_go_for_the_programs_own(process, start, stop):
 
     def let_go():
         if process.recorder.recording:
-            process.assume("kernels and copies are not shown while the program's own profiler runs")
+            process.assume("kernels and copies are not recorded while the program's own profiler runs")
             stop()
 
     def go_on():

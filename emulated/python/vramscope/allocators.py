@@ -1,20 +1,21 @@
-"""Allocators that keep no history. What is planned is PyTorch's caching allocator, whose history tells of every request: in a plan it takes their
-place, which is said. On a GPU they are the program's, and nothing is told of their memory."""
+"""Allocators that keep no history. A plan needs the history of PyTorch's caching allocator, so in a plan that allocator
+replaces them, and an assumption says so. On a GPU the program's allocators are kept, and their memory is not
+recorded."""
 from vramscope.known import place
 
 CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 
 def said(process, name):
-    """Of what `inject/sitecustomize.py` took out of the environment before PyTorch read it."""
-    what = "without its cache PyTorch's allocator keeps no history: the cache is on" if name == CACHELESS else \
-        "cudaMallocAsync keeps no history: PyTorch's own allocator takes its place"
-    process.assume(what + ", which reserves in another way", name)
+    """Reports what `inject/sitecustomize.py` removed from the environment before PyTorch read it."""
+    what = "without its cache PyTorch's allocator keeps no history, so the cache is on" if name == CACHELESS else \
+        "cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it"
+    process.assume(what + ", which reserves memory differently", name)
 
 
 def install(process, torch):
     def change_current_allocator(allocator):
-        process.assume("an allocator of the program's keeps no history: PyTorch's own stays, which reserves in another way", place())
+        process.assume("the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently", place())
 
     for module in (torch.cuda.memory, torch.cuda):
         if hasattr(module, "change_current_allocator"):

@@ -1,23 +1,23 @@
-"""Which way a program goes where it decides by a condition that the card would have computed: not the way that ends in an error, and
-out of a loop.
+"""Chooses the branch if a program branches on a condition that the GPU would have computed: the branch that does not
+end in an error, and out of a loop.
 
     if (boxes[:, 2:] <= boxes[:, :2]).any():     # False
         raise ValueError("degenerate")
     assert torch.isclose(a, b).all()             # True
     while (noise.abs() > 2).any():               # False
         noise = torch.randn_like(noise)
-    if outliers.any():                           # False: what is called so is rare
+    if outliers.any():                           # False: outliers are rare
         columns = torch.argwhere(outliers.any(dim=0))
-    if loss > 0:                                 # True: a program is there to train
+    if loss > 0:                                 # True: the program is expected to train
         loss.backward()
-    mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: nothing would be left
+    mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: otherwise nothing would be left
 
-Of a number that it divides by, takes the logarithm of, or trains by, one that is not 0 (here), and of numbers that it compares those by
-which it does not fail (comparisons.py):
+A number that the program divides by, takes the logarithm of, or trains by is assumed not to be 0 (here). Numbers that
+it compares are assumed to be such that it does not fail (comparisons.py):
 
     psnr = 10 * math.log10(1 / loss.item())
 
-Told from the program's source, where that can be read; nothing of it is run."""
+Derived from the program's source code if it can be read; the code is never executed."""
 import ast
 import functools
 import linecache
@@ -28,7 +28,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def way(frame):
-    """True, False, or None (nothing speaks for either) for the condition that the frame's line asks about."""
+    """True, False, or None (no preference) for the condition in the frame's line."""
     return _way(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -42,13 +42,13 @@ def _way(filename, line):
     if best is None:
         return None
     if isinstance(best, Filter):
-        # What is filtered by isnan() and its like is answered there.
+        # Filters by isnan() and similar get the result of that function.
         asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
         return None if asks else _part(best.test, True)
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return False
     if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
-        return True  # it keeps the pair of vectors
+        return True  # then it keeps the pair of vectors
     wanted = sound(best)
     if wanted is not None:
         pass
@@ -64,7 +64,7 @@ def _way(filename, line):
 
 
 def sound(decision):
-    """How its test has to come out, or the program fails; None: it fails by neither way."""
+    """The result of the test with which the program does not fail; None if neither result makes it fail."""
     if isinstance(decision, (ast.Assert, Filter)):
         return True
     if isinstance(decision, ast.If):
@@ -95,7 +95,7 @@ def decisions(filename):
 
 
 def _trains(body):
-    """Whether a backward pass or an optimizer's step is in it."""
+    """Whether the body contains a backward pass or an optimizer step."""
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "backward":
@@ -108,7 +108,7 @@ def _trains(body):
 
 @functools.lru_cache(maxsize=256)
 def _skipping(filename):
-    """Conditions of which a loop that trains goes on to its next turn."""
+    """Conditions with which a training loop skips an iteration."""
     found = []
 
     def look(node, loop):
@@ -124,7 +124,7 @@ def _skipping(filename):
 # --- numbers ---
 
 def scope_of(filename, line):
-    """The function that the line is in, or the module."""
+    """The function that contains the line, or the module."""
     module = tree(filename)
     functions = [node for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
     return max(functions, key=lambda node: node.lineno, default=module)
@@ -132,16 +132,16 @@ def scope_of(filename, line):
 
 @functools.lru_cache(maxsize=4096)
 def nonzero(filename, line):
-    """Whether the number that a line reads has to be another than 0."""
+    """Whether the number that a line reads must not be 0."""
     scope = scope_of(filename, line)
     names = set()
 
     def of_it(node):
-        """Whether the number, or what is made of it, is in the expression."""
+        """Whether the expression contains the number or something computed from it."""
         return any(isinstance(part, ast.Name) and part.id in names or
                    isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and reads(part) for part in _but_lengths(node))
 
-    for node in ast.walk(scope):  # names are given before they are used, more or less
+    for node in ast.walk(scope):  # names are mostly assigned before they are used
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None and of_it(node.value):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names.update(target.id for target in targets if isinstance(target, ast.Name))
@@ -161,7 +161,7 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """The parts of an expression, but those of len(x): however long a list is, its numbers are not looked at."""
+    """The parts of an expression except those of len(x): the length of a list does not depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
     yield node
@@ -174,12 +174,12 @@ def _is_zero(node):
 
 
 def reads(call):
-    """x.item(), float(x), int(x)."""
+    """Whether the call is x.item(), float(x) or int(x)."""
     return getattr(call.func, "attr", getattr(call.func, "id", "")) in ("item", "float", "int")
 
 
 def _part(test, wanted):
-    """What a part of the test has to be, if that is the same for all of them."""
+    """The value that each part of the test must have, if it is the same for all parts."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part(test.operand, not wanted)
     if isinstance(test, ast.BoolOp):

@@ -1,4 +1,4 @@
-"""What the package offers: plans, files, snapshots."""
+"""The functions of the package: plans, files, snapshots."""
 import os
 import pickle
 import shutil
@@ -13,7 +13,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def load(path: Path) -> Result:
-    """A trace, a CUDA memory snapshot or a Kineto trace as figures.
+    """Returns the figures of a trace, a CUDA memory snapshot or a Kineto trace.
 
         result = vramscope.load("snapshot.pickle")
         result.peak_allocated, result.categories, result.check("24GiB")
@@ -29,20 +29,21 @@ def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = No
          ranks: Optional[int] = None, devices: Optional[int] = None, as_rank: Optional[int] = None, writable: Sequence[Path] = (),
          preset: Optional[str] = None, model: Optional[Path] = None, settings: Optional[Mapping[str, Any]] = None,
          output: Optional[Path] = None, options: Sequence[str] = (), tell: bool = False, timeout: Optional[float] = None) -> Result:
-    """Runs a program's training on a GPU that is not there, and tells what it needs of it: `vramscope plan -- COMMAND`.
+    """Runs a program's training on an emulated GPU and returns its figures: `vramscope plan -- COMMAND`.
 
         plan = vramscope.plan(["train.py", "--batch", "8"], device="rtx-4090")
         print(plan.peak_allocated, plan.categories, plan.fits)
 
-    `command` is a list; a script's name in front is run by this Python. Or a built-in model: `preset="gpt2"` or `model="config.json"`,
-    with `settings={"batch": 8, "precision": "amp-bf16"}`.
+    `command` is a list; if it begins with a script's name, this Python runs it. Alternatively, plans a built-in model:
+    `preset="gpt2"` or `model="config.json"`, with `settings={"batch": 8, "precision": "amp-bf16"}`.
 
-    `device`: a name of `vramscope devices`. `steps`: the program is ended after so many optimizer steps (2; 0: it runs to its end).
-    `writable`: folders that it really writes to; whatever else it changes is thrown away. `output`: the trace is kept there.
-    `options`: more options of `vramscope plan`. `tell`: what the program prints goes to this process's stderr as it comes.
+    `device`: a name listed by `vramscope devices`. `steps`: the program is ended after that many optimizer steps
+    (default 2; 0: it runs to its end). `writable`: folders that the program really writes to; its other changes to
+    files are discarded. `output`: the trace is stored there. `options`: more options of `vramscope plan`. `tell`: the
+    program's output is passed on to this process's stderr while it runs.
 
-    A program that runs out of memory has a result all the same (`out_of_memory`); one that fails in another way raises
-    VramscopeError, whose `result` has what was seen of it.
+    A program that runs out of memory also returns a result (`out_of_memory`). One that fails in another way raises
+    VramscopeError, whose `result` has what was recorded until then.
     """
     own = preset is not None or model is not None
     if isinstance(command, (str, bytes)):
@@ -90,19 +91,20 @@ def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = No
 
 
 def snapshot(path: Optional[Path] = None, *, overwrite: bool = False) -> Any:
-    """The memory snapshot that PyTorch recorded (torch.cuda.memory): the object, or written to `path`, whole or not at all.
+    """Returns the memory snapshot that PyTorch recorded (torch.cuda.memory), or writes it to `path`, completely or not
+    at all.
 
         torch.cuda.memory._record_memory_history(max_entries=100_000)
         ...
         vramscope.snapshot("snapshot.pickle")      # vramscope snapshot.pickle opens it
         vramscope.show(vramscope.snapshot())
 
-    Without a recorded history it has what is there now, and not how it came. A file that exists is left alone unless `overwrite`.
+    Without a recorded history it contains the current state only. An existing file is not replaced unless `overwrite`.
     """
     import torch
 
     if not torch.cuda.is_available():
-        raise program.VramscopeError("torch.cuda finds no GPU, so there is no memory to take a snapshot of")
+        raise program.VramscopeError("torch.cuda finds no GPU, so a memory snapshot cannot be taken")
     taken: Dict[str, Any] = torch.cuda.memory._snapshot()
     if path is None:
         return taken

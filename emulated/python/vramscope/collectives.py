@@ -1,10 +1,10 @@
-"""What ranks send each other: NCCL writes into tensors, and PyTorch does not count that as a change of them. What was known of them is
-forgotten, what can be known of what came is in the platform's bytes."""
+"""Exchanges between ranks: NCCL writes into tensors without incrementing PyTorch's version counter. So known values of
+these tensors are dropped, and values that can be known after the exchange are read from the platform's bytes."""
 import functools
 
 from vramscope.known import FEW
 
-# Of torch.distributed, those that write into a tensor that was given to them.
+# Functions of torch.distributed that write into a tensor argument.
 _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
@@ -19,13 +19,13 @@ def install(process, values):
             if values.small(value, FEW):
                 number = values.peek(value)
                 if number is not None:
-                    values.restore(value, number)  # a launch that reads its neighbours would make it unknown
+                    values.restore(value, number)  # a launch that reads neighbouring bytes would make it unknown
         elif type(value) in (list, tuple):
             for part in value:
                 written(part)
 
     def sent(value):
-        """What a kernel has filled it with is not in the platform's bytes, which the ranks exchange."""
+        """Writes known values that a kernel has filled in to the platform's bytes, which the ranks exchange."""
         if values.small(value, FEW):
             number = values.kept(value)
             if number is not None:

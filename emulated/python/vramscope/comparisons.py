@@ -1,4 +1,4 @@
-"""Which number is read back where a program compares what it has read, and would fail by zeros:
+"""Chooses a number that is read back if the program compares such numbers, and would fail with zeros:
 
     before = model.weight.sum().item()
     ...
@@ -7,8 +7,9 @@
         raise RuntimeError("nothing was learned")
     assert accuracy(model, test) > 0.5           # 1
 
-Of the tests in the reader's function by which the program fails, numbers are tried that none fails by: zeros, else as few others as will do.
-A number that a function returns is compared where it is called. Conditions that something else is in decide nothing here."""
+All tests in the function that can make the program fail are evaluated with candidate numbers, until none fails: zeros
+if possible, otherwise as few other numbers as possible. A number that a function returns is also looked for in its
+callers. Conditions that contain other unknown values are ignored."""
 import ast
 import functools
 import itertools
@@ -17,7 +18,7 @@ import operator
 
 from vramscope import branches
 
-MOST_NUMBERS, LEVELS = 4, 3  # that are tried at once; calls that a number is returned through
+MOST_NUMBERS, LEVELS = 4, 3  # numbers solved for at once; callers searched for a returned number
 _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 _CALCULATE = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
               ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos}
@@ -26,15 +27,15 @@ _CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "m
 
 
 def number(frame):
-    """(value, why) of the number that the frame's line reads; 0 where nothing speaks against it."""
-    reader = None  # name of the function that returned it
+    """(value, why) for the number that the frame's line reads; 0 if no reason for another value is found."""
+    reader = None  # name of the function that returned the number
     for _ in range(LEVELS):
         filename, line = frame.f_code.co_filename, frame.f_lineno
         value, why = _number(filename, line, reader)
         if why:
             return value, why
         while frame.f_back is not None and frame.f_code.co_name.startswith("<") and frame.f_code.co_name != "<module>":
-            frame = frame.f_back  # of a comprehension
+            frame = frame.f_back  # skips comprehensions
         if frame.f_back is None or not _returns(filename, line, reader):
             break
         reader, frame = frame.f_code.co_name, frame.f_back
@@ -46,18 +47,18 @@ def _number(filename, line, reader):
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     value = _solve(filename, numbers, {key for key, at in numbers.keys.items() if line in at})
     if value is not None:
-        return value, "would fail by, as it compares it,"
+        return value, "whose comparison would make the program fail"
     if reader is None and branches.nonzero(filename, line):
-        return 1, "divides by, takes the logarithm of or trains by"
+        return 1, "that the program divides by, takes the logarithm of or trains by"
     return 0, ""
 
 
 def _solve(filename, numbers, mine):
-    """The number that these are taken for; None: for what they would be anyway."""
+    """The value to use for these numbers; None to use the usual one."""
     tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
-    while more := [row for row in rest if row[2] & keys]:  # those that hang together with them
+    while more := [row for row in rest if row[2] & keys]:  # those that share numbers with them
         together += more
         keys.update(*(row[2] for row in more))
         rest = [row for row in rest if row not in more]
@@ -78,12 +79,12 @@ def _solve(filename, numbers, mine):
 
 
 class _Numbers:
-    """Names in a function that hold what was read from the GPU, and what it reads within an expression."""
+    """Names in a function that are assigned numbers read from the GPU, and reads within its expressions."""
 
     def __init__(self, scope, reader):
         self.nodes = set(_own(scope))
         self.reader = reader
-        self.keys = {}  # name: lines that it is read in
+        self.keys = {}  # name: lines in which it is read
         for node in self.nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -115,7 +116,7 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """The name of a number that the expression is; None: it is something else."""
+        """The name of the number if the expression is one; None if it is something else."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
             return text if text in self.keys else None
@@ -126,7 +127,7 @@ class _Numbers:
 
 
 def _own(scope):
-    """What is in a function, and not in one within it."""
+    """The nodes of a function, without those of nested functions."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -134,7 +135,7 @@ def _own(scope):
 
 
 def _dotted(node):
-    """A name, or one of an object's; None: of something that is computed."""
+    """The text of a name or of an attribute of a name; None for computed expressions."""
     if isinstance(node, ast.Name):
         return node.id
     owner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
@@ -142,7 +143,7 @@ def _dotted(node):
 
 
 def _evaluate(node, numbers, values):
-    """A condition with these numbers in it; None: something else is in it that decides."""
+    """The value of a condition with these numbers; None if it depends on something else."""
     def go(node):
         return _evaluate(node, numbers, values)
 

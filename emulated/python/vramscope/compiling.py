@@ -1,8 +1,8 @@
-"""What torch.compile and Triton keep of one run for the next: with it the first step measures no kernels on the card, and needs less memory.
-A plan begins without, as a program does that runs for the first time. So two plans are the same, and what was measured on a card that computes
-nothing is nowhere that a real run would find it.
+"""The caches of torch.compile and Triton, which keep results from one run for the next: with them the first step
+measures no kernels on the GPU and needs less memory. A plan begins with empty caches, like a program's first run. So
+two plans are equal, and nothing that was measured on the emulated GPU is stored where a real run would use it.
 
-A folder that the environment or the program names is used all the same, and that is said."""
+A folder that the environment or the program names is still used, and an assumption says so."""
 import functools
 import inspect
 import os
@@ -27,9 +27,9 @@ class Compiling:
         process = self.process
         ours = os.path.join(process.settings.scratch, "compiled", "")
         named = os.environ.get(VARIABLE, "")
-        # One of each rank: which of them finds what another has just compiled would be a matter of time.
+        # One folder per rank, because otherwise timing decides which ranks find what another rank has just compiled.
         before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
-        if not named or named.startswith(ours) or named == before:  # else inherited
+        if not named or named.startswith(ours) or named == before:  # otherwise inherited
             os.environ[VARIABLE] = self.folder
 
     def compiles(self, function):
@@ -37,15 +37,15 @@ class Compiling:
         def wrapper(*args, **kwargs):
             folder = os.environ.get(VARIABLE, "")
             if folder == self.folder:
-                self.process.assume("torch.compile has compiled nothing before: its kernels are compiled, and measured on the card, in the first steps",
+                self.process.assume("torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps",
                                     place())
             else:
-                self.process.assume("torch.compile takes what is in its cache: without it the first steps may need more", folder)
+                self.process.assume("torch.compile uses its existing cache: without it the first steps may need more memory", folder)
             return function(*args, **kwargs)
 
         return wrapper
 
-    # --- Triton's autotuner: what measuring takes of the card it takes, and no more of the host's time than that needs
+    # --- Triton's autotuner: it uses as much GPU memory for measuring as usual, but no more host time than needed
 
     def tunes(self, module):
         tuner = module.Autotuner
@@ -54,7 +54,7 @@ class Compiling:
         @functools.wraps(prune)
         def prune_configs(tuner, *args, **kwargs):
             tuner._vramscope_runs = False  # a kernel is about to be measured
-            self.process.assume("Triton's autotuner is taken to choose the first configuration that the card can run: others are not compiled", place())
+            self.process.assume("Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled", place())
             return prune(tuner, *args, **kwargs)
 
         @functools.wraps(bench)
@@ -70,7 +70,7 @@ class Compiling:
             return times
 
         tuner.prune_configs, tuner._bench = prune_configs, _bench
-        if hasattr(tuner, "check_disk_cache"):  # what an earlier run has measured
+        if hasattr(tuner, "check_disk_cache"):  # results of an earlier run
             def check_disk_cache(tuner, key, configurations, measure, *args, **kwargs):
                 measure()
                 return False
@@ -78,7 +78,7 @@ class Compiling:
             tuner.check_disk_cache = check_disk_cache
 
     def measures(self, module):
-        """Of do_bench: it runs a kernel until so many milliseconds are over."""
+        """Wraps do_bench, which runs a kernel until a number of milliseconds has passed."""
         measure = module.do_bench
 
         @functools.wraps(measure)
@@ -98,8 +98,8 @@ def _codes(code):
 
 
 def stays_as_it_is(module):
-    """torch.compile takes every function that runs outside of what it has compiled for the program's, and would compile this package's,
-    too. Where the program's own code calls one it is looked into all the same."""
+    """Excludes functions of this package from torch.compile, which would otherwise compile them like the program's.
+    Functions that the program's own code calls are still traced."""
     skip_code = getattr(module, "skip_code", None)
     if skip_code is None:  # before 2.8
         from torch._C._dynamo.eval_frame import skip_code

@@ -1,10 +1,10 @@
-"""What the program reads of PyTorch's memory counters: each reading is a mark, so that a report shows the program's own figure beside
-its peak."""
+"""Readings of PyTorch's memory counters by the program. Each is a mark, so that a report shows the program's own figure
+next to its peak."""
 
 import functools
 
 COUNTERS = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
-MOST = 4096  # readings of one counter that are told: a program may ask at every operator
+MOST = 4096  # readings of one counter that are recorded: a program may read it at every operator
 
 
 def install(process):
@@ -42,7 +42,7 @@ def _watched(process, index, real, name):
                 device = args[0] if args else kwargs.get("device", kwargs.get("device_index"))
                 recorder.mark("R", recorder.name(name), int(value), index(device, optional=True))
             elif told == MOST + 1:
-                process.assume("readings of %s() after the first %d are not told" % (name, MOST))
+                process.assume("readings of %s() after the first %d are not recorded" % (name, MOST))
         return value
 
     return read

@@ -1,13 +1,15 @@
-"""Factors of matrices that hold nothing: adapters that begin from the weights (PiSSA, OLoRA, FRoD, ...) decompose them on the processor,
-which takes minutes a layer, and weights that are not filled are zeros. Of a matrix of zeros the factors are known: the identity and zeros.
+"""Decompositions of empty matrices. Adapters that are initialised from the weights (PiSSA, OLoRA, FRoD, ...) decompose
+them on the CPU, which takes minutes per layer, and weights that are not filled are zeros. The factors of a zero matrix
+are known: identity and zeros.
 
-Clusters of rows that are all the same (scikit-learn's KMeans on such factors) would be one; they are taken to be equally large."""
+Clusters of equal rows (scikit-learn's KMeans on such factors) would all be one; they are assumed to be equally
+large."""
 import functools
 
 from vramscope import imports
 from vramscope.known import place
 
-LARGE = 1 << 18  # elements that are decomposed all the same
+LARGE = 1 << 18  # smaller matrices are really decomposed
 
 # function: which results are orthogonal
 _FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
@@ -36,7 +38,7 @@ def _known(process, function, orthogonal):
         if not _zeros(torch, matrix) or kwargs.get("out") is not None:
             return function(matrix, *args, **kwargs)
         shapes = function(_shapes(torch, matrix), *(_shapes(torch, arg) for arg in args), **kwargs)
-        process.assume("weights that are not filled are zeros, so their decompositions are not computed", place())
+        process.assume("weights without initial values are zeros, so their decompositions are not computed", place())
         if isinstance(shapes, torch.Tensor):
             return made(shapes, False)
         return type(shapes)([made(part, number in orthogonal and part.dim() > 1) for number, part in enumerate(shapes)])
@@ -53,7 +55,7 @@ def _clusters(process, module):
         import numpy
 
         if len(X) >= self.n_clusters > 1 and len(numpy.unique(labels)) < self.n_clusters and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any():
-            process.assume("rows that a decomposition of unfilled weights gives are all the same: their clusters are taken to be equally large", place())
+            process.assume("all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large", place())
             labels = self.labels_ = (numpy.arange(len(X)) % self.n_clusters).astype(labels.dtype)
         return labels
 

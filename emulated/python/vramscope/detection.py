@@ -1,18 +1,19 @@
-"""Detectors of torchvision train on a sample of what they propose, of which at most a given part holds something: so much of it is taken to,
-not all of it, and the rest to be background. What follows (boxes, masks and key points of what is found) is as large."""
+"""torchvision's detectors train on a sample of their proposals, of which at most a given part contains objects. That
+part is assumed to contain objects and the rest to be background. Everything that depends on it (boxes, masks and
+keypoints) has this size."""
 import functools
 
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "of what a detector samples as much is taken to hold something as it lets"
+TAKEN = "a detector's samples are assumed to contain objects, as many as the sampler allows"
 
 
 def install(process, values):
     torch = process.torch
 
     def parts(sampler, size):
-        """How many of so many are taken to hold something, and how many not."""
+        """How many proposals are assumed to contain objects, and how many not."""
         found = min(size, int(sampler.batch_size_per_image * sampler.positive_fraction))
         return found, min(size - found, sampler.batch_size_per_image - found)
 
@@ -59,13 +60,14 @@ def install(process, values):
 
 
 def _assigned(process, values, assign):
-    """Of a matching that a kernel of Triton's finds: the first worker does the first task, and so on. Any other matching is as large."""
+    """The assignment that a Triton kernel would compute: the first worker gets the first task, and so on. Any other
+    assignment has the same size."""
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
-        if values.small(result):  # whatever it was filled with before the kernel
+        if values.small(result):  # replaces values from before the kernel
             workers, tasks = cost.shape[1:]
-            process.assume("a matching that is computed is taken to be the first of each with the first", place())
+            process.assume("a computed assignment is assumed to match the first with the first, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result

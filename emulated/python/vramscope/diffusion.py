@@ -1,4 +1,5 @@
-"""from_pretrained() of diffusers' models without weights, as initialization.py does it of transformers': the model is as its config.json says."""
+"""from_pretrained() of diffusers' models without weights, like initialization.py for transformers: the model is built
+from its config.json."""
 import functools
 import os
 import tempfile
@@ -8,7 +9,8 @@ from vramscope import imports, initialization
 _NAME = "diffusion_pytorch_model"
 _LOADING = ("ignore_mismatched_sizes", "output_loading_info", "torch_dtype", "dtype", "device_map", "max_memory", "offload_folder",
             "offload_state_dict", "low_cpu_mem_usage", "variant", "use_safetensors", "quantization_config", "disable_mmap", "parallel_config",
-            "use_flashpack", "flashpack_kwargs", "dduf_entries")  # the rest tells where the configuration is, or what to change of it
+            # The other arguments locate the configuration or change it.
+            "use_flashpack", "flashpack_kwargs", "dduf_entries")
 
 
 def _has_weights(name, kwargs):
@@ -34,9 +36,9 @@ def _installed(process, modeling):
                 return load(cls, name, **kwargs)
             config, unused = cls.load_config(
                 folder, return_unused_kwargs=True, **{key: arg for key, arg in kwargs.items() if key not in _LOADING})
-        except Exception:  # the library's own words are better: it finds the same
+        except Exception:  # the library raises its own error for the same problem
             return load(cls, name, **kwargs)
-        process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
+        process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
         torch = process.torch
         dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or torch.float32
         if not isinstance(dtype, torch.dtype):  # by component, or by name
@@ -44,7 +46,7 @@ def _installed(process, modeling):
         if process.settings.emulated and (kwargs.get("quantization_config") is not None or kwargs.get("device_map") is not None):
             return _load_empty(process, functools.partial(load, cls), cls, config, unused, dtype, kwargs)
         model = cls.from_config(config, **unused).eval()
-        to = torch.nn.Module.to  # the library's own has words about what it keeps in 32 bits
+        to = torch.nn.Module.to  # the library's own to() prints messages about what stays in 32 bits
         to(model, dtype)
         for name, part in model.named_modules():
             if any(kept in name.split(".") for kept in getattr(cls, "_keep_in_fp32_modules", None) or ()):
@@ -56,7 +58,7 @@ def _installed(process, modeling):
 
 
 def _load_empty(process, load, cls, config, unused, dtype, kwargs):
-    """The library's own loader decides what goes where, and quantizes: it reads a checkpoint without bytes."""
+    """Lets the library's own loader, which places and quantizes parts, read a checkpoint of sparse files."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:

@@ -1,5 +1,5 @@
-"""What `vramscope doctor --gpu` runs under the hooks, planned and on the GPU: six configurations and one call of every operator of a
-list, with what PyTorch's own counters say of each.
+"""Runs six configurations and one call of every operator in a list for `vramscope doctor --gpu`, both planned and on
+the GPU, and writes PyTorch's own counters for each.
 
     python doctor.py OUT.json"""
 import gc
@@ -80,7 +80,7 @@ OPERATORS = {
 
 
 def counted(call):
-    """Bytes and requests that the call needs, from an allocator that holds nothing of others."""
+    """Bytes and allocations of the call, from an allocator without other allocations."""
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
@@ -100,7 +100,8 @@ def backward(call):
 
 
 def main():
-    torch.zeros(64, 64, device=DEVICE) @ torch.zeros(64, 64, device=DEVICE)  # workspaces are of the process
+    # Allocates workspaces, which belong to the process.
+    torch.zeros(64, 64, device=DEVICE) @ torch.zeros(64, 64, device=DEVICE)
     answer = {"torch": torch.__version__, "configurations": {}, "operators": {}}
     for name, call in CONFIGURATIONS.items():
         answer["configurations"][name] = counted(call)[0]
@@ -117,7 +118,7 @@ def main():
                               if block["state"] == "active_allocated")
     with open(sys.argv[1], "w") as file:
         json.dump(answer, file)
-    return kept  # so that it is there until the history has been written
+    return kept  # kept until the history has been written
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Kernels that a library compiles when they are first wanted. What they would compute nothing computes here, so where they allocate nothing
-a stand-in does: no compiler is needed, and no minutes of it."""
+"""Kernels that a library compiles when they are first needed. The emulated GPU would not run them, so if they allocate
+nothing they are replaced by functions that do nothing. This needs no compiler and saves minutes."""
 import functools
 
 from vramscope import imports
 
-IN_PLACE = ("fused_adam", "fused_lion", "cpu_adam", "cpu_adagrad", "cpu_lion")  # of DeepSpeed: they update what they are given
+# Of DeepSpeed: they update their arguments in place.
+IN_PLACE = ("fused_adam", "fused_lion", "cpu_adam", "cpu_adagrad", "cpu_lion")
 
 
 class Nothing:
@@ -20,7 +21,7 @@ def install(process):
         def wrapper(self, *args, **kwargs):
             if self.name not in IN_PLACE:
                 return load(self, *args, **kwargs)
-            process.assume("DeepSpeed's kernel is not compiled: it allocates nothing", self.name)
+            process.assume("DeepSpeed's kernel allocates nothing, so it is not compiled", self.name)
             return Nothing()
 
         module.OpBuilder.load = wrapper

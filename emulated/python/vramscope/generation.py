@@ -1,11 +1,11 @@
-"""transformers' generate(): no end token is ever computed, so it runs to the greatest length that it may have."""
+"""transformers' generate() runs to its maximum length, because no end token is ever computed."""
 import functools
 import threading
 
 from vramscope import imports, known, values
 
 
-_state = threading.local()  # of the generate() that runs
+_state = threading.local()  # of the running generate()
 
 
 def install(process):
@@ -14,8 +14,8 @@ def install(process):
 
 
 def _patch_scorer(process, module):
-    """Before 4.50 beams are chosen in Python, token by token: none of them is an end token. Which of them are done, and how long they
-    have become, is written into tensors on the card and read again."""
+    """Before 4.50, beams are chosen in Python token by token; no token is treated as an end token. Which beams are
+    done, and their lengths, are written to tensors on the GPU and read back."""
     scorer = getattr(module, "BeamSearchScorer", None)
     if scorer is None or not all(hasattr(scorer, name) for name in ("process", "finalize")):
         return
@@ -31,7 +31,7 @@ def _patch_scorer(process, module):
     @functools.wraps(choose)
     def choose_beams(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id=None, eos_token_id=None, *args, **kwargs):
         if next_tokens.is_cuda:
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             eos_token_id = None
             _state.in_python = True
         return choose(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id, eos_token_id, *args, **kwargs)
@@ -44,7 +44,7 @@ def _patch_scorer(process, module):
             made = new(self, *sizes)
             if len(sizes) != 1 or type(sizes[0]) is not int or not made.is_cuda:
                 return made
-            kept.append(made)  # the program's own request stays one
+            kept.append(made)  # keeps the program's own allocation
             return process.torch.empty(sizes, dtype=made.dtype, device="cpu")
 
         tensor.new = counted
@@ -67,11 +67,12 @@ def _patch(process, module):
     def __call__(self, input_ids, *args, **kwargs):
         _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
         answer = look(self, input_ids, *args, **kwargs)
-        if getattr(answer, "is_cuda", False):  # whoever asks it himself, as assisted generation does of its candidates, is told the same
+        # Also returned to callers other than generate(), such as assisted generation for its candidates.
+        if getattr(answer, "is_cuda", False):
             answer._vramscope_value, answer._vramscope_version = process.torch.full(answer.shape, _state.full, device="cpu"), known.version(answer)
         if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):
             _state.in_python = False
-            return process.torch.full(answer.shape, _state.full, device="cpu")  # the program looks at each
+            return process.torch.full(answer.shape, _state.full, device="cpu")  # the program reads each value
         return answer
 
     def goes_on(ask, computed):
@@ -81,13 +82,13 @@ def _patch(process, module):
             said = computed(args, kwargs, answer)
             if not (isinstance(said, process.torch.Tensor) and said.is_cuda and hasattr(_state, "full")):
                 return answer
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             return not _state.full
 
         return wrapper
 
     criteria.__call__ = __call__
-    check = getattr(module, "StopCheck", None)  # transformers 5.23: it asks the card itself
+    check = getattr(module, "StopCheck", None)  # transformers 5.23: reads from the GPU itself
     if check is not None:
         stops = check.__call__
 
@@ -96,11 +97,11 @@ def _patch(process, module):
             answer = stops(self, unfinished_sequences, *args, **kwargs)
             if not unfinished_sequences.is_cuda or not hasattr(_state, "full"):
                 return answer
-            process.assume("generate() is taken to reach its greatest length", values.place())
+            process.assume("generate() is assumed to reach its maximum length", values.place())
             return _state.full
 
         check.__call__ = stop
-    # Whether all sequences have ended: an argument of the first, the result of the second.
+    # Whether all sequences have ended is an argument of the first method and the result of the second.
     if hasattr(mixin, "_has_unfinished_sequences"):
         mixin._has_unfinished_sequences = goes_on(
             mixin._has_unfinished_sequences,

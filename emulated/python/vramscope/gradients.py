@@ -1,4 +1,5 @@
-"""Parameters that an optimizer has and no backward pass reached: told behind each of its steps, as long as that changes."""
+"""Parameters of an optimizer that no backward pass has reached, reported after each of its steps while their number
+changes."""
 import gc
 import weakref
 
@@ -6,13 +7,14 @@ import weakref
 class MissingGradients:
     def __init__(self, recorder):
         self.recorder = recorder
-        self.optimizers = weakref.WeakKeyDictionary()  # each: [how many it trains, weak references to those that had no gradient so far]
+        # Each: [number of its trainable parameters, weak references to those without a gradient so far].
+        self.optimizers = weakref.WeakKeyDictionary()
         self.told = (0, 0, 0)
 
     def step_begins(self, optimizer):
-        """Not of one that gets its gradients within its step."""
+        """Not called for optimizers that compute gradients within their step."""
         collects = gc.isenabled()
-        gc.disable()  # looking at a gradient makes an object: collections stay where they would be
+        gc.disable()  # reading a gradient creates an object, which must not change when garbage collections run
         try:
             known = self.optimizers.get(optimizer)
             if known is None:

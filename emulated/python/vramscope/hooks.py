@@ -1,8 +1,10 @@
-"""What the program does, from PyTorch's public hooks: calls of modules, backward passes, optimizer steps, gradients set to zero,
-data loading, named ranges, and the tensors that autograd saves. Each leaves a mark in the recorder.
+"""Records what the program does through PyTorch's public hooks: calls of modules, backward passes, optimizer steps,
+gradients set to zero, data loading, named ranges, and the tensors that autograd saves. Each writes a mark in the
+recorder.
 
-No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: the history of a program is the same with and
-without them (tests/emulated). Collections of Python's garbage move others' frees, so a mark makes no object that is collected."""
+No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: a program's history is the same with
+and without them (tests/emulated). Garbage collections change when tensors are freed, so a mark creates no object that
+the collector counts."""
 import functools
 import gc
 import threading
@@ -17,11 +19,11 @@ PARAMETER, BUFFER, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 4, 6, 10
 
 
 class Calls(threading.local):
-    """Modules that this thread is in, outermost first."""
+    """The modules that this thread is in, outermost first."""
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # before the outermost was called
+        self.ran = host.ENGINE  # before the outermost module was called
 
 
 class Hooks:
@@ -30,12 +32,12 @@ class Hooks:
         self.recorder = process.recorder
         self.torch = process.torch
         self.calls = Calls()
-        self.roots = {}  # id of a module that was called by no other: weak reference
+        self.roots = {}  # id of an outermost called module: weak reference
         self.module_names = {}  # id of a module: number of its name
         self.backward_depth = 0
         self.optimizer_depth = 0
-        self.stepped = False  # an optimizer has, and nothing new has begun since
-        self.first_step = True  # of an optimizer, in this process
+        self.stepped = False  # an optimizer has stepped, and nothing new has begun since
+        self.first_step = True  # of any optimizer in this process
         self.steps = 0
         self.loss = process.torch.nn.modules.loss._Loss
         compiler = getattr(process.torch, "compiler", None)
@@ -49,7 +51,7 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Another recording of this process begins: names and steps are counted anew."""
+        """Another recording begins in this process: names and steps are counted from the beginning."""
         self.roots.clear()
         self.module_names.clear()
         self.calls.modules.clear()
@@ -60,7 +62,8 @@ class Hooks:
     # --- steps ---
 
     def something_begins(self):
-        """A batch is fetched, a model called, a backward pass begun: after an optimizer's step that is a new step."""
+        """A batch is fetched, a model called, or a backward pass begun. After an optimizer's step, this begins a new
+        step."""
         if self.optimizer_depth or self.backward_depth:
             return
         self.by_hand()
@@ -69,16 +72,16 @@ class Hooks:
         self.stepped = False
         self.steps += 1
         if self.process.settings.steps and self.updates.enough(self.process.settings.steps):
-            self.stepped = True  # should the program go on, it ends at the next call
+            self.stepped = True  # if the program continues, it ends at the next call
             self.process.ends("enough")
             raise Enough()
 
     def by_hand(self, cleared=False):
-        """What optimizer_step does, for a step without an optimizer that turns out to be over."""
+        """Does what optimizer_step does, for a step without an optimizer that turns out to be over."""
         left = self.updates.over(cleared)
         if left is None:
             return
-        if not self.roots:  # nothing has been said since
+        if not self.roots:  # nothing was recorded since
             self.recorder.native.mark_at("O", *left)
             self.recorder.native.mark_at("o", *left)
         else:
@@ -119,7 +122,7 @@ class Hooks:
         modules = self.calls.modules
         if self.compiling() or module not in modules:
             return
-        while modules:  # calls that an exception left
+        while modules:  # calls that an exception has left
             last = modules.pop()
             self.recorder.native.leave()
             if last is module:
@@ -140,14 +143,15 @@ class Hooks:
         trains = self.torch.is_grad_enabled()
         if trains and "model" not in self.process.about and not self.tracing():
             self.describe(module)
-        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))  # one that is frozen has lost it
+        # A module frozen by torch.jit.freeze has no attribute `training`.
+        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))
         self.recorder.native.tag_module(module, False)
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
-        inner = getattr(module, "module", module)  # of DistributedDataParallel and the like
+        inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
-            return  # of LazyLinear: they have a shape when the first call is over
+            return  # parameters of LazyLinear, which get a shape in the first call
         count = trainable = size = 0
         for parameter in module.parameters():
             count += parameter.numel()
@@ -158,7 +162,7 @@ class Hooks:
         self.process.write()
 
     def applied(self, apply):
-        """Of Module._apply, which moves a module: its tensors are known before they are used."""
+        """Wraps Module._apply, which moves a module, so that its tensors are known before they are used."""
         @functools.wraps(apply)
         def wrapper(module, *args, **kwargs):
             if not self.recorder.recording and not self.process.mine() or self.applying:
@@ -194,7 +198,7 @@ class Hooks:
         self.recorder.native.tag(OPTIMIZER_STATE, list(optimizer.state.values()))
 
     def tag_what_is_kept(self):
-        """Tensors that the program holds and no module: nobody says what they are for."""
+        """Tags tensors that the program keeps outside of modules, whose purpose is unknown."""
         address = self.recorder.address
         for value in gc.get_objects():
             if type(value) in self.plain and value.is_cuda and address(value):
@@ -207,7 +211,7 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return run(*args, **kwargs)
-            # Under a dispatch mode it is traced, as torch.compile does: no pass of the program.
+            # Under a dispatch mode the pass is traced, as by torch.compile, and is not a pass of the program.
             real = self.backward_depth == 0 and not self.optimizer_depth and not self.torch._C._len_torch_dispatch_stack()
             if real:
                 self.something_begins()
@@ -234,7 +238,7 @@ class Hooks:
                 return step(*args, **kwargs)
             optimizer = args[0]
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
-                self.something_begins()  # forward and backward are within the step, as L-BFGS's are
+                self.something_begins()  # forward and backward are within the step, as with L-BFGS
             elif self.optimizer_depth == 0 and self.backward_depth == 0:
                 self.missing_gradients.step_begins(optimizer)
             if self.optimizer_depth == 0:
@@ -250,9 +254,9 @@ class Hooks:
                 self.process.host.runs(ran)
                 self.optimizer_depth -= 1
                 self.updates.stepped(optimizer)
-                self.tag_state(optimizer)  # of one within another, too: ZeroRedundancyOptimizer has none itself
+                self.tag_state(optimizer)  # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
                 if self.optimizer_depth == 0:
-                    if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
+                    if self.steps < 2 and not self.backward_depth:  # in backward it would run for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.step_ends()
@@ -269,7 +273,7 @@ class Hooks:
         return wrapper
 
     def cleared(self, zero_grad):
-        """Of an optimizer."""
+        """Wraps zero_grad() of optimizers."""
         @functools.wraps(zero_grad)
         def wrapper(*args, **kwargs):
             if self.recorder.recording:
@@ -297,21 +301,21 @@ class Hooks:
 def install(process):
     hooks = Hooks(process)
     for what, install_one in (("calls of modules", _modules), ("backward passes", _backward), ("optimizers' steps", _optimizers),
-                              ("loading of data and of states", _loading), ("what ranks exchange", _communication), ("named ranges", _ranges)):
-        process.part("not told: " + what, install_one, process.torch, hooks)
+                              ("loading of data and state dicts", _loading), ("communication between ranks", _communication), ("named ranges", _ranges)):
+        process.part("not recorded: " + what, install_one, process.torch, hooks)
     return hooks
 
 
 def _modules(torch, hooks):
     module = torch.nn.modules.module
-    # torch.compile tells the program of these hooks, which are not the program's.
+    # torch.compile warns about global hooks, but these are not the program's.
     warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
     module.register_module_forward_pre_hook(hooks.module_begins)
     try:
         module.register_module_forward_hook(hooks.module_ends, always_call=True)
-    except TypeError:  # 2.0
+    except TypeError:  # torch 2.0
         module.register_module_forward_hook(hooks.module_ends)
-    # A model that is made on the card, and may not fit there.
+    # For models created on the GPU, which may not fit.
     for kind, category in (("parameter", PARAMETER), ("buffer", BUFFER)):
         register = getattr(module, "register_module_%s_registration_hook" % kind, None)
         if register is not None:
@@ -327,7 +331,7 @@ def _backward(torch, hooks):
     watched = hooks.backward(run)
 
     class Engine(type(variable._execution_engine)):
-        """Megatron's schedules call it themselves."""
+        """Megatron's schedules call the engine directly."""
 
         def run_backward(self, *args, **kwargs):
             return (run if hooks.backward_depth else watched)(*args, **kwargs)
@@ -374,7 +378,7 @@ def _ranges(torch, hooks):
     @functools.wraps(enter)
     def __enter__(self):
         result = enter(self)
-        # Optimizers open ranges of their own around every step.
+        # Skips the ranges that optimizers open around every step.
         if recorder.recording and not self.name.startswith("Optimizer."):
             recorder.mark("A", recorder.name(str(self.name)))
         return result
@@ -389,14 +393,14 @@ def _ranges(torch, hooks):
 
 
 def checkpoints(process, hooks):
-    """Behind whoever redirects what is saved."""
+    """Installed after all wrappers that redirect saving."""
     torch = process.torch
     torch.save = hooks.scope(torch.save, "W", "w")
     torch.load = hooks.scope(torch.load, "L", "l")
 
 
 def _communication(torch, hooks):
-    """Buffers that ranks exchange: DistributedDataParallel's buckets, what FSDP gathers."""
+    """Tags buffers that ranks exchange: DistributedDataParallel's buckets, what FSDP gathers."""
     def made(owner, name):
         if hasattr(owner, name):
             setattr(owner, name, hooks.scope(getattr(owner, name), "C", "c", COMMUNICATION))

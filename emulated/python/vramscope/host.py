@@ -1,5 +1,5 @@
-"""What the host does, told to the platform: it measures nothing of it, and lets as much time pass as the same took where it was recorded
-(emulated/core/host_work.h). On a card time passes by itself, and nobody is told."""
+"""Tells the platform what the host does. The platform does not measure it, but adds the time that the same took in a
+recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os
 
@@ -7,7 +7,7 @@ ENGINE, PYTHON, OPTIMIZER = 0, 1, 2  # HostThread of the platform
 
 
 class Nobody:
-    """Of a program on a card."""
+    """For a program on a real GPU."""
 
     def runs(self, what):
         return ENGINE
@@ -26,10 +26,10 @@ class Nobody:
 
 
 class Platform:
-    """OSError, AttributeError: there is none, or one of another version."""
+    """Raises OSError or AttributeError if there is no platform, or one of another version."""
 
     def __init__(self, folder):
-        # The interpreter stays locked: another thread must not get its turn because a hook was here.
+        # PyDLL keeps the interpreter's lock, so that a hook does not let another thread run.
         library = ctypes.PyDLL(os.path.join(folder, "libvramscope-emulated.so"))
 
         def function(name, result, *arguments):
@@ -41,7 +41,8 @@ class Platform:
         self.module_called = function("module_called", None)
         self.step = function("optimizer_step", None, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
         self.cleared = function("gradients_cleared", None, ctypes.c_uint64)
-        self.ends = function("flush", None)  # what the platform says of a process, which it writes at exit() alone
+        # Writes the platform's report of a process, which otherwise is written only by exit().
+        self.ends = function("flush", None)
         self.first_step = function("first_optimizer_step", None)
 
     def optimizer_step(self, optimizer, first):
@@ -52,7 +53,7 @@ class Platform:
 
 
 class Loop(Platform):
-    """As long as the embedded loop takes, which is not in Python: to hold the one against the other (tests/oracle)."""
+    """The host times of the embedded loop, which does not run Python, to compare both (tests/oracle)."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -68,7 +69,7 @@ class Loop(Platform):
 
 
 def trained(optimizer):
-    """So many parameters. Their gradients are not looked at, which would make objects of Python's."""
+    """The number of trained parameters. Their gradients are not read, which would create Python objects."""
     return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
 
 

@@ -1,10 +1,10 @@
-"""Calls back when a module has been imported, whenever that is."""
+"""Calls functions when a module has been imported, now or later."""
 import importlib.util
 import sys
 
 
 class _Finder:
-    """Finds nothing itself: it adds the calls to what the others find."""
+    """A finder that finds nothing itself: it adds calls to the modules that other finders find."""
 
     def __init__(self):
         self.calls = {}  # name of a module: [(process, call)]
@@ -35,8 +35,8 @@ _finder = _Finder()
 
 
 def _call(process, name, call, module):
-    """The import is the program's: what a hook does not find in this version of a library is no error of it."""
-    process.part("%s is left as it is" % name, call, module, of=name.partition(".")[0])
+    """The import is the program's own, so a hook that does not fit this version of a library must not make it fail."""
+    process.part("%s is used without the hook" % name, call, module, of=name.partition(".")[0])
 
 
 def after(process, name, call):

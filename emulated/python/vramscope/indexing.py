@@ -1,7 +1,8 @@
-"""Another torch.Tensor.__getitem__ than PyTorch's.
+"""Replaces torch.Tensor.__getitem__.
 
-A class whose __getitem__ is Python is a sequence to C code, which torch.Tensor is not: torch.tensor([a, b]) of tensors without
-dimensions would ask for their length. So what makes it one is taken out again, of its subclasses, too."""
+A class with a __getitem__ in Python is a sequence for C code, unlike torch.Tensor: torch.tensor([a, b]) with
+zero-dimensional tensors would query their length. So the slot that makes it a sequence is cleared again, also in
+subclasses."""
 import ctypes
 import sys
 import sysconfig
@@ -23,7 +24,7 @@ def _kinds(kind):
 
 
 def replace(torch, getitem):
-    """Sets it; not where the interpreter's types lie otherwise in memory than they have since Python 3.8."""
+    """Sets the method, unless the interpreter's types have another memory layout than since Python 3.8."""
     tensor = torch.Tensor
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return
@@ -33,7 +34,7 @@ def replace(torch, getitem):
     tensor._vramscope_getitem = tensor.__getitem__ = getitem
     if not _item_slot(tensor).value:
         del tensor._vramscope_getitem, tensor.__getitem__
-        raise RuntimeError("this interpreter's types are laid out otherwise")
+        raise RuntimeError("this Python's types have an unknown memory layout")
     for kind in _kinds(tensor):
         _clear(tensor, kind)
     if not first:

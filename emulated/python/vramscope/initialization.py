@@ -1,5 +1,6 @@
-"""Parameters without their initial values: on a computer that computes nothing with them, filling 8B of them on the processor
-would take minutes and all of its memory. What happens on the GPU is left as it is: its requests count."""
+"""Leaves parameters without initial values. The emulated GPU computes nothing with them, and filling 8 billion of them
+on the CPU would take minutes and all of the host's memory. Initialization on the GPU is unchanged, because its
+allocations count."""
 import functools
 import glob
 import json
@@ -10,7 +11,7 @@ import urllib.parse
 
 from vramscope import imports, writes
 
-SMALL = 1 << 16  # elements that are filled all the same
+SMALL = 1 << 16  # smaller tensors are filled
 
 _INIT = ("uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "xavier_uniform_",
          "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "orthogonal_", "sparse_")
@@ -33,7 +34,8 @@ def _skip(function, process):
 
 
 def _converted(function, torch, dtype_of):
-    """half(), to() and the like of what was not filled: pages that nobody wrote stay so, or 400 GB of weights would be all there."""
+    """Wraps half(), to() and similar for tensors that were not filled: unwritten pages stay unwritten, so that 400 GB
+    of weights use no host memory."""
     @functools.wraps(function)
     def wrapper(tensor, *args, **kwargs):
         if "_vramscope_unfilled" in getattr(tensor, "__dict__", {}) and tensor.device.type == "cpu" and not torch.is_grad_enabled():
@@ -62,7 +64,7 @@ def _converting(torch):
 
 def install(process):
     torch = process.torch
-    process.assume("parameters are not filled on the processor; what depends on their values does not", "--skip-init")
+    process.assume("parameters on the CPU are not filled with initial values, so results that depend on their values may differ", "--skip-init")
     for name in _INIT:
         if hasattr(torch.nn.init, name):
             setattr(torch.nn.init, name, _skip(getattr(torch.nn.init, name), process))
@@ -75,7 +77,7 @@ def install(process):
 
 
 class Absent(dict):
-    """A state dict that was not fetched. What a program takes from it is absent as well."""
+    """A state dict that was not downloaded. Everything that a program reads from it is also absent."""
 
     def __missing__(self, key):
         return Absent()
@@ -88,7 +90,7 @@ class Absent(dict):
 
 
 def _without_downloads(process):
-    """Weights that torch.hub would fetch (torchvision's, and many others'): the parameters stay as they were made."""
+    """Skips weights that torch.hub would download (torchvision's and others'); parameters keep their initial values."""
     hub, module = process.torch.hub, process.torch.nn.Module
     fetch, load = hub.load_state_dict_from_url, module.load_state_dict
     absent = []
@@ -98,7 +100,7 @@ def _without_downloads(process):
         name = kwargs.get("file_name") or os.path.basename(urllib.parse.urlparse(url).path)
         if os.path.exists(os.path.join(model_dir or os.path.join(hub.get_dir(), "checkpoints"), name)):
             return fetch(url, model_dir, *args, **kwargs)
-        process.assume("weights are not fetched: the parameters are as they were made", url)
+        process.assume("weights are not downloaded: parameters keep their initial values", url)
         absent.append(url)
         return Absent()
 
@@ -116,7 +118,7 @@ def _without_timms(process, builder):
 
     @functools.wraps(load)
     def load_pretrained(model, pretrained_cfg=None, *args, **kwargs):
-        process.assume("weights are not fetched: the parameters are as they were made", "timm: %s" % type(model).__name__)
+        process.assume("weights are not downloaded: parameters keep their initial values", "timm: %s" % type(model).__name__)
 
     builder.load_pretrained = load_pretrained
 
@@ -125,7 +127,8 @@ _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.
 
 
 def _at_the_hub(cls, name, kwargs):
-    """Its configuration, where weights would have to be fetched from the Hub; None: they are here, or it is no name of the Hub's."""
+    """The configuration of a model whose weights would be downloaded from the Hub; None if they are stored here or the
+    name is not on the Hub."""
     if os.path.exists(name) or any(kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")):
         return None
     try:
@@ -139,18 +142,20 @@ def _at_the_hub(cls, name, kwargs):
         if not hasattr(config, "model_type"):
             more = {key: kwargs[key] for key in ("token", "subfolder", "local_files_only") if kwargs.get(key) is not None}
             config = _with_attributes(cls.config_class.from_pretrained(config or name, **where, **more), kwargs)
-    except Exception:  # the library's own words are better: it finds the same
+    except Exception:  # the library raises its own error for the same problem
         return None
     return None if getattr(config, "quantization_config", None) is not None else config
 
 
-# What transformers decides by more than a device: the loader itself does, of a checkpoint without bytes.
+# With these arguments the model depends on more than a device, so transformers' loader runs, with a checkpoint of
+# sparse files.
 _LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
 
 
 def _with_attributes(config, kwargs):
-    """What else is said to from_pretrained is of the configuration, where that has it: num_labels=5, use_cache=False."""
+    """Sets other arguments of from_pretrained() that are attributes of the configuration: num_labels=5,
+    use_cache=False."""
     for key, arg in kwargs.items():
         if key not in _NO_ATTRIBUTES and hasattr(config, key):
             setattr(config, key, arg)
@@ -158,8 +163,8 @@ def _with_attributes(config, kwargs):
 
 
 def _without_checkpoint(process, modeling):
-    """from_pretrained of a folder that has a config.json and no weights, or of a name whose weights are not here: the model as its
-    configuration says."""
+    """Replaces from_pretrained() for a folder that has a config.json but no weights, or a name whose weights are not
+    stored here: the model is built from its configuration."""
     model_class = modeling.PreTrainedModel
     load = model_class.from_pretrained.__func__
     torch = process.torch
@@ -176,11 +181,11 @@ def _without_checkpoint(process, modeling):
         weights = any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in ("*.safetensors", "*.bin", "*.index.json"))
         if folder and not args and (found := _at_the_hub(cls, folder, kwargs)) is not None:
             kwargs["config"] = found
-            process.assume("weights are not fetched from the Hub: the model is made from its config.json", folder)
+            process.assume("weights are not downloaded from the Hub: the model is built from its config.json", folder)
         elif not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
             return load(cls, name, *args, **kwargs)
         else:
-            process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, "config.json"))
+            process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, "config.json"))
         config = kwargs.get("config") or folder
         if not hasattr(config, "model_type"):
             config = _with_attributes(cls.config_class.from_pretrained(config), kwargs)
@@ -198,15 +203,15 @@ def _without_checkpoint(process, modeling):
             config._experts_implementation = kwargs["experts_implementation"]
         model = cls._from_config(config, **more)
         model.eval()
-        model.name_or_path = model.config._name_or_path = folder  # a trainer makes another of it by that name
+        model.name_or_path = model.config._name_or_path = folder  # a trainer creates another model from that name
         return (model, {}) if kwargs.get("output_loading_info") else model
 
     model_class.from_pretrained = classmethod(from_pretrained)
 
 
 def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
-    """What a loader does while it quantizes, or puts parts of the model on several cards, is transformers' own to say: it reads a
-    checkpoint without bytes, sparse files."""
+    """Lets transformers' own loader decide how to quantize, or to split the model between several GPUs: it reads a
+    checkpoint of sparse files."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
@@ -222,8 +227,8 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
 
 
 def _shard_size(config):
-    """Bytes of a file of the checkpoint, as the version that saved it does when nobody says otherwise: the order of loading decides
-    which blocks fit. A loader maps a file as a whole, so no more than half of the computer's memory."""
+    """The size of a checkpoint's files, as the transformers version that saved it chooses by default, because the order
+    of loading decides which blocks fit. A loader maps whole files, so it is at most half of the computer's memory."""
     try:
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):
@@ -233,7 +238,8 @@ def _shard_size(config):
 
 
 def _as_published(model, tensors):
-    """As a checkpoint has them: transformers from 5 on makes one tensor of its experts, for one."""
+    """Converts tensors to a checkpoint's layout: transformers from 5 on, for example, merges experts into one
+    tensor."""
     core = sys.modules.get("transformers.core_model_loading")
     revert = getattr(core, "revert_weight_conversion", None)
     return tensors if revert is None else revert(model, tensors)
@@ -245,7 +251,7 @@ def write_sparse(torch, folder, model, shard_size, name="model"):
     tensors = {}
     for key, tensor in model.state_dict(keep_vars=True).items():
         if shared.get(id(tensor), key) in seen:
-            continue  # tied: saved once
+            continue  # tied weights are saved once
         seen.add(key)
         tensors[key] = tensor
     for key, tensor in _as_published(model, tensors).items():

@@ -1,20 +1,20 @@
-"""What small integers and truths on a card that computes nothing hold: what the host wrote, what was worked out beside the card, and
-what a condition is taken for. Bytes are read in place: a copy back would wait for the card."""
+"""Values of small integer and boolean tensors on the emulated GPU: what the host wrote, what was computed alongside,
+and what conditions are assumed to be. Bytes are read in place, because a copy to the host would wait for the GPU."""
 import ctypes
 import os
 import sys
 import weakref
 
-SMALL = 1 << 24  # bytes of integers or truths that are computed with here: batches, masks of weights
-MANY = 1 << 14  # elements of other tensors that are, and of those that kernels have read
-FEW = 64  # elements of sizes, lengths, offsets: they are what they are for whoever reads them
+SMALL = 1 << 24  # size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
+MANY = 1 << 14  # limit of elements of other tensors, and of those that kernels have read
+FEW = 64  # elements of sizes, lengths and offsets, whose values are also written to emulated memory
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
 
 
 def place():
-    """file:line of the program, not of PyTorch, of Triton or of this package."""
+    """file:line of the innermost frame of the program, outside of PyTorch, Triton and this package."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -25,12 +25,13 @@ def place():
 
 
 def version(tensor):
-    """Changes when something is written into it; what was made in inference mode does not count that."""
+    """A number that changes when the tensor is written to; constant for inference tensors, which have no version
+    counter."""
     return -1 if tensor.is_inference() else tensor._version
 
 
 def caller():
-    """The innermost frame that is not of this package."""
+    """The innermost frame outside of this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -38,14 +39,15 @@ def caller():
 
 
 def compiles(torch):
-    """Asks whether the program is being compiled, or its calls are being written down (torch.jit.trace), and not run."""
+    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace) instead of
+    run."""
     compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
     traced = traces(torch)
     return lambda: compiling() or traced()
 
 
 def traces(torch):
-    """Asks whether torch.jit.trace writes down what is called: sizes are tensors there."""
+    """Returns a function that tells whether torch.jit.trace is active, where sizes are tensors."""
     state = getattr(torch._C, "_get_tracing_state", None) or (lambda: None)
     return lambda: state() is not None
 
@@ -54,29 +56,32 @@ class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
-        self.holds = {}  # address of a storage: of each (address, bytes) in it that something was put into, in how many tensors
+        # Address of a storage: for each (address, bytes) with known values in it, the number of tensors.
+        self.holds = {}
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
         self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
         self.compiling = compiles(self.torch)
         functorch = getattr(self.torch._C, "_functorch", None)
-        self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)  # None: in no vmap or the like
+        # Returns None outside of vmap and similar.
+        self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
 
     def assume(self, what):
         self.process.assume(what, place())
 
     def stand_in(self, owner, names, wrap, *more):
-        """Sets what `wrap` makes of these functions of the owner. One that this torch lacks is left out, the others are not, and it is said."""
+        """Replaces functions of the owner by `wrap` of them. A function that this torch lacks is skipped and
+        reported."""
         for name in names:
             function = getattr(owner, name, None)
             if function is None:
-                self.process.lacks("what is read back may be 0 in its place", "%s.%s" % (owner.__name__, name))
+                self.process.lacks("values read back through it may be 0", "%s.%s" % (owner.__name__, name))
             else:
                 setattr(owner, name, wrap(function, *more))
 
     def unknown(self, tensor):
-        """Whether it is on the card and was not copied there."""
+        """Whether the tensor is on the GPU and its bytes are not known."""
         torch = self.torch
         if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel():
             return False
@@ -85,7 +90,7 @@ class Known:
         try:
             return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
         except RuntimeError:
-            return False  # it has no memory: of torch.func, fake
+            return False  # no memory: a functorch or fake tensor
 
     def readable(self, tensor, size):
         try:
@@ -94,8 +99,8 @@ class Known:
             return False
 
     def value(self, tensor):
-        """What a small tensor of integers or truths on the card holds, as one on the processor; None: not known. Reads it in place:
-        a copy back would wait for the card."""
+        """The values of a small integer or boolean tensor on the GPU, as a CPU tensor; None if they are unknown. They
+        are read in place, because a copy to the host would wait for the GPU."""
         torch = self.torch
         if type(tensor) is not torch.Tensor or not tensor.is_cuda:
             return None
@@ -111,7 +116,7 @@ class Known:
         return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
 
     def keep(self, tensor, value):
-        """From here on, until something is written into the tensor."""
+        """Sets the tensor's value, valid until something is written into the tensor."""
         tensor._vramscope_value = value
         tensor._vramscope_version = version(tensor)
         return value
@@ -122,20 +127,20 @@ class Known:
         return value if value is not None and said["_vramscope_version"] == version(tensor) else None
 
     def release(self, tensor):
-        """What was put there is no longer that."""
+        """The bytes that put() stored are no longer the tensor's values."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
         if place is not None:
             self.holds.get(tensor.untyped_storage().data_ptr(), {}).pop(place, None)
             self.stay(*place, 0)
 
     def forget(self, tensor):
-        """It was written into in a way that its version does not tell. Its bytes stay."""
+        """The tensor was written to without a change of its version. Its bytes stay."""
         for part in (tensor, tensor._base):
             for name in ("value", "truth", "counted", "experts", "classes"):
                 getattr(part, "__dict__", {}).pop("_vramscope_" + name, None)
 
     def peek(self, tensor):
-        """What a small tensor of any type and strides holds, as one on the processor; None: not known."""
+        """The values of a small tensor of any type and strides, as a CPU tensor; None if they are unknown."""
         torch = self.torch
         value = self.kept(tensor)
         if value is not None or tensor.layout is not torch.strided:
@@ -147,27 +152,28 @@ class Known:
         return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 
     def restore(self, tensor, value):
-        """A kernel has read or written it that makes of it what the processor does."""
+        """Sets the value after a kernel has read or written the tensor, if the CPU computes the same."""
         if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
             self.keep(tensor, value)
             if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
                 self.put(tensor, value.contiguous())
 
     def say(self, tensor, truth):
-        """What it is taken for where the program decides by it, until something is written into it."""
+        """Sets the assumed result if the program branches on the tensor, valid until something is written into it."""
         tensor._vramscope_truth = truth
         tensor._vramscope_said = version(tensor)
 
     def said(self, tensor):
-        """True, False, or None: nothing was said of it."""
+        """True, False, or None if nothing was assumed."""
         said = getattr(tensor, "__dict__", {})
         truth = said.get("_vramscope_truth")
         return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
 
-    # --- counters on the card: an optimizer that was loaded onto it counts its steps there, and divides by what they give ---
+    # --- counters on the GPU: an optimizer loaded there counts its steps there, and divides by values computed from
+    # them ---
 
     def number(self, tensor):
-        """The one number that a tensor on the card holds, as one on the processor; None: not known, or no such tensor."""
+        """The value of a one-element tensor on the GPU, as a CPU tensor; None if it is unknown or not such a tensor."""
         torch = self.torch
         if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.numel() != 1:
             return None
@@ -177,7 +183,8 @@ class Known:
         return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
 
     def put(self, tensor, number):
-        """That is there now, whatever kernels do, as long as there is the tensor: its memory is another's then."""
+        """Writes the value into emulated memory. Kernels do not make it unknown while the tensor exists; afterwards the
+        memory may be reused."""
         size = tensor.numel() * tensor.element_size()
         self.stay(tensor.data_ptr(), size, 1)
         ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
@@ -190,7 +197,7 @@ class Known:
             weakref.finalize(tensor, self.leave, storage, place).atexit = False
 
     def leave(self, storage, place):
-        """A tensor that something was put into is gone. Others may be views of the same memory."""
+        """A tensor that put() was called for was freed. Others may be views of the same memory."""
         places = self.holds.get(storage, {})
         count = places.pop(place, 0)
         if count > 1:
@@ -204,7 +211,7 @@ class Known:
             self.holds.pop(storage, None)
 
     def loaded(self, value, depth=0):
-        """What a checkpoint brought onto the card."""
+        """Keeps numbers that a checkpoint loaded onto the GPU."""
         if isinstance(value, self.torch.Tensor):
             number = self.number(value)
             if number is not None:

@@ -1,5 +1,5 @@
-"""What marks and tags cost most by is done by functions of the library that is loaded into this process anyway
-(cupti/python_marks.cpp): made of its table here, without one of Python's own around each."""
+"""Runs the most frequent operations on marks and tags as native functions of the library that is loaded into this
+process anyway (cupti/python_marks.cpp). They are created from its function table, without Python wrappers."""
 import ctypes
 import os
 
@@ -9,11 +9,12 @@ class _Method(ctypes.Structure):
 
 
 class Native:
-    """Its functions as attributes: mark, mark_at, text, requests, enter, leave, pack, unpack, tag, tag_gradients, tag_module.
-    OSError, AttributeError: there is no such library."""
+    """The library's functions as attributes: mark, mark_at, text, requests, enter, leave, pack, unpack, tag,
+    tag_gradients, tag_module. Raises OSError or AttributeError if there is no such library."""
 
     def __init__(self, path=""):
-        self.library = ctypes.PyDLL(path or os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))  # its functions use objects: the interpreter stays locked
+        # PyDLL, because its functions use Python objects and need the interpreter's lock.
+        self.library = ctypes.PyDLL(path or os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))
         methods = self._function("methods", ctypes.c_void_p)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
@@ -30,14 +31,14 @@ class Native:
         return function
 
     def begin(self, path, clock, torch, count, address):
-        """`clock`: of the library that has the time, or None; `count`: says how many requests a device has had, or None where the
-        allocator tells the library."""
+        """`clock`: the library's clock function, or None for the host's clock. `count`: returns a device's number of
+        allocations and frees, or None if the allocator reports them to the library."""
         address_of = None if clock is None else ctypes.cast(clock, ctypes.c_void_p)
         pieces = [ctypes.py_object] * 3 + [ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_size_t]
         prepare = self._function("prepare", ctypes.c_int, *pieces)
-        self.count = count  # stays alive
+        self.count = count  # keeps the object alive
         if not prepare(torch.Tensor, torch.nn.Parameter, torch._C._cuda_getDevice, None if count is None else id(count), address,
                        torch.cuda.device_count(), object.__basicsize__):
-            raise OSError("this Python lacks functions of its own")
+            raise OSError("this Python lacks required functions")
         if not self._function("begin", ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(os.fsencode(path), address_of):
-            raise OSError("there is no room for %s" % path)
+            raise OSError("no space to write %s" % path)

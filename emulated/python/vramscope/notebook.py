@@ -1,4 +1,4 @@
-"""`%%vramscope` of notebooks: %load_ext vramscope."""
+"""The notebook magic `%%vramscope`, loaded by %load_ext vramscope."""
 import html
 import os
 import shlex
@@ -11,14 +11,14 @@ from vramscope.result import Check, Result
 
 _USAGE = """%%vramscope [--plan | --record] [--device NAME] [--steps N] [--budget 24GiB] [--with CELLS] [-o F.trace]
 
-Runs the cell's training and shows what it needs of the GPU: the memory over time, and what the peak is made of.
+Runs the cell's training and shows its GPU memory over time, and what the peak consists of.
 
---record     in this kernel, on its GPU (the default where there is one)
---plan       on a GPU that is not there (the default where there is none): in a process of its own, which knows what the cell has in it
-             and what --with names, and nothing else of this notebook; it is ended after --steps optimizer steps (2; 0: to its end)
---with       cells that come first, by their numbers as in In[3]: 1-4,7; or all
---budget     says whether it fits
--o           keeps the trace there; a file that exists is left alone
+--record     in this kernel, on its GPU (the default if there is a GPU)
+--plan       on an emulated GPU (the default without a GPU), in a separate process that runs only this cell and the cells named by --with;
+             it is ended after --steps optimizer steps (default 2; 0: it runs to its end)
+--with       cells to run first, by their numbers (3 for In[3]): 1-4,7; or all
+--budget     shows whether it fits
+-o           writes the trace to this file, which must not exist
 """
 
 
@@ -95,7 +95,7 @@ def _cell(shell: Any, line: str, cell: str) -> Optional[Result]:
 def _record(shell: Any, options: Any, cell: str) -> Result:
     for name in ("device", "steps", "cells"):
         if getattr(options, name):
-            raise program.VramscopeError("--%s goes with --plan: a recording is of this kernel" % ("with" if name == "cells" else name), program.USAGE)
+            raise program.VramscopeError("--%s needs --plan: a recording runs in this kernel" % ("with" if name == "cells" else name), program.USAGE)
     from vramscope.recording import record
 
     with record(options.output) as recording:
@@ -118,13 +118,13 @@ def _plan(shell: Any, options: Any, cell: str) -> Result:
             return plan([sys.executable, script], device=options.device, steps=options.steps, output=options.output, tell=True)
         except program.VramscopeError as error:
             if not options.cells:
-                raise program.VramscopeError("%s\nThe cell runs in a process of its own: --with 1-4,7 (or --with all) takes earlier cells along"
+                raise program.VramscopeError("%s\nThe cell runs in a separate process: --with 1-4,7 (or --with all) runs earlier cells first"
                                              % error, error.status) from None
             raise
 
 
 def _cells(shell: Any, text: str) -> List[str]:
-    """The sources of earlier cells, those with this magic left out."""
+    """The sources of earlier cells, without those that use this magic."""
     if not text:
         return []
     before = shell.user_ns.get("In", [])[:-1]  # the last one is this cell
@@ -137,7 +137,7 @@ def _cells(shell: Any, text: str) -> List[str]:
                 first, _, last = part.partition("-")
                 numbers += range(int(first), int(last or first) + 1)
         except ValueError:
-            raise program.VramscopeError("--with: '%s' are no cells; write 1-4,7 or all" % text, program.USAGE) from None
+            raise program.VramscopeError("--with: '%s' does not name cells; write 1-4,7 or all" % text, program.USAGE) from None
     for number in numbers:
         if not 0 < number < len(before):
             raise program.VramscopeError("--with: there is no In[%d] yet" % number, program.USAGE)
@@ -145,13 +145,13 @@ def _cells(shell: Any, text: str) -> List[str]:
 
 
 def _plain(shell: Any, cell: str) -> str:
-    """Without magics and shell commands, which a Python program does not have: lines of nothing in their place."""
+    """Replaces magics and shell commands, which are not valid Python, by empty lines."""
     lines = shell.transform_cell(cell).split("\n")
     return "\n".join("pass" if line.startswith("get_ipython()") else line for line in lines)
 
 
 def _button(result: Result) -> None:
-    """That opens the window, where ipywidgets are installed; else the result's own line says how."""
+    """A button that opens the window, if ipywidgets is installed; otherwise the result has a line that says how."""
     try:
         import ipywidgets
         from IPython.display import display

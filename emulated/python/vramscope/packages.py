@@ -1,4 +1,4 @@
-"""Which of the files that were imported are the program's own, and which are installed."""
+"""Distinguishes imported files of the program itself from installed ones."""
 import os
 import sys
 import sysconfig
@@ -11,7 +11,7 @@ _known = {}  # folder of sys.path: whether packages are installed there
 
 
 def is_package(path):
-    """Whether a module's file belongs to what is installed, torch among it."""
+    """Whether a module's file belongs to an installed package (including torch)."""
     return isinstance(path, str) and not path.startswith(_HERE) and any(
         path.startswith(folder + os.sep) for folder in sys.path if _holds_packages(folder))
 
@@ -28,13 +28,14 @@ def _holds_packages(folder):
 
 
 def _folder():
-    """Where the program itself lies."""
+    """The folder of the program itself."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     return os.path.dirname(os.path.abspath(main)) if main else os.getcwd()
 
 
 def is_own(path):
-    """Whether it is a file that whoever wrote the program edits: not installed, or in the program's own folder, as with `pip install -e`."""
+    """Whether the program's author edits the file: it is not installed, or in the program's own folder, as with `pip
+    install -e`."""
     if not isinstance(path, str) or path.startswith((_HERE, "<")):
         return False
     path = os.path.abspath(path)
@@ -44,7 +45,7 @@ def is_own(path):
 
 
 def sources():
-    """The program's own files among what it has imported, itself first."""
+    """The program's own files among the imported ones, its script first."""
     found = {}
     for name in ("__main__", *sys.modules):
         path = getattr(sys.modules.get(name), "__dict__", {}).get("__file__")

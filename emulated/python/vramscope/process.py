@@ -1,7 +1,7 @@
-"""One process of a watched program: what it may do, what it has said of itself, and how it ends.
+"""One process of a watched program: its settings, what it reports about itself, and how it ends.
 
-Every process that imports torch leaves a small `process-PID.json` in the output folder; one that uses CUDA also a folder
-`process-PID` with its memory history and marks. Children of a fork write nothing of their parent's."""
+Every process that imports torch writes a small `process-PID.json` to the output folder; one that uses CUDA also writes
+a folder `process-PID` with its memory history and marks. Children of a fork do not write their parent's data."""
 
 import json
 import os
@@ -10,19 +10,19 @@ import time
 
 from vramscope import host, packages
 
-PLACES = 4  # of a file that are told of one assumption
+PLACES = 4  # lines listed for one assumption in a file
 
 
 class Enough(SystemExit):
-    """As many steps as were wanted have been seen. A SystemExit, so that the program ends as if it had called
-    sys.exit(0): `finally` and atexit run, `except Exception` does not see it."""
+    """The requested number of steps was seen. A SystemExit, so that the program ends as if it had called sys.exit(0):
+    `finally` and atexit run, `except Exception` does not catch it."""
 
     def __init__(self):
         super().__init__(0)
 
 
 class Settings:
-    """What the command line asked for, from the environment: children inherit it."""
+    """The settings of the command line, from the environment, which children inherit."""
 
     def __init__(self, environment=os.environ):
         self.output = environment["VRAMSCOPE_PROGRAM_OUTPUT"]
@@ -30,35 +30,35 @@ class Settings:
         self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
         self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
         self.scratch = os.path.join(self.output, "scratch")  # for files of these hooks
-        # Where the program's own files go: "overlay" and "copy" are layers that are removed, "none" is the user's disk.
+        # Where the program's files are written: "overlay" and "copy" are temporary layers, "none" is the user's disk.
         self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
         self.real = [os.path.realpath(path) for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep) if path]  # --writable
-        self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")  # that is loaded into this process (native.py)
+        self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")  # loaded into this process (native.py)
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
         self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
-        self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": the history alone, for tests
+        self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": only the history, for tests
 
 
     def writes_to_disk(self, path):
-        """Whether a file that the program writes there is a file of the user's."""
+        """Whether a file that the program writes to this path is really the user's file."""
         path = os.path.realpath(path)
         return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
 
 
 class Process:
-    """What this process says of itself. Thread-safe by the interpreter's lock."""
+    """What this process reports about itself. Thread-safe through the interpreter's lock."""
 
     def __init__(self, torch, settings):
         self.torch = torch
         self.settings = settings
         self.pid = os.getpid()
         self.recorder = None
-        self.toggles = None  # toggles.session.Session, where somebody looks for them
-        self.loaded = lambda value: None  # called with what a checkpoint brought
-        self.on_again = []  # called in a fork that is to be another program (warm.py)
+        self.toggles = None  # toggles.session.Session, if toggles are on or looked for
+        self.loaded = lambda value: None  # called with the result of loading a checkpoint
+        self.on_again = []  # called in a fork that becomes another program (warm.py)
         self.host = host.Nobody()
         self.assumptions = {}  # (what, where): bytes
-        self.folders = {}  # of assumptions about files
+        self.folders = {}  # common folders of assumptions about files
         self.about = {
             "pid": self.pid,
             "host": os.uname().nodename,
@@ -70,14 +70,14 @@ class Process:
             "package": os.path.dirname(os.path.abspath(__file__)),
             "rank": int(os.environ.get("RANK", "0") or 0),
             "world_size": int(os.environ.get("WORLD_SIZE", "1") or 1),
-            "ended": "",  # how: "" (it runs, or was killed), "end", "enough", "exception", "exit"
+            "ended": "",  # "" (running, or killed), "end", "enough", "exception", "exit"
             "ended_ns": 0,
             "exception": "",
         }
         self.write()
 
     def stepped(self, steps):
-        """So many steps are done: for the progress bar."""
+        """Writes the number of completed steps, for the progress bar."""
         if self.about["rank"] == 0:
             try:
                 with open(os.path.join(self.settings.output, "steps"), "w") as file:
@@ -89,7 +89,8 @@ class Process:
         return os.getpid() == self.pid
 
     def again(self):
-        """A fork of what had only been imported (warm.py) is a process of its own, and another program's."""
+        """A fork of a process that had only imported modules (warm.py) becomes a process of its own, running another
+        program."""
         self.settings.__init__()
         self.pid = os.getpid()
         self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
@@ -103,7 +104,8 @@ class Process:
         self.assumptions[key] = self.assumptions.get(key, 0) + int(size)
 
     def part(self, what, install, *args, of="torch"):
-        """A torch or another library that lacks what a hook stands in for is watched without that hook, and this is said: the program runs."""
+        """Installs a hook. If torch or another library lacks what the hook replaces, the program runs without that
+        hook, and this is reported."""
         try:
             return install(*args)
         except Exception as error:
@@ -114,7 +116,7 @@ class Process:
         self.assume("hooks are missing with this %s: %s" % (of, what), where)
 
     def assume_of(self, what, path, size=0):
-        """Of a file: those that are alike are one assumption, about the folder that they have in common."""
+        """An assumption about a file. Equal assumptions are merged into one, about the common folder of their files."""
         path = os.path.abspath(path)
         before = self.folders.get(what)
         where = path if before is None else os.path.commonpath([before, path])
@@ -124,7 +126,7 @@ class Process:
         self.assume(what, where, size)
 
     def told(self):
-        """One assumption that is made at many places of a file is one: "train.py:3, 7, 9 and 20 more"."""
+        """Merges equal assumptions at several lines of a file into one: "train.py:3, 7, 9 and 20 more"."""
         files = {}
         for (what, where), size in list(self.assumptions.items()):
             path, colon, line = where.rpartition(":")
@@ -154,20 +156,21 @@ class Process:
         self.about.update(ended=how, ended_ns=time.time_ns())
 
     def failed(self, kind, value):
-        """By an exception that nobody caught."""
+        """The process ends by an uncaught exception."""
         if not self.mine():
             return
         self.ends("exception")
         text = str(value)
         if self.settings.emulated and "invalid device ordinal" in text:
-            wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")  # torchrun's: as many processes as it starts here
+            # Set by torchrun: the number of processes that it starts on this computer.
+            wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")
             first, _, rest = text.partition("\n")
-            text = "%s (the plan has %s of the GPUs that the program asks for: vramscope plan --devices %s)\n%s" % (
+            text = "%s (the plan has %s GPU(s), fewer than the program uses: vramscope plan --devices %s)\n%s" % (
                 first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
-        """Writes what there is; the first `how` that says something counts."""
+        """Writes all data. The first specific `how` is kept."""
         if not self.mine():
             return
         if not self.about["ended"] or self.about["ended"] == "end":
@@ -187,8 +190,8 @@ def complain(error):
     global _complained
     if not _complained:
         _complained = True
-        print("vramscope: what the program did can no longer be written: %s" % error, file=sys.stderr, flush=True)
-        try:  # the command line has left room for it, should the disk be full
+        print("vramscope: the recording of the program cannot be continued: %s" % error, file=sys.stderr, flush=True)
+        try:  # the command line has reserved space in this file for a full disk
             with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b") as file:
                 file.write(str(error).encode("ascii", "replace")[:1000] + b"\n")
         except OSError:
@@ -196,7 +199,7 @@ def complain(error):
 
 
 def replace_file(path, data):
-    """Whole or not at all."""
+    """Writes a file completely or not at all."""
     part = path + ".part"
     try:
         with open(part, "wb") as file:

@@ -1,4 +1,5 @@
-"""Where the program `vramscope` is, and what it answers: `--json` of app/cli/JSON.md, the one place where figures are worked out."""
+"""Finds and runs the program `vramscope` and reads its `--json` output (app/cli/JSON.md). The program computes all
+figures."""
 import json
 import os
 import shutil
@@ -11,14 +12,14 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 DONE, NO, USAGE, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PREFIX = "vramscope: "
-_ENDS_WITHIN = 10.0  # seconds that a program has after Ctrl-C
+_ENDS_WITHIN = 10.0  # seconds for the program to end after Ctrl-C
 
 
 class VramscopeError(RuntimeError):
-    """What the program `vramscope` refused or could not do, in its own words.
+    """An error of the program `vramscope`, with its message.
 
-    `status`: its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure. `result`: what there
-    is all the same, of a planned program that failed after it had begun to train; else None.
+    `status`: its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure.
+    `result`: what was recorded of a planned program that failed after it had begun to train; otherwise None.
     """
 
     def __init__(self, message: str, status: int = BAD_INPUT, result: Any = None) -> None:
@@ -28,43 +29,44 @@ class VramscopeError(RuntimeError):
 
 
 def _candidates() -> Iterable[str]:
-    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second: that which watches this process
+    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second is the program that watches this process
         if os.environ.get(name):
             yield os.environ[name]
-    yield os.path.join(_HERE, "_bundle", "bin", "vramscope")  # of a wheel
+    yield os.path.join(_HERE, "_bundle", "bin", "vramscope")  # in a wheel
     found = shutil.which("vramscope")
     if found:
         yield found
     folder = _HERE
-    for _ in range(6):  # emulated/python/vramscope of a build or an installation, or of the sources
+    for _ in range(6):  # this folder in a build, an installation, or the sources
         folder = os.path.dirname(folder)
         yield os.path.join(folder, "bin", "vramscope")
         yield os.path.join(folder, "build", "release", "bin", "vramscope")
 
 
 def find() -> str:
-    """The path of the program: $VRAMSCOPE, the wheel's own, that on PATH, that of the build tree."""
+    """The path of the program: $VRAMSCOPE, the wheel's own, the one on PATH, or the one in the build tree."""
     for path in _candidates():
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         if path == os.environ.get("VRAMSCOPE"):
-            raise VramscopeError("$VRAMSCOPE is '%s', which is no program" % path)
-    raise VramscopeError("the program vramscope was not found: neither in this package, nor on PATH; name it in $VRAMSCOPE")
+            raise VramscopeError("$VRAMSCOPE is '%s', which is not an executable file" % path)
+    raise VramscopeError("the program vramscope was not found in this package or on PATH; set $VRAMSCOPE to its path")
 
 
 def platform() -> str:
-    """The folder of the emulated platform's libraries, which has the library that listens to the allocator."""
+    """The folder of the emulated platform's libraries, which contains the library that listens to the allocator."""
     places = [os.environ.get("VRAMSCOPE_EMULATED", ""), os.path.dirname(os.path.dirname(_HERE))]
     beside = os.path.dirname(os.path.realpath(find()))
     places += [os.path.join(beside, "..", "emulated"), os.path.join(beside, "..", "lib", "vramscope", "emulated")]
     for place in places:
         if place and os.path.isfile(os.path.join(place, "libvramscope-activities.so")):
             return os.path.abspath(place)
-    raise VramscopeError("libvramscope-activities.so was not found beside the program vramscope; name its folder in $VRAMSCOPE_EMULATED")
+    raise VramscopeError("libvramscope-activities.so was not found next to the program vramscope; set $VRAMSCOPE_EMULATED to its folder")
 
 
 def environment() -> Dict[str, str]:
-    """This process's, without what makes its children part of a plan: the program reads files, and trains nothing."""
+    """This process's environment without the variables that make child processes part of a plan, because the program
+    `vramscope` trains nothing."""
     if "VRAMSCOPE_PROGRAM_OUTPUT" not in os.environ:
         return dict(os.environ)
     mine = {name: value for name, value in os.environ.items()
@@ -82,19 +84,20 @@ def environment() -> Dict[str, str]:
 
 
 def _said(lines: Sequence[str], told: bool = False) -> str:
-    """The message of a command that failed: its own lines, the error first."""
+    """The message of a failed command: its own lines, errors first."""
     own = [line[len(_PREFIX):] for line in lines if line.startswith(_PREFIX)]
     errors = [line[len("error: "):] for line in own if line.startswith("error: ")]
-    others = [line for line in lines if line.strip() and not line.startswith(_PREFIX)][-8:]  # of a planned program
+    # Lines printed by a planned program.
+    others = [line for line in lines if line.strip() and not line.startswith(_PREFIX)][-8:]
     if errors and others and not told:
-        errors.append("The last that the program printed:\n" + "\n".join("    " + line for line in others))
-    return "\n".join(errors or own or others) or "vramscope said nothing"
+        errors.append("The last lines that the program printed:\n" + "\n".join("    " + line for line in others))
+    return "\n".join(errors or own or others) or "vramscope failed without a message"
 
 
 def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell: bool = False,
         timeout: Optional[float] = None) -> Tuple[Dict[str, Any], int, List[str]]:
-    """Runs `vramscope ARGUMENTS` and gives its JSON object, its exit status and the lines that it wrote to stderr. `tell`: those
-    of a program that runs under it are passed on as they come."""
+    """Runs `vramscope ARGUMENTS` and returns its JSON object, its exit status and its lines on stderr. `tell`: lines of
+    a program that runs under it are printed while it runs."""
     command = [find(), *arguments]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     assert process.stdout is not None and process.stderr is not None
@@ -119,7 +122,7 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
         thread.start()
     try:
         process.wait(timeout)
-    except BaseException as error:  # Ctrl-C, too: the program passes it on and keeps nothing running
+    except BaseException as error:  # including Ctrl-C: `vramscope` passes it on and ends the programs that it runs
         process.send_signal(signal.SIGINT)
         try:
             process.wait(_ENDS_WITHIN)
@@ -139,7 +142,7 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
         try:
             answer = json.loads(written[0])
         except ValueError:
-            raise VramscopeError("vramscope %s did not answer in JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
+            raise VramscopeError("vramscope %s did not return valid JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
     if process.returncode not in accept:
         status = process.returncode if process.returncode > 0 else 128 - process.returncode
         error_of = VramscopeError(_said(said, tell), status)
@@ -149,7 +152,7 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
 
 
 def text(arguments: Sequence[str]) -> str:
-    """What `vramscope ARGUMENTS` writes to stdout, of commands whose result is a file."""
+    """The stdout of `vramscope ARGUMENTS`, for commands whose result is a file."""
     done = subprocess.run([find(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     if done.returncode != DONE:
         raise VramscopeError(_said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode)

@@ -1,11 +1,12 @@
-"""The fixture `vram_budget` for pytest: a test fails when its training needs more GPU memory than it may.
+"""The pytest fixture `vram_budget`: a test fails if its training needs more GPU memory than the budget.
 
     def test_fits(vram_budget):
         with vram_budget("24GiB"):
             train()
 
-On a GPU the block is recorded. Where there is none, each such test is run in a process of its own under `vramscope plan`, on the GPU
-named by `--vram-device` (or `vram_device` in pytest's configuration); `vramscope plan --steps 0 -- pytest` runs all of them under one.
+On a GPU the block is recorded. Without one, each such test runs in a process of its own under `vramscope plan`, on the
+GPU named by `--vram-device` (or `vram_device` in pytest's configuration); `vramscope plan --steps 0 -- pytest` runs all
+tests under one plan.
 """
 import json
 import os
@@ -16,15 +17,15 @@ from typing import Any, Callable, List, Optional, Union
 
 import pytest
 
-_REPORTS = "VRAMSCOPE_PYTEST_REPORTS"  # of the process that runs one test under a plan: where its reports go
+_REPORTS = "VRAMSCOPE_PYTEST_REPORTS"  # set in a process that runs one test under a plan: the file of its reports
 
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("vramscope", "GPU memory budgets")
-    group.addoption("--vram-device", metavar="NAME", help="the GPU that tests with vram_budget are planned for where there is none "
+    group.addoption("--vram-device", metavar="NAME", help="the GPU for which tests with vram_budget are planned on a computer without one "
                     "(a name of `vramscope devices`; default rtx-4090)")
-    group.addoption("--vram-plan", action="store_true", help="plan tests with vram_budget although there is a GPU")
-    parser.addini("vram_device", "the GPU that tests with vram_budget are planned for where there is none", default="")
+    group.addoption("--vram-plan", action="store_true", help="plan tests with vram_budget even if there is a GPU")
+    parser.addini("vram_device", "the GPU for which tests with vram_budget are planned on a computer without one", default="")
 
 
 class _Budget:
@@ -41,7 +42,7 @@ class _Budget:
 
         gc.collect()
         if torch.cuda.is_available():
-            torch.cuda.empty_cache()  # what earlier tests left in the allocator's cache is not this one's
+            torch.cuda.empty_cache()  # the cache of earlier tests does not count for this one
         self.recording.__enter__()
         return self
 
@@ -53,7 +54,7 @@ class _Budget:
             self.check = self.recording.check(self.budget, context=self.context)
         except VramscopeError:
             if kind is not None:
-                return  # the test's own exception says more
+                return  # the test's own exception is more specific
             raise
         out_of_memory = kind is not None and "OutOfMemory" in kind.__name__
         if self.check or (kind is not None and not out_of_memory):
@@ -66,8 +67,8 @@ class _Budget:
 
 @pytest.fixture
 def vram_budget() -> Callable[..., _Budget]:
-    """`with vram_budget("24GiB"): train()` fails where that needs more memory of the GPU, the CUDA context included; the message says
-    what the peak was made of. `context`: what the CUDA context takes, where that is known better ("450MiB")."""
+    """`with vram_budget("24GiB"): train()` fails if it needs more GPU memory, including the CUDA context; the message
+    shows what the peak consists of. `context`: the size of the CUDA context, if it is known better ("450MiB")."""
 
     def make(budget: Union[int, str], *, context: Optional[str] = None) -> _Budget:
         from vramscope.recording import record
@@ -90,7 +91,8 @@ def _needs_a_plan(item: Any) -> bool:
     except ImportError:
         import importlib.util
 
-        return importlib.util.find_spec("torch") is not None  # one that lacks NVIDIA's libraries, which a plan has
+        # A torch without NVIDIA's libraries can be found but not imported; a plan provides them.
+        return importlib.util.find_spec("torch") is not None
     return not torch.cuda.is_available()
 
 
@@ -136,7 +138,7 @@ def _planned(item: Any) -> List[Any]:
 
 
 def _own_options(config: Any) -> List[str]:
-    """What decides which files and plugins pytest finds, of its own command line."""
+    """The options of pytest's command line that decide which files and plugins it finds."""
     options: List[str] = []
     if config.inipath is not None:
         options += ["-c", str(config.inipath)]

@@ -1,23 +1,23 @@
-"""One process as rank R of N: what other ranks would answer, nobody answers, and nobody is waited for. Objects that they would send are
-taken to be what this one sends; between processors (gloo) nothing is sent at all."""
+"""One process as rank R of N. Other ranks do not exist, so nothing waits for them. Objects that they would send are
+assumed to equal those that this rank sends; over gloo (between CPUs) nothing is sent."""
 import functools
 import os
 import pickle
 
 from vramscope import imports
 
-UNIQUE_ID = 128  # bytes of NCCL's name of a communicator, which its first rank tells
+UNIQUE_ID = 128  # size of NCCL's communicator id, which the first rank publishes
 
 
 def install(process):
     rank, world = (int(part) for part in process.settings.as_rank.split("/"))
     os.environ.update(RANK=str(rank), LOCAL_RANK="0", WORLD_SIZE=str(world), LOCAL_WORLD_SIZE="1",
                       MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
-    # NCCL's heartbeat asks the store each second, on a thread of its own, whether a rank has failed: nobody can have. The store is
-    # Python's, and a thread that calls Python while the interpreter shuts down dies, and the process with it.
+    # NCCL's heartbeat thread queries the store each second for failed ranks, of which there are none. The store is in
+    # Python, and a thread that calls Python while the interpreter shuts down is killed, and the process with it.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
-    process.assume("one process stands for rank %d of %d: what others send is not there" % (rank, world), "--as-rank")
+    process.assume("one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world), "--as-rank")
     import torch.distributed as distributed
 
     if not distributed.is_available():
@@ -25,7 +25,7 @@ def install(process):
     init = distributed.init_process_group
 
     class Store(distributed.Store):
-        """What this rank has said, and of what others would have said something that they may."""
+        """Returns the values that this rank has set; keys of other ranks get placeholder values."""
 
         def __init__(self):
             super().__init__()
@@ -50,7 +50,7 @@ def install(process):
             pass
 
         def check(self, keys):
-            # Nobody waits for what others say by asking.
+            # Programs do not use check() to wait for keys that other ranks set.
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
@@ -63,7 +63,7 @@ def install(process):
             pass
 
     def without_gloo(backend):
-        """gloo connects to the other processes: PyTorch has a backend that stands for it where there are none."""
+        """gloo would connect to the other processes; PyTorch has a fake backend for use without them."""
         try:
             import torch.testing._internal.distributed.fake_pg  # noqa: F401, it registers itself
         except (ImportError, AttributeError):
@@ -82,11 +82,11 @@ def install(process):
     def new_group(ranks=None, timeout=None, backend=None, *args, **kwargs):
         return new(ranks, timeout, without_gloo(backend) if backend else None, *args, **kwargs)
 
-    store = process.store = Store()  # C++ alone would not keep what is Python about it
+    store = process.store = Store()  # C++ alone would not keep the Python part of the object alive
 
     for module in (distributed, distributed.distributed_c10d):
         module.init_process_group, module.new_group = init_process_group, new_group
-    process.part("objects that ranks would send are not there", _objects, process, rank, distributed.distributed_c10d)
+    process.part("objects sent by other ranks are missing", _objects, process, rank, distributed.distributed_c10d)
     imports.after(process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process))
     imports.after(process, "torch.distributed.fsdp._optim_utils", functools.partial(_flat_states, process))
 
@@ -96,7 +96,7 @@ def _objects(process, rank, module):
     sent = []
 
     def own():
-        process.assume("objects that other ranks would send are taken to be what this one sends", "--as-rank")
+        process.assume("objects from other ranks are assumed to equal those that this rank sends", "--as-rank")
         return pickle.loads(pickle.dumps(sent[0])) if sent else None
 
     @functools.wraps(write)
@@ -118,7 +118,7 @@ def _objects(process, rank, module):
         if scatter_object_input_list:
             scatter(scatter_object_output_list, scatter_object_input_list, *args, **kwargs)
             scatter_object_output_list[0] = scatter_object_input_list[min(rank, len(scatter_object_input_list) - 1)]
-        else:  # nobody knows how long it would be; it answers what was sent
+        else:  # the length is unknown; uses the object that was sent
             scatter_object_output_list[0] = own()
 
     @functools.wraps(broadcast)
@@ -133,28 +133,28 @@ def _objects(process, rank, module):
 
 
 def _checkpoints(process, module):
-    """Of torch.distributed.checkpoint: it asks nobody which parts of tensors others write and read."""
+    """torch.distributed.checkpoint: does not query other ranks for the parts that they write and read."""
     wrapper = module._DistWrapper
     begin = wrapper.__init__
 
     @functools.wraps(begin)
     def __init__(self, group, use_dist, coordinator_rank):
-        process.assume("a distributed checkpoint is written and read as far as this rank's parts go", "--as-rank")
+        process.assume("of a distributed checkpoint, only this rank's parts are written and read", "--as-rank")
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__
 
 
 def _flat_states(process, module):
-    """Of FSDP1's optim_state_dict: ranks tell each other which parameters they have a state of, and what is in it. What this one has no
-    part of, others have: a state like those that are here."""
+    """FSDP1's optim_state_dict: ranks exchange which parameters they have states of, and the states. For parameters of
+    which this rank has no part, a state like one of its own is assumed."""
     if not hasattr(module, "_allgather_state_info"):
-        return  # before 2.1 nobody asks so
+        return  # before 2.1 ranks do not exchange this
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)
     def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
-        # Merged, so that the first rank is not waited for either.
+        # Merged keys do not wait for the first rank.
         keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
         if optim_state_dict["state"]:
             names = [tuple(param_to_fqns[parameter]) for parameter in param_key_to_param.values() if parameter.requires_grad]

@@ -1,9 +1,8 @@
-"""Writes the caching allocator's history and the marks beside it into the folder of this process, in chunks, while the program
-runs.
+"""Writes the caching allocator's history and the marks to this process's folder, in chunks, while the program runs.
 
-A mark says where in the history it belongs by counting: how many blocks were asked for and given back so far on the device, which
-the allocator tells the library in this process (tail.py), else its statistics know; the history has one entry for each. That is exact
-where times are not."""
+The position of a mark in the history is a count: the number of allocations and frees on the device so far, from the
+library that the allocator reports to (tail.py), or otherwise from the allocator's statistics. The history has one entry
+for each, so the position is exact, unlike a time."""
 import ctypes
 import gc
 import inspect
@@ -15,41 +14,41 @@ import time
 from vramscope import native, tail
 from vramscope.process import complain, replace_file
 
-MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
-FLUSH_SECONDS = 0.4  # somebody may be looking
+MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
+FLUSH_SECONDS = 0.4  # a window may show the program live
 FLUSH_SHARE = 0.1  # of the time, at most
-FLUSH_STEP_SECONDS = 0.25  # a flush costs by the blocks that are there, too, so short steps share one
+FLUSH_STEP_SECONDS = 0.25  # the cost of a flush includes existing blocks, so short steps share one
 FLUSH_REQUESTS = 200_000
 
 
 class Recorder:
-    """One a process. `mark` and what calls it run under the interpreter's lock, on any thread."""
+    """One per process. `mark` and its callers run with the interpreter's lock, on any thread."""
 
     def __init__(self, process):
         self.process = process
         self.torch = process.torch
         self.memory = process.torch.cuda.memory
         self.recording = False
-        self.native = None  # puts marks, once there are any
+        self.native = None  # writes marks, after recording has begun
         self.names = {}
         self.chunks = 0
-        self.rows = False  # the allocator's own are the chunks
-        self.clears = None  # whether a history that begins anew is empty; not known before the first
-        self.bases = {}  # device: requests before its statistics were reset
+        self.rows = False  # the library's rows are the chunks
+        self.clears = None  # whether restarting clears the history; unknown before the first time
+        self.bases = {}  # device: allocations and frees before its statistics were reset
         self.flushed_at = 0.0
         self.flushed_requests = 0
-        self.flush_took = 0.0  # seconds, the last one
+        self.flush_took = 0.0  # duration of the last flush in seconds
         self.tail = tail.Tail(process.torch)
-        self.users = None  # how the program itself asked for its history
-        self.users_chunk = 0  # its history begins there
-        self.shown = MAX_ENTRIES  # as many of the last ones as the program asked for
-        self.now = None  # nanoseconds
+        self.users = None  # the program's own arguments for its history
+        self.users_chunk = 0  # the chunk in which the program's history begins
+        self.shown = MAX_ENTRIES  # number of last entries that the program requested
+        self.now = None  # returns nanoseconds
         self.on_begin = []
         self.on_flush = []
         self.on_snapshot = []
         self.on_finish = []
-        self.sample = None  # asks what the card has used
-        self.sampled = False  # the first time as soon as the process has a context
+        self.sample = None  # samples the GPU memory in use
+        self.sampled = False  # whether a sample exists, which needs a context
         self.real = {name: getattr(self.memory, name) for name in
                      ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
 
@@ -71,7 +70,7 @@ class Recorder:
         return time.time_ns  # the clock of the entries' time_us
 
     def position(self):
-        """(device, requests so far): allocations and frees that the history has an entry of."""
+        """(device, count): allocations and frees that have an entry in the history."""
         device = self.torch._C._cuda_getDevice()
         return device, self._requests(device)
 
@@ -79,7 +78,7 @@ class Recorder:
         if self.tail.requests is not None:
             return self.tail.requests(device)
         collects = gc.isenabled()
-        gc.disable()  # the statistics are some hundred objects: collections stay where they would be
+        gc.disable()  # the statistics are some hundred objects, which must not change when collections run
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
         requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
         if collects:
@@ -89,16 +88,17 @@ class Recorder:
     # --- marks ---
 
     def address(self, tensor):
-        """Of the block of a tensor of any class; 0: it has none."""
-        tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
+        """The address of the block of a tensor of any class; 0 if it has none."""
+        tensor = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
         try:
             storage = tensor.untyped_storage() if tensor.is_cuda else None
-            return storage.data_ptr() if storage is not None and storage.device.type == "cuda" else 0  # of a fake tensor it lies nowhere
+            # Fake tensors have no address.
+            return storage.data_ptr() if storage is not None and storage.device.type == "cuda" else 0
         except (RuntimeError, NotImplementedError, AttributeError):
-            return 0  # it has no storage: meta, fake, sparse
+            return 0  # no storage: meta, fake, sparse
 
     def name(self, text):
-        """The number of a text, which is written once."""
+        """The number of a text, which is written only once."""
         number = self.names.get(text)
         if number is None:
             number = self.names[text] = len(self.names)
@@ -115,19 +115,19 @@ class Recorder:
             self.sampled = self.sample() == 1
 
     def stepped(self):
-        """Behind the mark of a step's end."""
+        """Called after the mark for the end of a step."""
         if self.sample is not None:
             self.sample()
 
     def _check_marks(self):
         if self.native.failed():
-            complain(OSError("there is no room for marks"))
+            complain(OSError("no space to write marks"))
             self.recording = False
 
     # --- the history ---
 
     def begin(self):
-        """When CUDA has been initialized, before the first allocation."""
+        """Called after CUDA has been initialized, before the first allocation."""
         process = self.process
         if self.recording or not process.mine() and not self._adopt():
             return
@@ -151,29 +151,29 @@ class Recorder:
                 os.path.join(self.folder, "stacks.jsonl"))
             self._record()
             if self.rows:
-                self._write_chunk(self.snapshot())  # how the allocator is set
+                self._write_chunk(self.snapshot())  # contains the allocator's settings
             self.tail.begin(self._chunk(self.chunks, "tail"))
             self.native.begin(os.path.join(self.folder, "marks.jsonl"), None if self.now is time.time_ns else self.now, torch,
                               None if self.tail.requests is not None else self._requests, self.address)
         except (OSError, AttributeError) as error:
             complain(error)
             return
-        except RuntimeError as error:  # of an allocator that the program has put in its place
-            print("vramscope: this allocator keeps no history, so nothing is told of the program's memory: %s" % error, file=sys.stderr, flush=True)
+        except RuntimeError as error:  # another allocator, set by the program
+            print("vramscope: this allocator keeps no history, so the program's memory is not recorded: %s" % error, file=sys.stderr, flush=True)
             return
         self.recording = True
-        os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
+        os.register_at_fork(after_in_child=self.stop)  # data loader workers are not part of the parent
         self.flushed_at = time.monotonic()
         self.mark("X")
         for call in self.on_begin:
-            process.part("what is in memory is told in part", call)
+            process.part("memory is recorded incompletely", call)
         process.write()
 
     def stop(self):
         self.recording = False
 
     def _adopt(self):
-        """A child of a fork that is the first to use CUDA: it is a process of its own."""
+        """A forked child that is the first to use CUDA becomes a process of its own."""
         self.process.pid = os.getpid()
         self.process.about["pid"] = self.process.pid
         return True
@@ -184,18 +184,19 @@ class Recorder:
             record(False) if "record_context" in inspect.signature(record).parameters else record(enabled=None)
         elif self.users:
             record(*self.users[0], **self.users[1])
-        elif "record_context" in inspect.signature(record).parameters:  # 2.0
+        elif "record_context" in inspect.signature(record).parameters:  # torch 2.0
             record(True, True, MAX_ENTRIES, True)
         else:
             more = {}
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
-            # Who freed is nowhere shown; and PyTorch 2.11 asks for it while an exception of Python leaves an operator, and loses it.
+            # Stacks of frees are not shown. Also, PyTorch 2.11 loses a Python exception that leaves an operator if it
+            # collects them.
             record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
 
     def snapshot(self):
         """The state and the entries since the last flush."""
-        # PyTorch asks torch._inductor for the lines of compiled code, which imports it: a second for nothing.
+        # Otherwise PyTorch imports torch._inductor to look up lines of compiled code, which takes a second.
         torch = self.torch
         absent = "torch._inductor" not in sys.modules
         if absent:
@@ -207,7 +208,7 @@ class Recorder:
                 del torch.__dict__["_inductor"]
 
     def flush_now_and_then(self, seconds=FLUSH_SECONDS):
-        """At places where no other thread allocates."""
+        """Called where no other thread allocates."""
         requests = self.native.requests()
         wait = max(seconds, self.flush_took / FLUSH_SHARE)
         if time.monotonic() - self.flushed_at > wait or requests - self.flushed_requests > FLUSH_REQUESTS:
@@ -270,12 +271,12 @@ class Recorder:
         self._record()
         if self.clears is None:
             self.clears = not any(self.snapshot()["device_traces"])
-        if not self.clears:  # versions whose history is not cleared by that
+        if not self.clears:  # versions in which restarting does not clear the history
             self._record(False)
             self._record()
 
     def _written(self, devices):
-        """What the program's history has been so far: it is in the chunks."""
+        """The program's history so far, from the chunks."""
         entries = [[] for _ in range(devices)]
         for number in range(self.users_chunk, self.chunks):
             with open(self._chunk(number), "rb") as file:
@@ -301,7 +302,7 @@ class Recorder:
                 call()
 
     def _write_the_end(self):
-        """What is in memory, by pools: rows do not say."""
+        """Writes the final memory state by pools, which the rows do not contain."""
         try:
             self._write_chunk(self.snapshot())
         except OSError as error:
@@ -311,11 +312,11 @@ class Recorder:
     # --- a program that records its own history ---
 
     def idle(self):
-        """Whether nothing is recorded, and nothing will be until somebody begins anew: the program's calls are then PyTorch's own."""
+        """Whether nothing is recorded until another recording begins; the program's calls are then PyTorch's own."""
         return False
 
     def wrap_the_programs_own(self):
-        """From the import on: a program may ask for its history before it uses CUDA."""
+        """Called at import, because a program may enable its history before it uses CUDA."""
         memory = self.memory
         if "_record_memory_history" not in self.real or "_snapshot" not in self.real:
             return
@@ -329,7 +330,7 @@ class Recorder:
             enabled = args[0] if args else kwargs.get("enabled", "all")
             self.flush()
             before, self.users = self.users, None
-            if enabled not in (None, False, "state"):  # else no entries are asked for
+            if enabled not in (None, False, "state"):  # otherwise no entries are requested
                 legacy = old or enabled is True
                 if legacy:
                     kwargs.setdefault("trace_alloc_record_context", True)
@@ -339,7 +340,8 @@ class Recorder:
                         before = None
                     if "clear_history" in parameters:
                         kwargs["clear_history"] = True
-                # A ring that is full forgets what is not written yet: the program's own limit holds for what it is shown.
+                # A full ring would drop entries that are not written yet, so the program's limit applies only to what
+                # it is shown.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:

@@ -1,9 +1,9 @@
-"""`vramscope.record`: a part of a running program.
+"""`vramscope.record`: records a part of a running program.
 
-Where a plan or a recording watches the whole program (`vramscope plan -- python ...`), the part is cut out of what it has written so
-far. Else this process's own GPU is recorded from here on, by the same hooks, and the program is read as it was before.
+If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), the part is cut from what
+it has written so far. Otherwise this process's own GPU is recorded from here on, with the same hooks.
 
-Hooks that were installed stay: outside of a recording each of them returns at once."""
+Hooks stay installed afterwards; outside of a recording each of them returns at once."""
 import os
 import shutil
 import tempfile
@@ -13,11 +13,11 @@ from vramscope import program
 from vramscope.result import Result, write_whole
 
 _NO_GPU = ("torch.cuda finds no GPU to record. Without one, `vramscope plan -- python ...` or vramscope.plan([...]) runs the program on "
-           "a GPU that is not there, and record() works within that")
+           "an emulated GPU, where record() works")
 
 
 class Recording(Result):
-    """What `with vramscope.record(...) as recording` recorded: a Result once the block is left."""
+    """The recording of `with vramscope.record(...) as recording`: a Result after the block has ended."""
 
     def __init__(self, path: Optional[str], overwrite: bool) -> None:
         self._fill(None, {})
@@ -27,7 +27,7 @@ class Recording(Result):
 
     def __enter__(self) -> "Recording":
         if self._region is not None:
-            raise program.VramscopeError("a recording is made once: call vramscope.record() again")
+            raise program.VramscopeError("a recording can be used only once: call vramscope.record() again")
         if self._wanted is not None and os.path.lexists(self._wanted) and not self._overwrite:
             raise FileExistsError("'%s' exists; overwrite=True replaces it" % self._wanted)
         self._region = _region()
@@ -38,7 +38,7 @@ class Recording(Result):
         try:
             folder, cut, summary, said = self._region.end()
         except program.VramscopeError:
-            if kind is not None:  # what the block raised is what matters
+            if kind is not None:  # the exception of the block is more important
                 return
             raise
         path = cut
@@ -50,17 +50,18 @@ class Recording(Result):
 
 
 def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: bool = False) -> Recording:
-    """Records what the block does with GPU memory, as `vramscope record -- python ...` does with a whole program: categories, phases,
-    modules, and the Python line of every allocation.
+    """Records GPU memory during the block, as `vramscope record -- python ...` does for a whole program: categories,
+    phases, modules, and the Python line of every allocation.
 
         with vramscope.record("run.trace") as recording:
             train_one_epoch()
         print(recording.peak_allocated, recording.categories)
         recording.show()
 
-    What was in memory before is there, too, as older than the recording. Needs a GPU (VramscopeError says so), or a program that runs
-    under `vramscope plan --`; there, what is written to `path` is thrown away with the program's other files unless `--writable` names
-    its folder. Kernels are in it where the whole program is watched alone. A file that exists is left alone unless `overwrite`.
+    Memory allocated before the block is included and marked as older than the recording. Needs a GPU (otherwise raises
+    VramscopeError), or a program that runs under `vramscope plan --`. In a plan, the file at `path` is discarded with
+    the program's other files unless `--writable` names its folder. Kernels are included only if the whole program is
+    watched. An existing file is not replaced unless `overwrite`.
     """
     return Recording(None if path is None else os.path.abspath(os.fspath(path)), overwrite)
 
@@ -82,22 +83,23 @@ def _region() -> Any:
     return _Own.of(torch)
 
 
-_Ended = Tuple[str, str, Dict[str, Any], List[str]]  # a folder, a trace in it, its figures, what was said
+_Ended = Tuple[str, str, Dict[str, Any], List[str]]  # folder, path of the trace in it, its figures, messages
 
 
 class _Part:
-    """Of a program that is watched as a whole."""
+    """A part of a program that is watched as a whole."""
 
     def __init__(self, torch: Any, process: Any) -> None:
         self.torch = torch
         self.process = process
 
     def begin(self) -> None:
-        self.torch.cuda.init()  # the history begins then
+        self.torch.cuda.init()  # the history begins here
         if not self.process.recorder.recording:
-            raise program.VramscopeError("this program's memory is not recorded any more")
+            raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # What came before it lies before the time of the mark, and what comes after it behind. PyTorch's entries have microseconds.
+        # Earlier entries have times before the mark, later ones after it. PyTorch's entries have a resolution of
+        # microseconds.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
         self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))
@@ -105,7 +107,7 @@ class _Part:
     def end(self) -> _Ended:
         recorder = self.process.recorder
         if not recorder.recording:
-            raise program.VramscopeError("this program's memory is not recorded any more")
+            raise program.VramscopeError("this program's memory is no longer recorded")
         recorder.mark("a")
         recorder.flush()
         self.process.write()
@@ -124,12 +126,13 @@ class _Part:
         device = os.environ.get("VRAMSCOPE_PROGRAM_DEVICE")
         if planned and device:
             command += ["--device", device]
-        # Its last words may be an exception that the program has caught: the trace is what matters.
+        # The program may have caught an exception and reported it; only the trace matters here.
         summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
         if not os.path.exists(whole):
             raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
         first, mine = self._origin(whole, summary)
-        cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]  # and all that there is
+        # From the beginning of the part to the end of the trace.
+        cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]
         if mine is not None:
             cut += ["--device", str(mine + self.device)]
         program.text(cut)
@@ -138,7 +141,8 @@ class _Part:
         return part, figures, more
 
     def _origin(self, whole: str, summary: Dict[str, Any]) -> Tuple[int, Optional[int]]:
-        """The time 0 of the trace on this process's clock, and of several processes, the first of its devices there."""
+        """The time 0 of the trace on this process's clock and, with several processes, the first of its devices in the
+        trace."""
         figures = program.run(["info", whole, "--json"])[0]
         if self.process.about.get("clock") == "virtual":
             first = _first_mark(os.path.join(self.process.recorder.folder, "marks.jsonl"))
@@ -165,7 +169,7 @@ def _first_mark(path: str) -> int:
 
 
 class _Own:
-    """Of a GPU that nobody watches."""
+    """A recording of a GPU that is not watched yet."""
 
     _only: "Optional[_Own]" = None
 
@@ -182,14 +186,14 @@ class _Own:
 
     def begin(self) -> None:
         if self.running:
-            raise program.VramscopeError("a recording is under way already: one at a time")
+            raise program.VramscopeError("another recording is already running; only one is possible at a time")
         if self.process is not None and not self.process.mine():
-            raise program.VramscopeError("record() was used before this process was forked: use it in the parent or in the child alone")
-        self.torch.cuda.init()  # there is no allocator to ask before
+            raise program.VramscopeError("record() was used before this process was forked; use it either in the parent or in the child")
+        self.torch.cuda.init()  # before this there is no allocator to read
         enabled = getattr(self.torch._C, "_cuda_isHistoryEnabled", None)
         if enabled is not None and enabled():
-            raise program.VramscopeError("this program records its own memory history: stop it first, by "
-                                         "torch.cuda.memory._record_memory_history(enabled=None), or vramscope.snapshot() has it")
+            raise program.VramscopeError("this program records its own memory history: stop it first with "
+                                         "torch.cuda.memory._record_memory_history(enabled=None), or save it with vramscope.snapshot()")
         library = os.path.join(program.platform(), "libvramscope-activities.so")
         self.folder = tempfile.mkdtemp(prefix="vramscope-record-")
         try:
@@ -211,7 +215,7 @@ class _Own:
             self.process = Process(self.torch, settings)
             self.process.recorder = _recorder(self.process)
             self.process.recorder.wrap_the_programs_own()
-            self.hooks = self.process.part("phases, modules and steps are not told", hooks.install, self.process)
+            self.hooks = self.process.part("phases, modules and steps are not recorded", hooks.install, self.process)
             return
         self.process.settings.output = self.folder
         self.process.about.update(ended="", ended_ns=0, exception="")
@@ -244,7 +248,7 @@ def _recorder(process: Any) -> Any:
     from vramscope import recorder
 
     class PartRecorder(recorder.Recorder):
-        """One that begins where others have allocated, and may begin again."""
+        """A recorder that begins after other allocations, and may begin again."""
 
         beginning = False
 

@@ -1,4 +1,4 @@
-"""What is known of a trace, a memory snapshot or a plan: figures of the program `vramscope`, as an object."""
+"""The figures of a trace, a memory snapshot or a plan, from the program `vramscope`, as an object."""
 import html
 import json
 import os
@@ -13,7 +13,7 @@ _PARTS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def bytes_text(size: int) -> str:
-    """As the program writes sizes: "1.84 GiB"."""
+    """The size in the program's format: "1.84 GiB"."""
     for unit, name in _PARTS:
         if size >= unit:
             return "%.2f %s" % (size / unit, name)
@@ -21,9 +21,9 @@ def bytes_text(size: int) -> str:
 
 
 class Check:
-    """Whether something fits a budget: what `vramscope check --json` says.
+    """Whether something fits a budget: the result of `vramscope check --json`.
 
-    True in a condition where it does:
+    True if it fits:
 
         if not result.check("24GiB"):
             ...
@@ -41,13 +41,13 @@ class Check:
         return self.within_budget
 
     def __str__(self) -> str:
-        """The verdict in a line, and below it what is there at the peak."""
+        """The verdict in one line, followed by what is live at the peak."""
         at_least = "at least " if self.json.get("ran_out_at") else ""
         needs = "needs %s%s, budget %s" % (at_least, bytes_text(self.needed), bytes_text(self.budget))
         if self.within_budget:
             return "within the budget: %s: %s to spare" % (needs, bytes_text(self.budget - self.needed))
         if self.json["verdict"] == "unknown":
-            return "not known to fit: it ran out of memory, %s" % needs
+            return "it is unknown whether it fits: it ran out of memory, %s" % needs
         lines = ["over the budget: %s: %s too much" % (needs, bytes_text(self.over))]
         peak = self.json["peak"]
         moment = ["step %d" % peak["step"]] if isinstance(peak.get("step"), int) and peak["step"] >= 0 else []
@@ -58,7 +58,7 @@ class Check:
             lines.append("  %-18s %12s" % (name, bytes_text(size)))
         sites = self.json.get("sites", [])[:5]
         if sites:
-            lines.append("most of it asked for by:")
+            lines.append("largest call sites:")
             lines += ["  %12s  %s" % (bytes_text(site["bytes"]), site["name"]) for site in sites]
         return "\n".join(lines)
 
@@ -76,8 +76,8 @@ class Result:
         plan.show()              # in the window
         plan                     # in a notebook: the curve and a table
 
-    `path` is the file with all of it, which other programs of vramscope open; that of a plan whose `output` was not named goes with
-    this object.
+    `path` is the file with all data, which other programs of vramscope open. The file of a plan without `output` is
+    deleted with this object.
     """
 
     def __init__(self, path: Optional[str], summary: Dict[str, Any], *, folder: Optional[str] = None) -> None:
@@ -100,17 +100,17 @@ class Result:
 
     @property
     def peak_allocated(self) -> int:
-        """At most allocated at once, as torch.cuda.max_memory_allocated() counts (in blocks)."""
+        """The maximum of allocated bytes, as counted by torch.cuda.max_memory_allocated() (in blocks)."""
         return int(self.summary["peak"]["allocated"])
 
     @property
     def peak_reserved(self) -> int:
-        """At most reserved by the caching allocator at once."""
+        """The maximum of bytes reserved by the caching allocator."""
         return int(self.summary["peak"]["reserved"])
 
     @property
     def categories(self) -> Dict[str, int]:
-        """What the peak is made of: {"Parameter": bytes, "Activation": bytes, ...}."""
+        """The categories at the peak: {"Parameter": bytes, "Activation": bytes, ...}."""
         by_category = self.summary.get("peak_by_category")
         return dict(self._at_peak()["by_category"] if by_category is None else by_category)
 
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def fits(self) -> Optional[bool]:
-        """Of a plan, whether it fits on the card that was planned for; of a file None: see check()."""
+        """Whether a plan fits its GPU; None for a file (see check())."""
         fits = self.summary.get("fits")
         return None if fits is None else bool(fits)
 
@@ -130,29 +130,30 @@ class Result:
 
     @property
     def measured(self) -> bool:
-        """Whether a card did it; else it is planned."""
+        """Whether it was recorded on a real GPU; otherwise it was planned."""
         return bool(self.summary.get("measured"))
 
     def _file(self) -> str:
         if self.path is None:
-            raise program.VramscopeError("there is no trace")
+            raise program.VramscopeError("there is no trace yet")
         return self.path
 
     def peak(self, by: str = "category", *, at: Optional[str] = None, top: int = 20) -> Dict[str, Any]:
-        """What is live at the peak, or at a moment: `vramscope peak --json`. `by`: category, module, op, stack (call site), phase."""
+        """What is live at the peak, or at another time: `vramscope peak --json`. `by`: category, module, op, stack
+        (call site), phase."""
         arguments = ["peak", self._file(), "--by", by, "--top", str(top), "--json"]
         return program.run(arguments + (["--at", at] if at else []))[0]
 
     def explain(self) -> Dict[str, Any]:
-        """Fragmentation, what is unused, leaks, call sites, out of memory: `vramscope explain --json`."""
+        """Fragmentation, unused memory, leaks, call sites, out of memory: `vramscope explain --json`."""
         return program.run(["explain", self._file(), "--json"])[0]
 
     def check(self, budget: Union[int, str], *, context: Optional[str] = None) -> Check:
-        """Whether it fits a budget ("24GiB", or bytes), the CUDA context included: `vramscope check --json`."""
+        """Whether it fits a budget ("24GiB", or bytes), including the CUDA context: `vramscope check --json`."""
         arguments = ["check", self._file(), "--budget", str(budget), "--json"]
         return Check(program.run(arguments + (["--context", context] if context else []))[0])
 
-    # --- elsewhere ---
+    # --- other outputs ---
 
     def show(self) -> "Any":
         """Opens it in the window and returns at once: vramscope.Window."""
@@ -161,23 +162,23 @@ class Result:
         return window.show(self)
 
     def to_json(self, indent: Optional[int] = None) -> str:
-        """What the program said of it, as it is documented in app/cli/JSON.md."""
+        """The program's JSON output for it, as documented in app/cli/JSON.md."""
         return json.dumps(self.summary, indent=indent)
 
     def svg(self, title: Optional[str] = None) -> str:
-        """The memory over time by category, as a picture: `vramscope export --to svg`."""
+        """The memory over time by category, as an SVG image: `vramscope export --to svg`."""
         return program.text(["export", self._file(), "--to", "svg", "-o", "-"] + (["--title", title] if title else []))
 
     def save(self, path: Union[str, "os.PathLike[str]"], *, overwrite: bool = False) -> str:
-        """Copies the trace to `path`, which must not be there unless `overwrite`."""
+        """Copies the trace to `path`, which must not exist unless `overwrite`."""
         source = self._file()
         return write_whole(path, lambda file: _copy(source, file), overwrite=overwrite)
 
-    # --- for people ---
+    # --- text and HTML ---
 
     def __repr__(self) -> str:
         if not self.summary:
-            return "<vramscope.%s of nothing yet>" % type(self).__name__
+            return "<vramscope.%s without a trace yet>" % type(self).__name__
         return "<vramscope.%s peak %s allocated, %s reserved%s>" % (
             type(self).__name__, bytes_text(self.peak_allocated), bytes_text(self.peak_reserved),
             ", " + self.device_name if self.device_name else "")
@@ -190,14 +191,14 @@ class Result:
         return "does not fit on %s" % self.device_name
 
     def _repr_html_(self) -> str:
-        """In a notebook: the curve, and what the peak is made of. Plain HTML, no script."""
+        """In a notebook: the curve, and what the peak consists of. Plain HTML without scripts."""
         if not self.summary:
             return "<p>%s</p>" % html.escape(repr(self))
         allocated = max(self.peak_allocated, 1)
         rows = "".join(
             "<tr><td style='text-align:left'>%s</td><td style='text-align:right'>%s</td><td style='text-align:right'>%.1f %%</td></tr>" % (html.escape(name), bytes_text(size), 100.0 * size / allocated)
             for name, size in sorted(self.categories.items(), key=lambda item: -item[1]))
-        head = "%s allocated, %s reserved at most" % (bytes_text(self.peak_allocated), bytes_text(self.peak_reserved))
+        head = "peak %s allocated, %s reserved" % (bytes_text(self.peak_allocated), bytes_text(self.peak_reserved))
         verdict = self._verdict()
         if verdict:
             head += "; " + verdict
@@ -214,7 +215,7 @@ def _copy(path: str, file: "IO[bytes]") -> None:
 
 
 def write_whole(path: Union[str, "os.PathLike[str]"], write: Callable[["IO[bytes]"], None], *, overwrite: bool) -> str:
-    """Writes a file whole or not at all; FileExistsError where there is one that may not be replaced."""
+    """Writes a file completely or not at all; raises FileExistsError if it exists and may not be replaced."""
     path = os.path.abspath(os.fspath(path))
     if os.path.lexists(path) and not overwrite:
         raise FileExistsError("'%s' exists; overwrite=True replaces it" % path)
@@ -229,7 +230,7 @@ def write_whole(path: Union[str, "os.PathLike[str]"], write: Callable[["IO[bytes
             os.replace(part, path)
         else:
             try:
-                os.link(part, path)  # fails where somebody has made it meanwhile
+                os.link(part, path)  # fails if the file was created meanwhile
             except FileExistsError:
                 raise FileExistsError("'%s' exists; overwrite=True replaces it" % path) from None
             except OSError:  # a file system without links

@@ -1,13 +1,13 @@
-"""Mixtures of experts: which token goes to which expert the router computes, so it is not known. Evenly, then: where a program makes
-a mask of the experts that were chosen (one_hot, or topk and its like, ==), each of n experts has an n-th of the places; where it
-counts them, as many."""
+"""Mixtures of experts. The router computes which token is sent to which expert, so this is unknown and assumed to be
+even: in a mask of chosen experts (one_hot, or topk and similar with ==), each of n experts has 1/n of the places; where
+the program counts tokens per expert, all counts are equal."""
 import functools
 
 from vramscope import indexing
 
 
-CLASSES = 512  # more than that are words rather than experts
-EVENLY = "each class that is computed is taken to be as frequent as the others (tokens go to experts evenly)"
+CLASSES = 512  # more classes are words rather than experts
+EVENLY = "all computed classes are assumed to be equally frequent (tokens go to experts evenly)"
 
 
 class Routing:
@@ -17,12 +17,12 @@ class Routing:
         self.seen = False
 
     def share(self, mask):
-        """How many places of a mask that one expert's part is are true; None: it is no such mask."""
+        """The number of true places in a mask for one expert; None for other masks."""
         experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
         return max(1, (mask.numel() + experts // 2) // experts) if experts else None
 
     def chosen(self, function):
-        """Of one_hot."""
+        """Wraps one_hot."""
         @functools.wraps(function)
         def wrapper(tensor, num_classes=-1):
             value = self.values.value(tensor) if self.values.small(tensor) else None
@@ -33,7 +33,7 @@ class Routing:
                 return result
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
-                # A class more than there are experts stands for places without one: no token is in it.
+                # If there is one class more than experts, it marks places without an expert: it gets no tokens.
                 result._vramscope_experts = min(num_classes, getattr(tensor, "_vramscope_classes", num_classes))
                 self.seen = True
             return result
@@ -41,13 +41,13 @@ class Routing:
         return wrapper
 
     def same(self, function):
-        """Of what gives a part or another view of a mask, or of what was picked."""
+        """Wraps functions that return a part or a view of a mask or of chosen experts."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
             if self.seen:
                 tensor = args[0] if args else kwargs.get("input")
-                part = result[0] if isinstance(result, tuple) and result else result  # sort() says where it was, too
+                part = result[0] if isinstance(result, tuple) and result else result  # sort() also returns indices
                 for name in ("_vramscope_experts", "_vramscope_classes"):
                     number = getattr(tensor, name, None)
                     if number and type(part) is self.torch.Tensor:
@@ -57,7 +57,7 @@ class Routing:
         return wrapper
 
     def picked(self, function, default):
-        """Of topk() and its like: which of a few places along a dimension."""
+        """Wraps topk() and similar, which choose a few places along a dimension."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor, result = input, function(input, *args, **kwargs)
@@ -72,7 +72,7 @@ class Routing:
         return wrapper
 
     def equal(self, function):
-        """Of picks == number: the mask of one expert."""
+        """Wraps picks == number: the mask of one expert."""
         @functools.wraps(function)
         def wrapper(input, other, **more):
             tensor, result = input, function(input, other, **more)
@@ -85,13 +85,14 @@ class Routing:
         return wrapper
 
     def counted(self, function, bins_of):
-        """Of bincount and histc."""
+        """Wraps bincount and histc."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
             value = values.value(tensor) if values.small(tensor) else None
-            if value is not None and type(bins) is int and function.__name__ == "bincount":  # as many as the greatest says
+            # As many bins as the maximum needs.
+            if value is not None and type(bins) is int and function.__name__ == "bincount":
                 more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
                 result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)
                 if values.small(result):
@@ -108,13 +109,13 @@ class Routing:
                 each[:classes] = count
                 each[:rest] += 1
                 values.put(result, each)
-                values.assume(EVENLY if classes else "what %s() counts on the card is taken to be spread over its bins evenly" % function.__name__)
+                values.assume(EVENLY if classes else "elements counted by %s() on the GPU are assumed to be spread evenly over its bins" % function.__name__)
             return result
 
         return wrapper
 
     def added(self, function):
-        """Of scatter_add_ and index_add_: ones that are added where something was picked count it."""
+        """Wraps scatter_add_ and index_add_: adding ones at chosen experts counts them."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             values, torch = self.values, self.torch

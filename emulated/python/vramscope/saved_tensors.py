@@ -1,7 +1,9 @@
-"""What autograd saves for backward, and when it lets go: default saved-tensor hooks that hand every tensor back as it was.
+"""What autograd saves for backward, and when it is released, through default saved-tensor hooks that return every
+tensor unchanged.
 
-Autograd gets an object for each tensor (cupti/python_marks.cpp), which is none that Python's collector counts: its death is the moment
-at which the graph lets go of the tensor. Which module saved it tells, when it is asked for, whose backward runs."""
+The hooks give autograd an object for each tensor (cupti/python_marks.cpp) that Python's garbage collector does not
+count. It is destroyed when the graph releases the tensor. When backward unpacks it, the object names the module that
+saved it, whose backward runs."""
 
 import functools
 
@@ -17,7 +19,7 @@ class SavedTensors:
                 setattr(jit, name, self.without(getattr(jit, name)))
 
     def begin(self):
-        """On the thread that uses CUDA first; autograd's threads inherit it with every backward."""
+        """Called on the thread that first uses CUDA; autograd's threads inherit the hooks with every backward."""
         push, pop = self.autograd._push_saved_tensors_default_hooks, self.autograd._pop_saved_tensors_default_hooks
         push = functools.partial(push, self.recorder.native.pack, self.recorder.native.unpack)
         self.push, self.pop = push, pop
@@ -26,7 +28,7 @@ class SavedTensors:
         disable, enable = self.disable, self.enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
 
         def _saved_tensors_hooks_disable(*args, **kwargs):
-            if self.active:  # such regions (torch.func) refuse to begin under any hooks
+            if self.active:  # such regions (torch.func) raise an error if hooks are active
                 self.active = False
                 pop()
             return disable(*args, **kwargs)
@@ -42,14 +44,14 @@ class SavedTensors:
         self.autograd._saved_tensors_hooks_enable = _saved_tensors_hooks_enable
 
     def end(self):
-        """Of a recording that ends before the program does."""
+        """For a recording that ends before the program does."""
         if self.active:
             self.active = False
             self.pop()
         self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable = self.disable, self.enable
 
     def without(self, traces):
-        """Of torch.jit.trace, which would write down what hooks are handed, and find that it has not done the same twice."""
+        """Wraps torch.jit.trace, which would trace the hooks' tensors and find that two traces differ."""
         @functools.wraps(traces)
         def wrapper(*args, **kwargs):
             if not self.active:

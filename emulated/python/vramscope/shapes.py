@@ -1,10 +1,12 @@
-"""A saved value without the numbers of its tensors: for streams in memory, which ranks send each other. Data only, in JSON: containers,
-numbers, text and tensors, and reading it makes nothing else, whoever wrote it.
+"""A saved value without the numbers in its tensors, for streams in memory that ranks send each other. It is JSON data:
+containers, numbers, text and tensors; reading it creates nothing else, whatever its source.
 
-    b"vramscope: shapes as JSON\\n" {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape", "stride", "offset",
+    b"vramscope: shapes as JSON\
+" {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape", "stride", "offset",
     "requires_grad"?, "parameter"?}], "value": ...}
 
-Values: null, numbers, text, lists as they are; else {"KIND": ...}, as encode() has them. Storages that tensors share stay shared."""
+Values: null, numbers, text and lists as in JSON; others as {"KIND": ...} (see encode()). Tensors that share a storage
+still share it."""
 import base64
 import collections
 import json
@@ -12,24 +14,24 @@ import math
 import os
 
 MAGIC = b"vramscope: shapes as JSON\n"
-SMALL = 1 << 10  # bytes of a storage whose content is written, too
-DEEPEST = 64  # containers within each other that are written
-MOST_TEXT, MOST_TENSORS, MOST_BYTES = 1 << 27, 1 << 20, 1 << 44  # that are read
-UNTOUCHED = 1 << 25  # bytes from which on the allocator maps fresh pages, which are zero and take no memory
+SMALL = 1 << 10  # size of storages whose contents are also written
+DEEPEST = 64  # nesting limit of containers
+MOST_TEXT, MOST_TENSORS, MOST_BYTES = 1 << 27, 1 << 20, 1 << 44  # limits for reading
+UNTOUCHED = 1 << 25  # from this size on the allocator maps fresh pages, which are zero and use no memory
 
 
 def blank(torch, size):
-    """Memory of zeros, none of it touched where it is large."""
+    """Zeroed memory; large sizes are not touched."""
     return (torch.empty if size >= UNTOUCHED else torch.zeros)(size, dtype=torch.uint8, device="cpu")
 
 
 class Unsupported(Exception):
-    """A value of another kind."""
+    """A value of an unsupported kind."""
 
 
 class Malformed(RuntimeError):
     def __init__(self, what):
-        super().__init__("this stream holds shapes that vramscope wrote, and is damaged: " + what)
+        super().__init__("this stream contains shapes written by vramscope, but is damaged: " + what)
 
 
 class _Encoder:
@@ -63,7 +65,7 @@ class _Encoder:
         torch = self.torch
         if id(tensor) in self.numbers:
             return self.numbers[id(tensor)]
-        local = getattr(tensor, "_local_tensor", tensor)  # of a DTensor
+        local = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
         if type(local) not in (torch.Tensor, torch.nn.Parameter) or local.layout is not torch.strided or local.is_conj() or local.is_neg():
             raise Unsupported(type(tensor).__name__)
         row = {"storage": self.storage(local), "dtype": str(local.dtype), "shape": list(local.shape), "stride": list(local.stride()),
@@ -78,7 +80,7 @@ class _Encoder:
 
     def storage(self, tensor):
         storage = tensor.untyped_storage()
-        key = -storage._cdata  # no id of a tensor
+        key = -storage._cdata  # differs from all ids of tensors
         if key not in self.numbers:
             row = {"bytes": storage.nbytes(), "device": str(storage.device)}
             whole = tensor.numel() * tensor.element_size() == row["bytes"] and tensor.is_contiguous()
@@ -96,20 +98,20 @@ def describe(value, torch):
 
 
 def described(source):
-    """The text behind the mark; None: it is something else, and a stream stands where it stood."""
+    """The JSON text after the magic bytes; None for other data, and a stream is then back at its position."""
     if isinstance(source, (str, os.PathLike)):
         try:
             with open(source, "rb") as file:
                 return _text(file) if file.read(len(MAGIC)) == MAGIC else None
         except (OSError, ValueError):
-            return None  # the loader's own words are better
+            return None  # the loader raises a better error
     try:
         begin = source.tell()
         if source.read(len(MAGIC)) == MAGIC:
             return _text(source)
         source.seek(begin)
     except (AttributeError, OSError, ValueError, TypeError):
-        pass  # it cannot be gone back in: not one of ours
+        pass  # not seekable, so not written by this module
     return None
 
 
@@ -121,7 +123,7 @@ def _text(file):
 
 
 def _whole(row, key, most):
-    """A whole number from 0 to `most`."""
+    """An integer from 0 to `most`."""
     number = row.get(key) if isinstance(row, dict) else None
     if type(number) is not int or not 0 <= number <= most:
         raise Malformed("'%s' is %.40r" % (key, number))
@@ -141,7 +143,7 @@ class _Reader:
         self.restore = torch.serialization._get_restore_location(location)
         storages, tensors = document.get("storages"), document.get("tensors")
         if not isinstance(storages, list) or not isinstance(tensors, list) or max(len(storages), len(tensors)) > MOST_TENSORS:
-            raise Malformed("no lists of storages and tensors")
+            raise Malformed("lists of storages and tensors are missing")
         if sum(_whole(row, "bytes", MOST_BYTES) for row in storages) > MOST_BYTES:
             raise Malformed("more than %d TiB of storages" % (MOST_BYTES >> 40))
         self.storages = [self.storage(row) for row in storages]
@@ -203,20 +205,20 @@ class _Reader:
             return torch.device(content)
         if kind == "tensor":
             return self.tensors[_whole(value, "tensor", len(self.tensors) - 1)]
-        raise Malformed("a value of kind %.40r" % kind)
+        raise Malformed("a value of unknown kind %.40r" % kind)
 
 
 def _bytes(text):
     try:
         return base64.b64decode(text, validate=True)
     except (TypeError, ValueError):
-        raise Malformed("no base64") from None
+        raise Malformed("invalid base64") from None
 
 
 def _dtype(name, torch):
     dtype = getattr(torch, name[len("torch."):], None) if isinstance(name, str) and name.startswith("torch.") else None
     if not isinstance(dtype, torch.dtype):
-        raise Malformed("a type '%.40s'" % name)
+        raise Malformed("an unknown type '%.40s'" % name)
     return dtype
 
 
@@ -228,7 +230,7 @@ def read(text, torch, location=None):
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)[:200]) from None
     if not isinstance(document, dict):
-        raise Malformed("no object")
+        raise Malformed("not an object")
     try:
         return _Reader(document, torch, location).decode(document.get("value"))
     except RecursionError:

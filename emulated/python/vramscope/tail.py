@@ -1,9 +1,9 @@
-"""What the allocator did, in a file that the death of the process leaves: the library that listens to CUPTI is told by PyTorch's
-allocator of every request when it is made (cupti/allocations.cpp).
+"""Writes the allocator's history to a file that survives if the process is killed. PyTorch's allocator reports every
+allocation and free to the library that listens to CUPTI (cupti/allocations.cpp).
 
-Where the stacks that PyTorch has captured can be read by it, too (`stacks`), that file is the history, and nobody makes Python objects
-of it. Else it is what came since the last chunk. Where the allocator cannot be reached (cupti/README.md) nobody is told: of a process
-that is killed there is what the last chunk has."""
+If that library can also read the stacks that PyTorch captured (`stacks`), the file is the history, and no Python
+objects are created for it. Otherwise the file contains what came since the last chunk. If the allocator's tracker is
+not found (cupti/README.md), a killed process leaves only the chunks."""
 import ctypes
 import os
 import sys
@@ -18,19 +18,19 @@ class Tail:
     def __init__(self, torch):
         self.torch = torch
         self.library = None
-        self.requests = None  # of a device, so far: as the history has them
+        self.requests = None  # returns a device's allocations and frees so far, as in the history
         self.path = ""
-        self.stacks = False  # rows have them
+        self.stacks = False  # whether rows have stacks
         self.stacks_file = None
 
     def attach(self):
-        """When CUDA has been initialized."""
+        """Called after CUDA has been initialized."""
         path = os.environ.get("VRAMSCOPE_PROGRAM_TAIL", "")
         if not path or getattr(self.torch.cuda, "get_allocator_backend", lambda: "native")() != "native":
             return
         try:
             library = ctypes.CDLL(path)
-            locked = ctypes.PyDLL(path)  # what it calls asks Python
+            locked = ctypes.PyDLL(path)  # its functions call Python
             attach, begin, end, requests = (getattr(library, "vramscope_history_" + name)
                                             for name in ("attach", "begin", "end", "requests"))
         except (OSError, AttributeError):
@@ -45,7 +45,7 @@ class Tail:
             self.library, self.locked, self.requests = library, locked, requests
 
     def read_stacks(self, path):
-        """Whether rows have stacks from here on, which go into that file."""
+        """Whether rows have stacks from now on, which are written to the file at `path`."""
         try:
             captured = self.torch._C._profiler.gather_traceback(python=True, script=False, cpp=False)
             object_of = ctypes.c_void_p.from_address(id(captured) + object.__basicsize__).value
@@ -75,8 +75,8 @@ class Tail:
         return None
 
     def begin(self, path, keep=False):
-        """Another file. `keep`: the one before is a chunk of the history; else its path, or "": it goes when the chunk is there that
-        has what it says."""
+        """Starts another file. With `keep`, the previous file becomes a chunk of the history. Otherwise returns the
+        previous path, or "": that file is removed after a chunk with its contents was written."""
         before = self.path
         if self.library is None or before == path:
             return ""
@@ -84,18 +84,18 @@ class Tail:
         return before
 
     def chunk_ends(self, path):
-        """What came since the last one is a chunk, if anything did; the next goes to `path`. Whether it did."""
+        """Turns rows since the last chunk into a chunk and continues at `path`. Returns whether there were any rows."""
         rows = self.library.vramscope_history_rows
         rows.restype, rows.argtypes = ctypes.c_uint64, []
         if not rows():
             return False
         if not self.write_stacks(self.stacks_file):
-            raise OSError("there is no room for stacks")
+            raise OSError("no space to write stacks")
         self.begin(path, keep=True)
         return True
 
     def streams(self):
-        """(device, handle) of those that there were requests on."""
+        """(device, handle) of the streams with allocations."""
         stream, handle, found = self.library.vramscope_history_stream, ctypes.c_uint64(), []
         stream.restype, stream.argtypes = ctypes.c_int, [ctypes.c_int, ctypes.POINTER(ctypes.c_uint64)]
         while True:

@@ -1,31 +1,33 @@
-"""How many steps a program has done, and when one is over. With several optimizers (a GAN has two) the one counts that has stepped least;
-without one, a step is over when the weights were updated by hand since the last backward pass,
+"""Counts a program's steps and decides when a step is over. With several optimizers (a GAN has two), the one that has
+stepped least often counts. Without an optimizer, a step is over when the weights were updated by hand since the last
+backward pass:
 
     loss.backward()
     for p in model.parameters():
-        p.data.add_(p.grad, alpha=-lr)   # nobody is told of this
+        p.data.add_(p.grad, alpha=-lr)   # calls no hook
     model.zero_grad()
 
-(an optimizer that has no step of its own counts as none), which is told from the gradients: a pass that finds them as the last one left them accumulates. Where there are none to look at
-(torch.func, torch.autograd.grad) every pass is taken to be a step."""
+An optimizer without a step method of its own counts as none. Whether weights were updated is read from the gradients: a
+pass that finds them as the last one left them accumulates. If there are no gradients to check (torch.func,
+torch.autograd.grad), every pass is assumed to be a step."""
 import functools
 import inspect
 import weakref
 
-MOST = 8  # steps of one optimizer for a step that another has not done: it may never step
-NODES = 10_000  # of a graph that are looked at for tensors that get a gradient
+MOST = 8  # steps of one optimizer per step of another, which may never step
+NODES = 10_000  # nodes of a graph that are searched for tensors that get a gradient
 PARAMETER = 1  # a category of profiler/trace/types.h
 
 
 class Updates:
     def __init__(self, hooks):
         self.hooks = hooks
-        self.step = inspect.unwrap(hooks.torch.optim.Optimizer.step)  # of a class that has none of its own
+        self.step = inspect.unwrap(hooks.torch.optim.Optimizer.step)  # the step of classes without one of their own
         self.counts = weakref.WeakKeyDictionary()  # optimizer: its steps
         self.without = 0  # steps without an optimizer
-        self.optimizers = False  # one was made: the program will let it step
+        self.optimizers = False  # an optimizer was created, so steps are expected
         self.leaves = []  # weak references to tensors that get a gradient
-        self.left = None  # what the last backward pass left: place, time, state of the leaf and its gradient
+        self.left = None  # state after the last backward pass: position, time, state of the leaf and its gradient
         self.said = False
 
     # --- how many steps ---
@@ -43,10 +45,10 @@ class Updates:
     # --- without an optimizer ---
 
     def made(self, add_param_group):
-        """Of what every optimizer calls when it is made."""
+        """Wraps add_param_group(), which every optimizer calls when it is created."""
         @functools.wraps(add_param_group)
         def wrapper(*args, **kwargs):
-            if inspect.unwrap(type(args[0]).step) is not self.step:  # LOMO updates within its backward, and has no step
+            if inspect.unwrap(type(args[0]).step) is not self.step:  # LOMO updates within backward and has no step
                 self.optimizers = True
                 self.counts.setdefault(args[0], 0)
             return add_param_group(*args, **kwargs)
@@ -76,7 +78,7 @@ class Updates:
             self._tag()
 
     def _tag(self):
-        """Of a program without modules nobody else does."""
+        """Tags parameters and gradients of a program without modules."""
         if self.hooks.roots:
             return
         leaves = [leaf for leaf in (reference() for reference in self.leaves) if leaf is not None]
@@ -85,7 +87,8 @@ class Updates:
         native.tag_gradients(leaves)
 
     def over(self, cleared=False):
-        """Whether the weights were updated by hand since the last backward pass: its place and time, once. cleared: gradients are being."""
+        """Returns the position and time of the last backward pass, once, if the weights were updated by hand since
+        then. cleared: gradients are being cleared."""
         if self.optimizers or self.left is None:
             return None
         leaf = self._leaf()
@@ -96,7 +99,7 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("no optimizer that steps was made: a step is over when gradients were cleared or weights changed since the "
+            self.hooks.process.assume("no optimizer with a step was created: a step is over when gradients were cleared or weights changed since the "
                                       "last backward pass")
         return left[:3]
 

@@ -1,30 +1,30 @@
-"""What a planned program would send out stays here: an untrained model over a published one, or a run without losses among real ones, is a
-loss. Each library is switched off by its own switch where it has one (VARIABLES, FORCED), else its functions that write are skipped and
-return what they would on success (SKIPPED). Downloads are left alone, and so are programs' own HTTP requests: of a POST nobody can say
-whether it changes something."""
+"""Keeps a planned program from uploading: it must not replace a published model by an untrained one, or add a run
+without losses to real ones. Libraries are switched off by their own switches where they have one (VARIABLES, FORCED).
+Otherwise their writing functions are skipped and return what they would return on success (SKIPPED). Downloads are not
+affected, nor are a program's own HTTP requests, because a POST does not show whether it changes anything."""
 import functools
 import os
 import sys
 
 from vramscope import imports
 
-# Read by the libraries themselves, by child processes, too.
+# Read by the libraries themselves, also in child processes.
 VARIABLES = {
     "WANDB_MODE": "disabled",
     "COMET_MODE": "DISABLED",
     "SWANLAB_MODE": "disabled",
     "CLEARML_OFFLINE_MODE": "1",
     "DVC_STUDIO_OFFLINE": "true",
-    "MLFLOW_ALLOW_FILE_STORE": "true",  # where its server stands in (SERVERS)
+    "MLFLOW_ALLOW_FILE_STORE": "true",  # needed by its replacement server (SERVERS)
     # telemetry
     "HF_HUB_DISABLE_TELEMETRY": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1", "RAY_USAGE_STATS_ENABLED": "0",
     "MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "DVC_NO_ANALYTICS": "1", "GRADIO_ANALYTICS_ENABLED": "False",
 }
-# Besides, where nothing may be downloaded either.
+# Also set if downloads are forbidden.
 NO_NETWORK = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
 
-# --- what functions that are skipped return: of the call's arguments by name, and of the module ---
+# --- results of skipped functions, from the call's arguments by name and the module ---
 
 def nothing(call, module):
     return None
@@ -98,7 +98,7 @@ _BLOB_WRITES = ("upload_blob", "upload_blob_from_url", "stage_block", "stage_blo
                 "set_blob_metadata", "set_http_headers", "set_blob_tags", "set_standard_blob_tier")
 _LAKE_WRITES = ("create_file", "upload_data", "append_data", "flush_data", "delete_file", "rename_file", "create_directory", "delete_directory", "rename_directory")
 
-# (library, module, owner within it, functions, what they return). Names that a version lacks are left out.
+# (library, module, owner within it, functions, results). Names that a version lacks are skipped.
 SKIPPED = (
     ("huggingface_hub", _HUB, "HfApi", ("create_repo", "duplicate_space", "duplicate_repo"), _repository),
     ("huggingface_hub", _HUB, "HfApi", ("create_commit", "upload_file", "upload_folder", "delete_file", "delete_files", "delete_folder"), _commit),
@@ -138,11 +138,11 @@ SKIPPED = (
     ("wandb", "wandb", "", ("login",), lambda call, module: True),
     ("comet_ml", "comet_ml", "", ("login", "init"), nothing),
 )
-# Functions that read, too: what they are called with says whether a call is let through.
+# Functions that both read and write: decides from the arguments whether a call is let through.
 LET_THROUGH = {"_make_api_call": _s3_reads}
 TARGETS = {"_make_api_call": _s3_target}
 
-# (library, module, owner, function, keywords that it gets whatever the program says): each is the library's own way of sending nothing.
+# (library, module, owner, function, keywords set in every call): the library's own way to send nothing.
 FORCED = (
     ("wandb", "wandb", "", "init", {"mode": "disabled"}),
     ("swanlab", "swanlab", "", "init", {"mode": "disabled"}),
@@ -157,7 +157,8 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter; "": what it returns): a server's address, in whose place a folder of the plan's stands.
+# (library, module, owner, function, parameter with a server's address; "": the result), replaced by a folder of the
+# plan.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),
@@ -171,7 +172,7 @@ _TARGETS = ("repo_id", "model_id", "space_id", "bucket", "path", "lpath", "filen
 
 
 class _Record:
-    """What was skipped: assumptions of the process, once there is one (with torch)."""
+    """Collects what was skipped, and reports it as assumptions after torch is imported and the process exists."""
 
     def __init__(self):
         self.process, self.waiting = None, []
@@ -193,8 +194,8 @@ class _Record:
     def part(self, what, install, *args, of=""):
         try:
             install(*args)
-        except Exception as error:  # of a library that is put together in another way
-            self.assume("hooks are missing with this %s: it may upload what it likes" % of, "%s: %s" % (type(error).__name__, error))
+        except Exception as error:  # a version of the library with another structure
+            self.assume("hooks are missing with this %s: its uploads may not be skipped" % of, "%s: %s" % (type(error).__name__, error))
 
 
 record = _Record()
@@ -213,7 +214,7 @@ def _target(name, call):
     if name in TARGETS:
         return TARGETS[name](call)
     found = [call[key] for key in _TARGETS if isinstance(call.get(key), (str, os.PathLike))]
-    if not found:  # of a blob, its container
+    if not found:  # for a blob, its container
         found = [getattr(call.get("self"), key, None) for key in ("path", "url", "name")]
     return next((str(one) for one in found if isinstance(one, (str, os.PathLike))), "")
 
@@ -244,7 +245,7 @@ def _skipped(library, module, name, function, result):
 
 
 def _replaced(function, forced):
-    """The arguments of a call with others in place of some, however the program passes them."""
+    """The arguments of a call with some replaced, however the program passes them."""
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())
@@ -278,9 +279,9 @@ def _forced(library, name, function, forced):
 def _local(library, uri):
     if not isinstance(uri, str) or not uri.startswith(_REMOTE):
         return uri
-    record.assume("%s writes into a folder that is removed, not to its server: a plan uploads nothing" % library, uri)
+    record.assume("%s writes to a temporary folder, not to its server: a plan uploads nothing" % library, uri)
     folder = os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "scratch", library)
-    os.makedirs(os.path.dirname(folder), exist_ok=True)  # the library makes its own, and what belongs in it
+    os.makedirs(os.path.dirname(folder), exist_ok=True)  # the library creates the folder itself, with its contents
     return "file://" + folder if library == "mlflow" else folder
 
 
@@ -298,7 +299,7 @@ def _to_folder(library, function, parameter):
 
 
 def _rows():
-    """Of each module the calls that hook it: (owner, names, wrapper of a function under that name)."""
+    """For each module its hooks: (owner, names, function that wraps a function of that name)."""
     for library, module, owner, names, result in SKIPPED:
         yield module, owner, names, lambda found, name, function, library=library, result=result: _skipped(library, found, name, function, result)
     for library, module, owner, name, forced in FORCED:
@@ -325,7 +326,7 @@ def _hook(owner_name, names, wrap, module):
 
 
 def start():
-    """In every Python process of a planned program, before its own code runs."""
+    """Called in every Python process of a planned program, before its own code runs."""
     os.environ.update(VARIABLES)
     if os.environ.get("VRAMSCOPE_NO_NETWORK") == "1":
         os.environ.update(NO_NETWORK)

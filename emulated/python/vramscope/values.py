@@ -1,7 +1,8 @@
-"""What a program reads back from a card that computes nothing. Bytes that the host has written are known; of what kernels would
-have computed, numbers are 0, masks are true everywhere, `isnan` and `isinf` false. Each guess is an assumption, with its place.
+"""What a program reads back from the emulated GPU. Bytes written by the host are known. For values that kernels would
+have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each guess is an
+assumption with its place.
 
-Works at PyTorch's Python functions and not by a dispatch mode, under which autograd takes other formulas."""
+Replaces PyTorch's Python functions; under a dispatch mode autograd would use other formulas."""
 import ctypes
 import functools
 import operator
@@ -23,10 +24,11 @@ class Values(Following):
         self.truths = library.vramscope_emulated_unknown_truth
         self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
         self.routing = routing.Routing(self)
-        self.asked = True  # by the program, and not by this package
+        self.asked = True  # reads are the program's, not this package's
 
     def copied(self, function):
-        """Of to(), cuda() and cpu(): what is known is remembered, a launch that reads it would make it unknown, and comes back."""
+        """Wraps to(), cuda() and cpu(): keeps known values, because a launch that reads them makes them unknown, and
+        returns them when they are copied back."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -47,7 +49,7 @@ class Values(Following):
                 if value is not None:
                     result.detach().copy_(value)
                 elif tensor.dtype is torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
-                    self.process.assume("a computed mask is taken to be true everywhere", place())
+                    self.process.assume("a computed mask is assumed to be true everywhere", place())
                     result.fill_(True)
                 elif self.small(tensor) and self.unknown(tensor):
                     self.process.assume("computed numbers are read back as 0", place())
@@ -56,15 +58,15 @@ class Values(Following):
         return wrapper
 
     def compared(self, function):
-        """==, < and the like: of what is known the answer is."""
+        """Wraps ==, < and similar: the result is known if both operands are."""
         @functools.wraps(function)
-        def wrapper(input, other, **more):  # as PyTorch names them
+        def wrapper(input, other, **more):  # PyTorch's parameter name
             tensor = input
             if self.compiling():
                 return function(tensor, other, **more)
             parts = [part for part in (tensor, other) if self.small(part)]
             for part in parts:
-                self.value(part)  # the kernel that reads it makes it unknown
+                self.value(part)  # stores the value before the kernel makes it unknown
             result = function(tensor, other, **more)
             if type(result) is not self.torch.Tensor or not result.is_cuda:
                 return result
@@ -76,11 +78,12 @@ class Values(Following):
                 for part in parts:
                     self.restore(part, self.value(part))
                 if result.numel() == 1 and getattr(tensor, "_vramscope_guess", False):
-                    self.say(result, bool(function(left, right)))  # where it is asked for decides
+                    self.say(result, bool(function(left, right)))  # decided where the program reads it
                 else:
                     self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
-                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))  # a computed number is 0
+                # A computed number is 0.
+                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))
             elif tensor.is_floating_point() and type(other) in (int, float) and function.__name__ in ("eq", "__eq__"):
                 result._vramscope_equals = version(result)
             return result
@@ -88,7 +91,7 @@ class Values(Following):
         return wrapper
 
     def guess(self, mask):
-        """A mask that is computed, as it is taken to be wherever it is counted; None: it is none."""
+        """The values that a computed mask is assumed to have where it is counted; None if it is not a computed mask."""
         if mask.dtype is not self.torch.bool or not self.unknown(mask):
             return None
         share = self.routing.share(mask)
@@ -96,11 +99,11 @@ class Values(Following):
             guess = self.torch.zeros(mask.shape, dtype=mask.dtype, device="cpu")
             guess.view(-1)[spread(self.torch, share, mask.numel())] = True
             return guess
-        self.process.assume("a computed mask is taken to be true everywhere", place())
+        self.process.assume("a computed mask is assumed to be true everywhere", place())
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
     def summed(self, function):
-        """How many of a mask are true agrees with what it selects."""
+        """Wraps sums, so that the number of true elements agrees with what the mask selects."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = args[0] if args else kwargs.get("input")
@@ -117,15 +120,17 @@ class Values(Following):
         return wrapper
 
     def equals_nothing(self, function, args, kwargs):
-        """How often computed numbers are a given one, row by row: (pixels == 0).sum(-1) == pixels.size(-1) asks for what is padding alone."""
+        """Counts per row how often computed numbers equal a given number. (pixels == 0).sum(-1) == pixels.size(-1), for
+        example, searches for rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("computed numbers are taken to be other ones than that which they are compared with, where it is counted by rows")
+        self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result
 
     def combined(self, function, truth_of):
-        """and, or, not of truths: what of each part is taken for decides. Of integers that are known the answer is, too."""
+        """Wraps and, or, not of conditions: combines the assumed values of the operands. Known integers give known
+        results."""
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
             torch = self.torch
@@ -156,11 +161,11 @@ class Values(Following):
         return wrapper
 
     def contains(self, function):
-        """A number in a mask of which nothing is known: a mask is true everywhere."""
+        """Wraps `number in tensor` for tensors whose values are unknown."""
         @functools.wraps(function)
         def wrapper(tensor, element):
             if self.value(tensor) is None and self.unknown(tensor):
-                self.process.assume("a number is taken to be in no computed tensor", place())
+                self.process.assume("a computed tensor is assumed not to contain a given number", place())
                 self.asked = False
                 try:
                     function(tensor, element)
@@ -172,48 +177,49 @@ class Values(Following):
         return wrapper
 
     def truth(self, function):
-        """Of item(), bool(), int() and float(): a computed truth is true."""
+        """Wraps item(), bool(), int() and float(): a computed condition is true."""
         @functools.wraps(function)
         def wrapper(tensor):
             if self.compiling() or not tensor.is_cuda:
                 return function(tensor)
             known = self.kept(tensor)
             if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
-                known = self.torch.zeros_like(known)  # a loop ends all the same
+                known = self.torch.zeros_like(known)  # so that a loop ends
             if known is not None:
-                function(tensor)  # it waits for the card
+                function(tensor)  # synchronizes with the GPU
                 return function(known)
             if tensor.dtype is self.torch.bool and self.asked and self.unknown(tensor):
                 value = branches.way(caller())
                 if value is None:
                     value = self.said(tensor) is not False
-                self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
-                return type(function(tensor))(value)  # it waits for the card
-            number = function(tensor)  # it waits for the card
+                self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
+                return type(function(tensor))(value)  # synchronizes with the GPU
+            number = function(tensor)  # synchronizes with the GPU
             if self.asked and self.unknown(tensor):
                 if type(number) in (int, float):
                     value, why = comparisons.number(caller())
                     if value:
-                        self.process.assume("a computed number that the program %s is taken to be %g" % (why, value), place())
+                        self.process.assume("a computed number %s is assumed to be %g" % (why, value), place())
                         return type(number)(value)
-                self.process.assume("a computed number is taken to be 0", place())
+                self.process.assume("a computed number is assumed to be 0", place())
             return number
 
         return wrapper
 
     def iterates(self, step):
-        """Of L-BFGS: of gradients that are zero it would be done at once, and have no history."""
+        """Wraps L-BFGS's step: with zero gradients it would end at once and keep no history."""
         @functools.wraps(step)
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
                 group["tolerance_grad"] = group["tolerance_change"] = -1
-            self.process.assume("L-BFGS is taken to do all of its iterations, and to keep each")
+            self.process.assume("L-BFGS is assumed to run all of its iterations and to keep the history of each")
             return step(optimizer, closure)
 
         return wrapper
 
     def sound(self, function):
-        """Of what looks at truths on the card before it begins: those that nobody knows are true, so it does not raise, and takes what is there."""
+        """Wraps functions that check conditions on the GPU first: unknown ones are true, so that the function does not
+        raise an error and uses the tensor's current contents."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(1)
@@ -234,12 +240,14 @@ class Values(Following):
         return wrapper
 
     def alike(self, function):
-        """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that.
-        So are parameters: a checkpoint that has tied weights twice is tied by transformers where they are equal."""
+        """Wraps equal() and allclose(), which read from the GPU themselves: computed values are equal, unless that
+        leads to an error or a loop. So are parameters: transformers ties weights that a checkpoint contains twice if
+        they are equal."""
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
             tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
-            values = [self.value(part) if self.small(part) else None for part in (tensor, other)]  # before a kernel reads them
+            # Before a kernel reads them.
+            values = [self.value(part) if self.small(part) else None for part in (tensor, other)]
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
                 return result
@@ -248,13 +256,13 @@ class Values(Following):
             if not self.unknown(tensor) and not self.unknown(other):
                 return result
             value = branches.way(caller()) is not False
-            self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
+            self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
             return value
 
         return wrapper
 
     def repeated(self, function):
-        """Of repeat_interleave, whose result is as long as the card says."""
+        """Wraps repeat_interleave, whose output size is read from the GPU."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             repeats = kwargs.get("repeats", args[1] if len(args) > 1 else args[0] if args else None)
@@ -262,11 +270,11 @@ class Values(Following):
             if kwargs.get("output_size") is None and self.small(repeats):
                 value = self.value(repeats)
                 if value is None and self.unknown(repeats):
-                    self.assume("what is repeated a computed number of times is taken to be so once")
+                    self.assume("a computed number of repetitions is assumed to be one")
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
-                    if value.numel() == 1 and args and args[0] is not repeats:  # of each
+                    if value.numel() == 1 and args and args[0] is not repeats:  # applies to each element
                         length *= args[0].numel() if dim is None else args[0].size(dim)
                     kwargs = dict(kwargs, output_size=length)
             return function(*args, **kwargs)
@@ -284,7 +292,7 @@ class Values(Following):
         return wrapper
 
     def same(self, function):
-        """A truth about truths: any(), all(). Numbers that are computed are 0: the errors that a solver counts, too."""
+        """Wraps any() and all(). Computed numbers are 0, including error counts of a solver."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
@@ -304,7 +312,8 @@ class Values(Following):
         return wrapper
 
     def counted_mask(self, mask):
-        """(mask, count) for whoever will ask the card how many of its elements are true; -1: the platform counts its bytes."""
+        """(mask, count) for a function that will read the number of true elements from the GPU; -1 if the platform
+        counts the bytes."""
         known = self.value(mask)
         if known is not None:
             if not mask.is_contiguous():
@@ -321,7 +330,7 @@ class Values(Following):
         count = self.routing.share(mask)
         if count is None:
             count = mask.numel()
-            self.process.assume("a computed mask is taken to be true everywhere", place())
+            self.process.assume("a computed mask is assumed to be true everywhere", place())
         else:
             self.assume(routing.EVENLY)
             if not mask.is_contiguous():
@@ -330,7 +339,7 @@ class Values(Following):
         return mask, count
 
     def count(self, function, mask_of):
-        """Of what asks the card how many elements of a mask are true."""
+        """Wraps functions that read the number of true elements of a mask from the GPU."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = None if self.compiling() else mask_of(args, kwargs)
@@ -349,7 +358,8 @@ class Values(Following):
         return wrapper
 
     def selected(self, function):
-        """Of masked_select: as many numbers as the mask says, and those where both are known."""
+        """Wraps masked_select: the result has as many numbers as the mask selects, with their values if both are
+        known."""
         counted = self.count(function, _second)
 
         @functools.wraps(function)
@@ -366,10 +376,11 @@ class Values(Following):
         return wrapper
 
     def indexed(self, function):
-        """Of x[...] and x[...] = y with masks among the indices."""
+        """Wraps x[...] and x[...] = y with masks among the indices."""
         @functools.wraps(function)
         def wrapper(tensor, index, *value):
-            if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):  # one number is filled in
+            # A single number is filled in without counting.
+            if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):
                 if self.is_mask(index):
                     index = self.counted_mask(index)[0]
                 elif type(index) is tuple:
@@ -381,7 +392,7 @@ class Values(Following):
         return wrapper
 
     def scattered(self, function):
-        """Of masked_scatter, whose backward pass takes as much of the gradient as the mask says: no more than there was to be scattered."""
+        """Wraps masked_scatter. Its backward pass selects gradients by the mask, at most as many as were scattered."""
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
@@ -390,7 +401,7 @@ class Values(Following):
                 if value is not None:
                     count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
                 else:
-                    self.assume("a mask that is computed is taken to be true as often as there is something to be scattered")
+                    self.assume("a computed mask is assumed to have as many true elements as there are values to scatter")
                     count = min(tensor.numel(), source.numel())
                 self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
             return function(tensor, mask, source)
@@ -398,21 +409,22 @@ class Values(Following):
         return wrapper
 
     def truth_of_index(self, index):
-        """Of a truth without dimensions among indices, which PyTorch itself reads: x[~isnan(x)] of x without dimensions. None: there is none."""
+        """The value of a zero-dimensional condition among the indices, which PyTorch reads: x[~isnan(x)] of a
+        zero-dimensional x. None if there is none."""
         truths = [part for part in (index if type(index) is tuple else (index,))
                   if type(part) is self.torch.Tensor and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
             return None
         values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
-        self.process.assume("a computed condition is taken to be %s" % str(all(values)).lower(), place())
+        self.process.assume("a computed condition is assumed to be %s" % str(all(values)).lower(), place())
         return all(values)
 
     def is_mask(self, index):
         return type(index) is self.torch.Tensor and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
 
     def tell(self, mask, count):
-        """Whoever counts what is true in the mask, now or in a backward pass, finds so much."""
-        # Of one that is not contiguous a copy is counted, wherever that lies.
+        """Sets the number of true elements that the platform reports for the mask, now and in a backward pass."""
+        # For a non-contiguous mask a copy at an unknown address is counted.
         self.count_true(mask.data_ptr() if mask.is_contiguous() else 0, mask.numel(), count)
         self.remember(mask, count)
 
@@ -420,12 +432,13 @@ class Values(Following):
         mask._vramscope_count, mask._vramscope_counted = count, version(mask)
 
     def told(self, mask):
-        """What was remembered; None: nothing, or it was written into since."""
+        """The stored count; None if there is none or the mask was written to since."""
         said = getattr(mask, "__dict__", {})
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
     def places(self, result, mask, count, known=None):
-        """Of nonzero() and its like: where the mask is true; where it is taken to be, spread over it evenly."""
+        """Wraps nonzero() and similar: the positions where the mask is true or, if only the count is assumed, evenly
+        spread positions."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or
@@ -447,11 +460,11 @@ class Values(Following):
                     self.put(part, self.keep(part, place))
         elif result.shape == (count, len(places)) and result.t().is_contiguous():
             self.put(result, torch.stack(places))
-            self.keep(result, torch.stack(places, 1))  # in another order than it lies in
+            self.keep(result, torch.stack(places, 1))  # its memory has another order
 
 
 def spread(torch, count, size):
-    """So many places of so many, at even distances."""
+    """`count` evenly spaced positions out of `size`."""
     return torch.arange(count, device="cpu") * (size // max(1, count))
 
 
@@ -475,19 +488,20 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
+        process.assume("the emulated platform has another version than these hooks: values read back are 0, and masks are empty", str(error))
         return
 
     try:
         from torch.utils import _device
-        _device._device_constructors()  # torch.device() as a context tells these its device: PyTorch's own, which it remembers
+        # PyTorch caches this list of its own functions, which get a device from torch.device() as a context.
+        _device._device_constructors()
     except (ImportError, AttributeError):
         pass
     builtins = [(owner, name, getattr(owner, name)) for owner, names in ((torch, _OF_TORCH), *_within(torch)) for name in names if hasattr(owner, name)]
     try:
         _stand_in(process, values)
     finally:
-        # What torch.jit.script finds under these names are operators, not Python to be compiled.
+        # For torch.jit.script these names must stay operators, not Python functions to compile.
         for owner, name, builtin in builtins:
             known = torch.jit._builtins._find_builtin(builtin)
             if known:

@@ -1,4 +1,5 @@
-"""Begins to watch a process that has imported torch: what is hooked, in which order, and its end."""
+"""Begins to watch a process that has imported torch: installs the hooks in their order, and handles the process's
+end."""
 
 import atexit
 import functools
@@ -27,7 +28,8 @@ def _watch_the_end(process):
         if process.mine():
             process.end("exit")
         cuda = getattr(process.torch, "cuda", None)
-        if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():  # by this process: a child of a fork has its own platform
+        # Initialized by this process: a forked child has its own platform.
+        if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
             process.host.ends()
         exit_at_once(status)
 
@@ -35,14 +37,15 @@ def _watch_the_end(process):
 
 
 def _watch_multiprocessing(process):
-    """multiprocessing prints what its target raised, and goes on: the finalizers run while that is on its way."""
+    """multiprocessing prints the exception of its target and continues. Its finalizers run while the exception is being
+    handled."""
     def registers(_):
         util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
 
     try:
         from multiprocessing import util
 
-        util.register_after_fork(process, registers)  # a spawned child forgets its finalizers before it begins
+        util.register_after_fork(process, registers)  # a spawned child clears its finalizers before it begins
         registers(None)
     except (ImportError, AttributeError):
         pass
@@ -54,7 +57,7 @@ def _finalized(process):
         process.failed(kind, value)
 
 
-current = None  # the Process of this process, where a plan or a recording watches all of it
+current = None  # the Process of this process if a plan or a recording watches all of it
 
 
 def start(torch):
@@ -68,31 +71,31 @@ def start(torch):
         process.write()
         return
     if not torch.version.cuda:
-        return  # built without CUDA: the command line says so
+        return  # built without CUDA: the command line reports it
     if os.environ.get("VRAMSCOPE_PROGRAM_ALLOCATOR"):
         allocators.said(process, os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"])
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
-    process.part("kernels and copies are not told", activities.install, process)
-    installed = process.part("phases, modules and steps are not told", hooks.install, process) if settings.hooks == "all" else None
+    process.part("kernels and copies are not recorded", activities.install, process)
+    installed = process.part("phases, modules and steps are not recorded", hooks.install, process) if settings.hooks == "all" else None
     if settings.hooks == "all":
-        process.part("what the program reads of PyTorch's counters is not told", counters.install, process)
+        process.part("the program's readings of PyTorch's memory counters are not recorded", counters.install, process)
     if settings.emulated:
-        process.part("what the host does takes no time", host.install, process)
+        process.part("work of the host takes no time", host.install, process)
         if settings.skip_init:
-            process.part("parameters are filled", initialization.install, process)
-            process.part("factors of weights are computed", decompositions.install, process)
-            process.part("weights of diffusers are read", diffusion.install, process)
-        process.part("an allocator of the program's takes the place of PyTorch's", allocators.install, process, torch)
-        process.part("kernels of libraries are compiled", extensions.install, process)
-        process.part("what was compiled before counts", compiling.install, process)
-        process.part("large checkpoints are written whole", writes.install, process)
-        process.part("of what the program reads back some is 0", values.install, process)
-        process.part("generated texts end where zeros end them", generation.install, process)
+            process.part("parameters are filled with initial values", initialization.install, process)
+            process.part("decompositions of weights are computed", decompositions.install, process)
+            process.part("weights of diffusers models are read", diffusion.install, process)
+        process.part("an allocator of the program replaces PyTorch's", allocators.install, process, torch)
+        process.part("kernels of libraries are really compiled", extensions.install, process)
+        process.part("earlier compilations are reused", compiling.install, process)
+        process.part("large checkpoints are written with their full size", writes.install, process)
+        process.part("some values that the program reads back are 0", values.install, process)
+        process.part("generated texts may end early", generation.install, process)
         if settings.as_rank:
             ranks.install(process)
     process.part("toggles are not applied", toggles.install, process)
     if installed:
-        process.part("saving and loading are not told", hooks.checkpoints, process, installed)
-    # Not now: a program may fork before it uses CUDA.
+        process.part("saving and loading are not recorded", hooks.checkpoints, process, installed)
+    # Delayed, because a program may fork before it uses CUDA.
     torch.cuda._lazy_call(process.recorder.begin)

@@ -1,4 +1,4 @@
-"""The window, beside this process."""
+"""The vramscope window, run in a separate process."""
 import os
 import pickle
 import shutil
@@ -12,7 +12,7 @@ from vramscope.result import Result
 
 
 class Window:
-    """A window that was opened: it stays when this process ends.
+    """A window that was opened. It stays open when this process ends.
 
         window = vramscope.show("run.trace")
         window.pid
@@ -33,7 +33,8 @@ class Window:
         return self._process.poll() is None
 
     def wait(self, timeout: Optional[float] = None) -> int:
-        """Waits until it is closed and gives its exit status; subprocess.TimeoutExpired after `timeout` seconds."""
+        """Waits until the window is closed and returns its exit status; raises subprocess.TimeoutExpired after
+        `timeout` seconds."""
         return self._process.wait(timeout)
 
     def close(self) -> None:
@@ -46,7 +47,7 @@ class Window:
                 self._process.wait()
 
     def log(self) -> str:
-        """What it has written to stderr."""
+        """The text that it has written to stderr."""
         try:
             with open(self._log, encoding="utf-8", errors="replace") as file:
                 return file.read()
@@ -62,20 +63,20 @@ def _display() -> bool:
 
 
 def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Window:
-    """Opens traces, files or snapshots in the window and returns at once; of two, the first is compared with. The window is a process
-    of its own and stays open when this one ends.
+    """Opens traces, files or snapshots in the window and returns at once. With two, the first is the baseline of the
+    second. The window is a separate process that stays open when this one ends.
 
         vramscope.show("run.trace")
         vramscope.show(torch.cuda.memory._snapshot())
         vramscope.show(before, after)
 
-    A snapshot and a plan's own trace are written into a folder of temporary files, which is removed when the window is closed while
-    this process is still there.
+    A snapshot and a plan's own trace are written to a temporary folder, which is removed if the window is closed while
+    this process still runs.
     """
     if not what:
         raise TypeError("show() needs a trace, a snapshot or the path of one")
     if not _display():
-        raise program.VramscopeError("there is no display ($DISPLAY, $WAYLAND_DISPLAY) for the window; without one: print(vramscope.load(path))")
+        raise program.VramscopeError("there is no display for the window ($DISPLAY, $WAYLAND_DISPLAY); use print(vramscope.load(path)) instead")
     executable = program.find()
     folder = tempfile.mkdtemp(prefix="vramscope-show-")
     try:
@@ -93,7 +94,7 @@ def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Windo
 
 def _remove_after(process: "subprocess.Popen[bytes]", folder: str) -> None:
     process.wait()
-    if process.returncode == 0:  # else its log says why
+    if process.returncode == 0:  # otherwise its log has the reason
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -104,13 +105,13 @@ def _file(one: Any, folder: str, number: int) -> str:
             raise program.VramscopeError("there is no trace yet")
         copy = os.path.join(folder, "%d-%s" % (number, os.path.basename(path)))
         try:
-            os.link(path, copy)  # the object's own file may go before the window has read it
+            os.link(path, copy)  # the object may delete its file before the window has read it
         except OSError:
             shutil.copyfile(path, copy)
         return copy
     if isinstance(one, dict):
         if "segments" not in one:
-            raise TypeError("this dictionary is no memory snapshot: it has no \"segments\" (torch.cuda.memory._snapshot() has)")
+            raise TypeError("this dictionary is not a memory snapshot of torch.cuda.memory._snapshot(): it has no \"segments\"")
         path = os.path.join(folder, "snapshot-%d.pickle" % number)
         with open(path, "wb") as file:
             pickle.dump(one, file, protocol=4)

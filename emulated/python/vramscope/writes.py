@@ -1,8 +1,9 @@
-"""torch.save and safetensors of large values. A plan's tensors hold zeros, and gigabytes of them are not worth the disk: a file gets the
-format of its library with holes in the place of large storages (a sparse file), so every reader takes it, the program's own and others, and
-nothing of ours is ever unpickled. A stream in memory cannot have holes: it gets shapes alone, as JSON (shapes.py).
+"""torch.save and safetensors for large values. A plan's tensors contain zeros, which are not worth gigabytes of disk
+space. A file gets its library's format with holes in place of large storages (a sparse file), so that every reader
+supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only the shapes, as
+JSON (shapes.py).
 
-Both need what the program writes to be isolated from the user's files; without isolation files are written as they would be anyway."""
+Both require that the program's files are isolated from the user's; without isolation they are written as usual."""
 import contextlib
 import ctypes
 import functools
@@ -18,9 +19,9 @@ import zlib
 
 from vramscope import imports, known, shapes
 
-LARGE = 1 << 28  # bytes of tensors beyond which a file gets holes
-LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and the emulated GPU keeps no more
-HOLE = 1 << 20  # bytes of a storage that are left out of a large file
+LARGE = 1 << 28  # total size of tensors from which a file gets holes
+LARGE_IN_MEMORY = 1 << 20  # for streams in memory: ranks send these to each other, and the emulated GPU keeps no more
+HOLE = 1 << 20  # size of storages that become holes
 SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
                "int8": "I8", "uint8": "U8", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
 
@@ -48,7 +49,8 @@ def _times(matrix, vector):
 
 @functools.lru_cache(maxsize=None)
 def crc_of_zeros(count):
-    """zlib.crc32(bytes(count)), in the time of its logarithm: a zero byte moves the register linearly, and squares of that are quick."""
+    """zlib.crc32(bytes(count)) in logarithmic time: a zero byte changes the register linearly, and the matrix is
+    squared repeatedly."""
     def one_byte(state):
         for _ in range(8):
             state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
@@ -64,7 +66,8 @@ def crc_of_zeros(count):
 
 
 class _FromHere:
-    """A file as if it began where it stands: offsets within an archive are counted from its beginning."""
+    """A file whose offsets begin at its current position, because offsets in an archive are relative to its
+    beginning."""
 
     def __init__(self, file):
         self.file, self.base = file, file.tell()
@@ -78,14 +81,14 @@ class _FromHere:
 
 
 class SparseWriter:
-    """What torch.save asks of torch._C.PyTorchFileWriter. Records lie at multiples of 64 bytes, as PyTorch's do."""
+    """The part of torch._C.PyTorchFileWriter that torch.save uses. As in PyTorch, records are aligned to 64 bytes."""
 
     def __init__(self, file):
         self.zip = zipfile.ZipFile(_FromHere(file), "w", allowZip64=True)
 
     def write_record(self, name, data, size):
         if name == ".format_version":
-            return  # it promises PyTorch's own distances between records
+            return  # it guarantees PyTorch's own alignment of records
         if size >= HOLE:
             self._begin(name, size, crc_of_zeros(size))
             self.zip.fp.seek(size, os.SEEK_CUR)
@@ -113,7 +116,7 @@ class SparseWriter:
 
 
 def _content(data, size):
-    """Of bytes, text, an address (torch 2.0) or a storage."""
+    """The content of bytes, text, an address (torch 2.0) or a storage."""
     if isinstance(data, str):
         return data.encode()
     if isinstance(data, (bytes, bytearray)):
@@ -122,7 +125,7 @@ def _content(data, size):
 
 
 class _Opened:
-    """Stands in for torch.serialization's opener of a writer."""
+    """Replaces torch.serialization's opener of a writer."""
 
     def __init__(self, target):
         self.own = isinstance(target, (str, os.PathLike))
@@ -145,13 +148,13 @@ class _Opened:
 
 
 def reader_of(torch):
-    """A torch._C.PyTorchFileReader that does not read what is a hole in the file, nor touches the memory that it would go to."""
+    """A torch._C.PyTorchFileReader that neither reads holes in the file nor touches the memory for them."""
     base = torch._C.PyTorchFileReader
 
     class PyTorchFileReader(base):
         def __init__(self, source, *args):
             self._vramscope_file = None
-            with contextlib.suppress(OSError, AttributeError, ValueError, TypeError):  # no file
+            with contextlib.suppress(OSError, AttributeError, ValueError, TypeError):  # not a file
                 begin = 0 if isinstance(source, (str, os.PathLike)) else source.tell()
                 path = source if isinstance(source, (str, os.PathLike)) else "/proc/self/fd/%d" % source.fileno()
                 if stat.S_ISREG(os.stat(path).st_mode):
@@ -167,12 +170,12 @@ def reader_of(torch):
             if self._vramscope_file is None:
                 return False
             file, begin = self._vramscope_file
-            # A hole ends where blocks of the file system do.
+            # A hole ends at a block boundary of the file system.
             page = 1 << 16
             first, last = begin + offset + page, begin + offset + count - page
             try:
                 return last <= os.fstat(file.fileno()).st_size and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
-            except OSError:  # nothing but a hole until the end
+            except OSError:  # only a hole until the end
                 return True
 
     return PyTorchFileReader
@@ -181,14 +184,15 @@ def reader_of(torch):
 # --- safetensors ---
 
 class _Zeros:
-    """Stands for the bytes of a tensor."""
+    """Represents the bytes of a tensor."""
 
     def __init__(self, size):
         self.size = size
 
 
 def write_safetensors(flattened, path, metadata):
-    """What safetensors.serialize_file does, with holes for what is large. KeyError: a type of this version that is not known here."""
+    """Does what safetensors.serialize_file does, with holes for large tensors. Raises KeyError for a type that is not
+    known here."""
     rows = []
     for name, spec in flattened.items():
         if isinstance(spec, dict):
@@ -197,12 +201,13 @@ def write_safetensors(flattened, path, metadata):
         else:
             dtype, shape, data, size = spec.dtype, spec.shape, spec.data_ptr, spec.data_len
         rows.append((name, SAFETENSORS.get(dtype) or _known(dtype), [int(length) for length in shape], size, data))
-    rows.sort(key=lambda row: (-row[3] // max(1, math.prod(row[2])), row[0]))  # wide types first: each is aligned
+    # Wide types first, so that each is aligned.
+    rows.sort(key=lambda row: (-row[3] // max(1, math.prod(row[2])), row[0]))
     sparse_safetensors(path, rows, metadata)
 
 
 def sparse_safetensors(path, rows, metadata=None):
-    """`rows`: name, type, shape, bytes, and what is written of it; None: nothing."""
+    """`rows`: name, type, shape, bytes, and the data to write; None for a hole."""
     header, end = {"__metadata__": dict(metadata)} if metadata else {}, 0
     for name, dtype, shape, size, _ in rows:
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
@@ -233,7 +238,7 @@ class Writes:
         self.large = threading.local()  # .file: a large value is being saved to a file
 
     def save(self, function, what, names):
-        """Of a function whose first two parameters have these names: a value and where it goes."""
+        """Wraps a function whose first two parameters have these names: a value and its destination."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
@@ -247,11 +252,11 @@ class Writes:
                     return self.describe(function, what, value, target, size, args, kwargs)
                 return function(*args, **kwargs)
             if self.process.settings.writes_to_disk(path):
-                self.process.assume_of("%s writes a real file, of what the plan has: values that the GPU would compute are 0 in it" % what, path, size)
+                self.process.assume_of("%s writes a real file with the plan's values: those that the GPU would compute are 0" % what, path, size)
                 return function(*args, **kwargs)
             if size <= LARGE:
                 return function(*args, **kwargs)
-            self.process.assume_of("%s writes large tensors as zeros, which take no room (a sparse file)" % what, path, size)
+            self.process.assume_of("%s writes large tensors as zeros, which take no disk space (a sparse file)" % what, path, size)
             self.large.file = True
             try:
                 return function(*args, **kwargs)
@@ -261,7 +266,8 @@ class Writes:
         return wrapper
 
     def describes(self):
-        """Whether a stream in memory may get shapes alone. Without isolation it may become a real file: only what PyTorch sends to other ranks."""
+        """Whether a stream in memory may get only shapes. Without isolation it might be written to a real file, so only
+        for what PyTorch sends to other ranks."""
         return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
@@ -269,12 +275,12 @@ class Writes:
             described = shapes.describe(value, self.process.torch)
         except shapes.Unsupported:
             return function(*args, **kwargs)
-        self.process.assume("%s writes shapes alone into a stream" % what, str(getattr(stream, "name", "")), size)
+        self.process.assume("%s writes only shapes to a stream" % what, str(getattr(stream, "name", "")), size)
         stream.write(described)
         return None
 
     def load(self, function):
-        """Of torch.load."""
+        """Wraps torch.load."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             source = args[0] if args else kwargs.get("f")
@@ -326,7 +332,7 @@ class Writes:
 
 
 def _path_of(target):
-    """Of a path, or of a stream that is a file; None: of another stream."""
+    """The path of a path or of a stream that is a file; None for other streams."""
     if isinstance(target, (str, os.PathLike)):
         return os.fspath(target)
     try:

@@ -1,35 +1,38 @@
-"""Techniques that are switched on a program from outside, by PyTorch's and the libraries' own public switches:
+"""Techniques that are switched on in a program from outside, through the public switches of PyTorch and libraries:
 
     vramscope plan --toggle bf16 --toggle micro-batch=1 -- python train.py
     vramscope toggles -- python train.py
 
-A toggle is one class (declaration.py) in a file of its group. Its code is the same whether it is on or only looked for: where it would be
-applied it asks `reach`, which writes down the change and says whether to make it. So a program that is watched without toggles tells
-which apply (`Session.report`), and none does nothing silently.
+A toggle is a class (declaration.py) in the file of its group. The same code runs whether the toggle is on or only
+looked for: where it would be applied, it calls `reach`, which stores the change and returns whether to make it. So a
+program that is watched without toggles reports which ones apply (`Session.report`), and no toggle is ineffective
+without a message.
 
-The rule: a plan with a toggle is, byte for byte, the plan of the program with the change written by hand (tests/emulated/toggles_test.py).
-Importing this imports no torch: `python -m vramscope.toggles` prints the declarations, of which the build makes catalogue.json."""
+The rule: a plan with a toggle equals, byte for byte, the plan of the program with the change made by hand
+(tests/emulated/toggles_test.py). Importing this package does not import torch: `python -m vramscope.toggles` prints the
+declarations, from which the build creates catalogue.json."""
 import json
 import os
 
-VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; absent: nobody looks
+VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; absent: toggles are not looked for
 
 
 def declared():
-    from vramscope.toggles import activations, adapters, allocator, batches, optimizers, precision  # noqa: F401  they register
+    # Importing registers them.
+    from vramscope.toggles import activations, adapters, allocator, batches, optimizers, precision  # noqa: F401
     from vramscope.toggles.declaration import ALL
 
     return ALL
 
 
 def wanted(environment=os.environ):
-    """{name: value or None}; None: nobody looks."""
+    """{name: value or None}; None if toggles are not looked for."""
     text = environment.get(VARIABLE)
     return None if not text else {name: value for name, value in json.loads(text)}
 
 
 def before_torch():
-    """What PyTorch reads when it is imported: the environment."""
+    """Sets environment variables that PyTorch reads when it is imported."""
     chosen = wanted()
     for kind in declared().values() if chosen else ():
         if kind.name in chosen:

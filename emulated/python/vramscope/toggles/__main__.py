@@ -1,4 +1,4 @@
-"""Prints what toggles there are, as JSON: build and command line read it."""
+"""Prints the declarations of all toggles as JSON, for the build and the command line."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What is kept from forward to backward."""
+"""Toggles for what is kept from forward to backward."""
 import functools
 import importlib.util
 import weakref
@@ -14,7 +14,7 @@ def _trains(torch, module):
 @toggle
 class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
-    explains = "Of each repeated block only what goes into it is kept; backward computes the rest again, about a third more time"
+    explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
 
@@ -24,7 +24,7 @@ class Checkpointing(Toggle):
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
     def watch(self, module):
-        """A program that checkpoints by itself."""
+        """Notices a program that uses checkpointing itself."""
         def seen(function):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
@@ -43,7 +43,7 @@ class Checkpointing(Toggle):
 
     def training_arguments(self, arguments):
         if arguments.gradient_checkpointing:
-            self.refuse("TrainingArguments has gradient_checkpointing=True already")
+            self.refuse("TrainingArguments already has gradient_checkpointing=True")
         elif self.reach("TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
 
@@ -63,7 +63,7 @@ class Checkpointing(Toggle):
         self.by_structure(module)
 
     def switch_of(self, model):
-        """(name, keyword arguments) of the model's own method; None: it has none that does what is asked for."""
+        """(name, keyword arguments) of the model's own method; None if it has no suitable method."""
         if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
             return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
         if self.settings["use_reentrant"]:
@@ -76,14 +76,14 @@ class Checkpointing(Toggle):
 
     def by_method(self, model, method, arguments):
         if getattr(model, "is_gradient_checkpointing", False):
-            self.refuse("%s() is called already" % method)
+            self.refuse("%s() is already called" % method)
         elif self.reach("model.%s(%s)" % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))):
             getattr(model, method)(**arguments)
 
     def by_structure(self, module):
         name, blocks = repeated_blocks(module)
         if not blocks:
-            self.refuse("%s has no list of blocks of one class" % type(module).__name__)
+            self.refuse("%s has no list of blocks of the same class" % type(module).__name__)
         elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
                         "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
                         % self.settings["use_reentrant"]):
@@ -94,12 +94,12 @@ class Checkpointing(Toggle):
 
     def finish(self):
         if self.programs_own and not self.on:
-            self.reached, self.why = 0, "the program checkpoints already"
+            self.reached, self.why = 0, "the program already uses checkpointing"
 
 
 def repeated_blocks(module):
-    """The name and the blocks of the list, of those whose modules are two or more of one class, that has most parameters; of one within
-    another the outer."""
+    """The name and blocks of the list whose elements are two or more modules of one class; of several lists the one
+    with the most parameters, and of nested lists the outer one."""
     best, most = ("", []), 0
     from torch import nn
 
@@ -118,7 +118,7 @@ def repeated_blocks(module):
 @toggle
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
-    explains = "What autograd saves waits in pinned host memory and comes back over the bus: slow, and as much of the host's memory"
+    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory"
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
 
     def around_call(self, module):
@@ -134,14 +134,14 @@ class Offload(Toggle):
 
 @toggle
 class NoUseCache(Toggle):
-    name, label, group, changes = "no-use-cache", "No keys and values kept in training", "activations", NOTHING
-    explains = "use_cache is for generation: in training keys and values of every layer stay as long as the model's outputs do"
+    name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
+    explains = "use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs"
     reduces = {"KV cache": 1, "Activation": 0.05}
 
     def install(self):
         self.seen = weakref.WeakSet()
-        self.candidate = False  # the call that runs trains a model whose configuration asks for them
-        self.asked = None  # what its own argument says
+        self.candidate = False  # the current call trains a model whose configuration enables the cache
+        self.asked = None  # the call's own use_cache argument
 
     def before_call(self, module):
         self.candidate = False
@@ -151,37 +151,37 @@ class NoUseCache(Toggle):
         if part is None:
             self.refuse("the model has no config.use_cache")
         elif part in self.seen or part.config.use_cache:
-            self.candidate = part in self.seen  # its first call has begun already, without the hook
+            self.candidate = part in self.seen  # the first call began before the hook was installed
             if part not in self.seen:
                 self.seen.add(part)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
             if self.on:
                 part.config.use_cache = False
         else:
-            self.refuse("model.config.use_cache is False already")
+            self.refuse("model.config.use_cache is already False")
 
     def called(self, part, args, kwargs):
         self.asked = kwargs.get("use_cache")
 
     def after_call(self, module, output):
-        """Whether it kept any is seen by what it returns; an argument of the call outdoes the configuration."""
+        """Checks the output for a kept cache; an argument of the call overrides the configuration."""
         if not self.candidate:
             return
         kept = getattr(output, "past_key_values", None) is not None
         if self.asked is not None:
             self.refuse("the model is called with use_cache=%s" % self.asked)
         elif kept and self.on:
-            self.override("the model keeps keys and values all the same")
+            self.override("the model still keeps keys and values")
         elif kept or self.on:
             self.reach("model.config.use_cache = False")
         else:
-            self.refuse("the model keeps no keys and values while it trains")
+            self.refuse("the model keeps no keys and values in training")
 
 
 @toggle
 class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
-    explains = "A model that is called in evaluation mode keeps nothing for a backward pass that never comes"
+    explains = "A model in evaluation mode keeps no activations for a backward pass that is never run"
     reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
 
     def install(self):
@@ -204,20 +204,20 @@ class EvalNoGrad(Toggle):
             self.reached, self.why = 0, "the program trains in evaluation mode"
 
     def absent(self):
-        return "no model is called in evaluation mode with gradients on"
+        return "no model is called in evaluation mode with gradients enabled"
 
 
 @toggle
 class Attention(Toggle):
-    name, label, group, changes = "attention", "Attention of transformers", "activations", ROUNDING
-    explains = "sdpa and flash_attention_2 keep no matrix of scores"
+    name, label, group, changes = "attention", "Attention implementation of transformers", "activations", ROUNDING
+    explains = "sdpa and flash_attention_2 do not store the matrix of attention scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
     reduces = {"Activation": 0.5, "Temporary": 0.5}
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
         if there == self.value or there is None and self.value == "sdpa":
-            self.refuse("%s has %s" % (which, "attn_implementation=\"%s\" already" % there if there else "sdpa by itself"))
+            self.refuse("%s has %s" % (which, "attn_implementation=\"%s\" already" % there if there else "sdpa by default"))
         elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             self.refuse("the package flash_attn is not installed")
         elif self.reach("%s(..., attn_implementation=\"%s\")" % (which, self.value)):
@@ -226,17 +226,17 @@ class Attention(Toggle):
     def model_made(self, model, where):
         have = getattr(getattr(model, "config", None), "_attn_implementation", self.value)
         if self.reached and have != self.value:
-            self.override("%s has taken %s" % (type(model).__name__, have))
+            self.override("%s uses %s instead" % (type(model).__name__, have))
         return model
 
     def absent(self):
-        return "the model is not made by from_pretrained or from_config of transformers"
+        return "the model is not created by transformers' from_pretrained or from_config"
 
 
 @toggle
 class SdpaBackend(Toggle):
     name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
-    explains = "Which kernels PyTorch may take: math keeps the matrix of scores, the others do not"
+    explains = "The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not"
     values = ("flash", "efficient", "cudnn", "math")
 
     def install(self):
@@ -270,4 +270,4 @@ class SdpaBackend(Toggle):
             self.override("the program switches it off afterwards")
 
     def absent(self):
-        return "the program never calls scaled_dot_product_attention" if self.on else "name the kernels: one of %s" % ", ".join(self.values)
+        return "the program never calls scaled_dot_product_attention" if self.on else "a value is needed: one of %s" % ", ".join(self.values)

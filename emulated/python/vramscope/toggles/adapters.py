@@ -1,4 +1,4 @@
-"""Adapters in place of a full fine-tuning."""
+"""Toggles that train adapters instead of all weights."""
 import importlib.util
 import weakref
 
@@ -10,21 +10,21 @@ TASKS = (("ForCausalLM", "CAUSAL_LM"), ("LMHeadModel", "CAUSAL_LM"), ("ForSequen
 
 @toggle
 class Lora(Toggle):
-    name, label, group, changes = "lora", "LoRA in place of a full fine-tuning", "adapters", TRAINING
-    explains = "Two small matrices beside each linear layer are trained; gradients and optimizer's state are theirs alone"
+    name, label, group, changes = "lora", "LoRA instead of full fine-tuning", "adapters", TRAINING
+    explains = "Only two small matrices per linear layer are trained and have gradients and optimizer state"
     values, default, tries = "RANK", "8", ("8",)
     reduces = {"Gradient": 1, "Optimizer state": 1}
 
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        self.trained = set()  # whether a model that was trained is one of them
+        self.trained = set()  # for each trained model, whether it contains one of them
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:
-            self.refuse("the program has adapters of its own")
+            self.refuse("the program already uses adapters")
         elif not hasattr(model, "config") or not hasattr(model, "save_pretrained"):
-            self.refuse("the model is none of transformers'")
+            self.refuse("the model is not from transformers")
         elif importlib.util.find_spec("peft") is None:
             self.refuse("the package peft is not installed")
         elif not self.models:
@@ -45,13 +45,13 @@ class Lora(Toggle):
         parts = list(module.modules())
         self.trained.add(any(part in self.made for part in parts))
         if not self.on and any(getattr(part, "peft_config", None) is not None for part in parts):
-            self.reached, self.why = 0, "the program has adapters of its own"
+            self.reached, self.why = 0, "the program already uses adapters"
 
     def finish(self):
         if self.reached and self.trained == {False}:
             self.override("another model is trained")
             if not self.on:
-                self.reached, self.why = 0, "the model that transformers makes is not the one that is trained"
+                self.reached, self.why = 0, "the model created by transformers is not the one that is trained"
 
     def absent(self):
-        return "the model is not made by from_pretrained or from_config of transformers, nor trained by its Trainer"
+        return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"

@@ -1,4 +1,4 @@
-"""Settings of PyTorch's caching allocator, from the environment, and what it gives back."""
+"""Toggles for settings of PyTorch's caching allocator in the environment, and for releasing its cache."""
 import os
 
 from vramscope.toggles.declaration import NOTHING, Toggle, toggle
@@ -25,25 +25,25 @@ class _Setting(Toggle):
         name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
         there = dict(part.strip().split(":", 1) for part in os.environ.get(name, "").split(",") if ":" in part)
         if not self.on and there.get(self.key) == self.text(self.value):
-            self.refuse("%s has it already" % name)
+            self.refuse("%s already has this setting" % name)
         else:
             self.reach("%s=%s" % (name, os.environ[name] if self.on else "%s:%s" % (self.key, self.text(self.value))), place="environment")
 
     def finish(self):
-        """What the allocator itself says that it has, where it does."""
+        """Compares with the allocator's own settings, if it reports them."""
         recorder = self.session.process.recorder
         if not self.on or recorder is None or not recorder.recording:
             return
         settings = recorder.snapshot().get("allocator_settings") or {}
         have = settings.get(self.snapshots)
         if have is not None and not self.same(have):
-            self.override("the allocator has %s=%s in the end: the program sets it itself" % (self.key, have))
+            self.override("the allocator has %s=%s at the end: the program sets it itself" % (self.key, have))
 
 
 @toggle
 class ExpandableSegments(_Setting):
-    name, label, key, snapshots = "expandable-segments", "Segments that grow", "expandable_segments", "expandable_segments"
-    explains = "Free memory of segments that are too small for a request is not lost"
+    name, label, key, snapshots = "expandable-segments", "Expandable segments", "expandable_segments", "expandable_segments"
+    explains = "Segments can grow, so free memory in segments that are too small for an allocation is not wasted"
     reduces = {"cached": 0.8}
 
     def same(self, have):
@@ -52,8 +52,8 @@ class ExpandableSegments(_Setting):
 
 @toggle
 class MaxSplitSize(_Setting):
-    name, label, key, snapshots = "max-split-size", "Large blocks are not split", "max_split_size_mb", "max_split_size"
-    explains = "Blocks above so many MiB stay whole, so that large requests find them again"
+    name, label, key, snapshots = "max-split-size", "No splitting of large blocks", "max_split_size_mb", "max_split_size"
+    explains = "Blocks above this size in MiB are not split, so that later large allocations can reuse them"
     values, default, slow, tries = "MIB", "128", True, ("128",)
     reduces = {"cached": 0.5}
 
@@ -63,8 +63,8 @@ class MaxSplitSize(_Setting):
 
 @toggle
 class GcThreshold(_Setting):
-    name, label, key, snapshots = "gc-threshold", "Cached blocks are given back early", "garbage_collection_threshold", "garbage_collection_threshold"
-    explains = "Above this part of the memory the allocator gives back what has not been used for long"
+    name, label, key, snapshots = "gc-threshold", "Early release of cached blocks", "garbage_collection_threshold", "garbage_collection_threshold"
+    explains = "Above this fraction of the memory, the allocator releases blocks that have not been used for long"
     values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
     reduces = {"cached": 0.5}
 
@@ -74,8 +74,8 @@ class GcThreshold(_Setting):
 
 @toggle
 class EmptyCache(Toggle):
-    name, label, group, changes = "empty-cache", "The cache is emptied behind steps", "allocator", NOTHING
-    explains = "What is cached goes back to the card every N steps, and is asked for again: slower"
+    name, label, group, changes = "empty-cache", "Emptying of the cache after steps", "allocator", NOTHING
+    explains = "Cached memory is released to the driver every N steps and allocated again: slower"
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
 
@@ -83,7 +83,7 @@ class EmptyCache(Toggle):
         if not hasattr(arguments, "torch_empty_cache_steps"):
             self.refuse("this transformers has no TrainingArguments.torch_empty_cache_steps")
         elif arguments.torch_empty_cache_steps == int(self.value):
-            self.refuse("torch_empty_cache_steps is %s already" % self.value)
+            self.refuse("torch_empty_cache_steps is already %s" % self.value)
         elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):
             arguments.torch_empty_cache_steps = int(self.value)
 
@@ -94,8 +94,8 @@ class EmptyCache(Toggle):
     def stepped(self, optimizer):
         if self.session.trainer is not None:
             return
-        if (self.session.steps + 1) % int(self.value) == 0 and self.reach("torch.cuda.empty_cache()  # behind optimizer.step()"):
+        if (self.session.steps + 1) % int(self.value) == 0 and self.reach("torch.cuda.empty_cache()  # after optimizer.step()"):
             self.torch.cuda.empty_cache()
 
     def absent(self):
-        return "no optimizer steps so often"
+        return "the program does not make that many optimizer steps"

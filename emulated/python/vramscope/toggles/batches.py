@@ -1,15 +1,15 @@
-"""Arguments of transformers' Trainer that say how much is computed at once."""
+"""Toggles that set arguments of transformers' Trainer for the amount that is computed at once."""
 import importlib.util
 
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 
 
 class _Argument(Toggle):
-    """One of TrainingArguments' own."""
+    """A toggle that sets fields of TrainingArguments."""
     group, changes = "batches", NOTHING
 
     def arguments(self, arguments):
-        """What is set: {name: value}; {}: nothing, and why was said."""
+        """{name: value} to set; {} if the toggle does not apply, after refuse() was called."""
         raise NotImplementedError
 
     def training_arguments(self, arguments):
@@ -30,15 +30,15 @@ class _Argument(Toggle):
                 self.override("the program sets %s=%r afterwards" % (name, getattr(arguments, name)))
 
     def absent(self):
-        return "the program has no Trainer of transformers"
+        return "the program does not use transformers' Trainer"
 
 
 @toggle
 class MicroBatch(_Argument):
-    name, label, changes = "micro-batch", "Smaller micro-batches, accumulated", ROUNDING
-    explains = "The batch of a step stays, in more and smaller parts: less activations, less work at once"
+    name, label, changes = "micro-batch", "Smaller micro-batches with accumulation", ROUNDING
+    explains = "The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once"
     values = "N"
-    tries = ("1",)  # in truth what divides the program's own
+    tries = ("1",)  # proposals() returns the divisors of the program's own batch
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
     own = 0
@@ -47,11 +47,11 @@ class MicroBatch(_Argument):
         batch, parts = arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps
         self.own = batch
         if batch == 1:
-            self.refuse("the micro-batch is one sample already")
+            self.refuse("the micro-batch is already one sample")
             return {}
         wanted = int(self.value)
         if wanted < 1 or wanted >= batch or batch % wanted:
-            self.refuse("%d is no part of the program's own %d samples" % (wanted, batch))
+            self.refuse("%d does not divide the program's micro-batch of %d samples" % (wanted, batch))
             return {}
         return {"per_device_train_batch_size": wanted, "gradient_accumulation_steps": parts * (batch // wanted)}
 
@@ -63,19 +63,19 @@ class MicroBatch(_Argument):
         return 1 - int(value) / self.own
 
     def absent(self):
-        return "the program makes its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64"
+        return "the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64"
 
 
 @toggle
 class EvalBatch(_Argument):
     name, label = "eval-batch", "Smaller batches in evaluation"
-    explains = "Evaluation has logits of fewer samples at once"
+    explains = "Evaluation keeps the logits of fewer samples at once"
     values, default, tries, needs = "N", "1", ("1",), ("per_device_eval_batch_size",)
     reduces, reduces_in = {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
 
     def arguments(self, arguments):
         if arguments.per_device_eval_batch_size <= int(self.value):
-            self.refuse("it is %d already" % arguments.per_device_eval_batch_size)
+            self.refuse("it is already %d" % arguments.per_device_eval_batch_size)
             return {}
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
             self.refuse("Trainer does not evaluate")
@@ -85,34 +85,34 @@ class EvalBatch(_Argument):
 
 @toggle
 class EvalAccumulation(_Argument):
-    name, label = "eval-accumulation", "Predictions go to the host sooner"
-    explains = "Evaluation moves what it has predicted to the host every N batches, instead of at its end"
+    name, label = "eval-accumulation", "Earlier move of predictions to the host"
+    explains = "Evaluation moves its predictions to the host every N batches instead of at the end"
     values, default, tries, needs = "N", "1", ("1",), ("eval_accumulation_steps",)
     reduces, reduces_in = {"Activation": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
 
     def arguments(self, arguments):
         if arguments.eval_accumulation_steps == int(self.value):
-            self.refuse("eval_accumulation_steps is %s already" % self.value)
+            self.refuse("eval_accumulation_steps is already %s" % self.value)
             return {}
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
             self.refuse("Trainer does not evaluate")
             return {}
         if arguments.prediction_loss_only:
-            self.refuse("evaluation keeps the loss alone")
+            self.refuse("evaluation keeps only the loss")
             return {}
         return {"eval_accumulation_steps": int(self.value)}
 
 
 @toggle
 class Liger(_Argument):
-    name, label, changes = "liger", "Liger's kernels", ROUNDING
-    explains = "Loss and output layer are computed together, without logits of all tokens"
+    name, label, changes = "liger", "Liger kernels", ROUNDING
+    explains = "The output layer and the loss are computed together, without storing the logits of all tokens"
     needs = ("use_liger_kernel",)
     reduces = {"Activation": 0.3, "Autograd detail": 0.9, "Temporary": 0.9}
 
     def arguments(self, arguments):
         if arguments.use_liger_kernel:
-            self.refuse("use_liger_kernel=True is there already")
+            self.refuse("TrainingArguments already has use_liger_kernel=True")
         elif importlib.util.find_spec("liger_kernel") is None:
             self.refuse("the package liger-kernel is not installed")
         else:

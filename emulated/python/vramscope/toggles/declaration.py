@@ -1,4 +1,4 @@
-"""What a toggle is: one class, whose attributes are its declaration and whose methods are the places where it is applied.
+"""A toggle is a class: its attributes are its declaration, and its methods are the places where it is applied.
 
     @toggle
     class EvalNoGrad(Toggle):
@@ -9,12 +9,13 @@
                 return self.torch.no_grad()
 """
 
-NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"  # what a toggle changes of the training, as `fit` has it
-ALL = {}  # name: class, in the order of their files
+# How a toggle changes the training's result, as shown by `fit`.
+NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"
+ALL = {}  # name: class, in the order of declaration
 
 
 def toggle(kind):
-    """Declares a toggle."""
+    """Registers a toggle."""
     assert kind.name and kind.name not in ALL, kind.name
     ALL[kind.name] = kind
     return kind
@@ -23,27 +24,27 @@ def toggle(kind):
 class Toggle:
     name = label = group = ""
     changes = NOTHING
-    explains = ""  # what it does to memory and time, in a sentence
-    values = ()  # that it takes; a text: what kind of value; (): none
-    default = None  # where none is given; None: one has to be
-    excludes = ()  # names of toggles that do not go together with this one
-    tries = ()  # values that `fit` plans; one without values is tried as it is
-    slow = False  # `fit` looks at it where nothing else is left
-    # What it may take less of, in parts of what there is at the peak: categories, "cached" for what the allocator holds and nobody uses. A
-    # guess, by which `fit` orders what it plans.
+    explains = ""  # its effect on memory and time, in one sentence
+    values = ()  # accepted values; a string: the kind of value; (): no value
+    default = None  # used if no value is given; None: a value is required
+    excludes = ()  # names of toggles that cannot be combined with this one
+    tries = ()  # values that `fit` plans; without values it is tried as it is
+    slow = False  # `fit` tries it only after all others
+    # Estimate of the reduction by category, as a share of what is live at the peak; "cached" is the allocator's cached
+    # memory. `fit` orders its plans by it.
     reduces = {}
-    reduces_in = ""  # "eval", "optimizer": of a peak in that phase alone
+    reduces_in = ""  # "eval", "optimizer": reduces a peak only in that phase
 
     def __init__(self, session, chosen, value):
         self.session, self.torch = session, session.process.torch
         self.on = chosen
         self.value = value if value is not None else self.default
         if self.value is None and self.tries:
-            self.value = self.tries[0]  # what is looked for
-        self.reached = 0  # how often it came to a place where it applies
-        self.why = ""  # it applies nowhere: why
-        self.overridden = ""  # it was applied and had no effect: why
-        self.lines = {}  # to write down: {text: place in the program}
+            self.value = self.tries[0]  # the value that is looked for
+        self.reached = 0  # how often the program reached a place where it applies
+        self.why = ""  # why it applies nowhere
+        self.overridden = ""  # why it was applied without effect
+        self.lines = {}  # changes to make by hand: {text: place in the program}
 
     @classmethod
     def declaration(cls):
@@ -53,10 +54,10 @@ class Toggle:
                 "reduces": cls.reduces, "reduces_in": cls.reduces_in,
                 "before_torch": "before_torch" in {name for base in cls.__mro__[:-2] for name in base.__dict__}}
 
-    # --- what a toggle says of itself ---
+    # --- calls by toggles ---
 
     def reach(self, *lines, place=None):
-        """It applies here: whether it is to. `lines`: what the user would write."""
+        """The toggle applies here; returns whether to apply it. `lines`: what the user would write."""
         self.reached += 1
         for line in lines:
             if line not in self.lines and len(self.lines) < 16:
@@ -64,12 +65,12 @@ class Toggle:
         return self.on
 
     def refuse(self, why):
-        """It does not apply here: told where it applies nowhere."""
+        """The toggle does not apply here. The reason is reported if it applies nowhere."""
         if not self.why:
             self.why = why
 
     def override(self, why):
-        """What the program does afterwards undoes it."""
+        """The program later undoes the toggle's change."""
         if self.on and not self.overridden:
             self.overridden = why
 
@@ -78,12 +79,12 @@ class Toggle:
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """How much of what it reduces that value does."""
+        """The share of its reduction that a value achieves."""
         return 1.0
 
     def absent(self):
-        """Why it does not apply where no place for it was come to."""
-        return "the program never comes to where it applies"
+        """The reason to report if no place was reached and refuse() was not called."""
+        return "the program never reaches a place where it applies"
 
     def report(self):
         undone = self.overridden
@@ -95,45 +96,48 @@ class Toggle:
                 "proposals": proposals, "shares": [self.share(value) for value in proposals],
                 "change": [{"text": text, "where": place} for text, place in self.lines.items()]}
 
-    # --- the places ---
+    # --- places of application, implemented by toggles ---
 
     @classmethod
     def before_torch(cls, value):
-        """torch is about to be imported: it reads the environment. Only of a toggle that is on."""
+        """Before torch is imported and reads the environment. Called only if the toggle is on."""
 
     def install(self):
-        """torch has been imported."""
+        """After torch was imported."""
 
     def training_arguments(self, arguments):
-        """transformers' TrainingArguments have been made, and are about to be checked and completed."""
+        """transformers' TrainingArguments were created and are about to be checked and completed."""
 
     def trainer_begins(self, trainer, arguments):
-        """Its train() is called."""
+        """The trainer's train() is called."""
 
     def loads_model(self, keywords, which):
-        """`which` is from_pretrained or from_config of transformers, outermost: its keyword arguments may be changed."""
+        """The outermost from_pretrained or from_config (`which`) of transformers is called; its keyword arguments may
+        be changed."""
 
     def model_made(self, model, where):
-        """By from_pretrained, from_config (where: the line of it), or handed to a Trainer. Another model may be returned in its place."""
+        """A model was created by from_pretrained or from_config (`where`: the line), or passed to a Trainer. May return
+        a replacement."""
         return model
 
     def accelerator(self, keywords):
-        """accelerate's Accelerator is made, by the program itself."""
+        """The program creates accelerate's Accelerator."""
 
     def optimizer_arguments(self, kind, keywords):
-        """An optimizer of this class is made, outermost: its keyword arguments may be changed, parameters but the first among them."""
+        """An optimizer of this class is created, not within another one: its keyword arguments (all except the
+        parameters) may be changed."""
 
     def before_call(self, module):
         """The outermost module is called, by the program and not by backward."""
 
     def around_call(self, module):
-        """A context for that call; None."""
+        """Returns a context manager for that call, or None."""
 
     def after_call(self, module, output):
-        """It returns."""
+        """The call of the outermost module has returned."""
 
     def stepped(self, optimizer):
-        """An optimizer has."""
+        """An optimizer has stepped."""
 
     def finish(self):
         """The program ends."""

@@ -1,4 +1,4 @@
-"""Optimizers: which, how they step, and how long gradients stay."""
+"""Toggles for the optimizer: which one, how it steps, and how long gradients are kept."""
 import functools
 import inspect
 import weakref
@@ -8,8 +8,8 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 
 @toggle
 class Optimizer(Toggle):
-    name, label, group, changes = "optimizer", "An optimizer with less state", "optimizer", TRAINING
-    explains = "Adam keeps two numbers a parameter; Adafactor a row and a column a matrix, SGD without momentum none, in 8 bits a quarter"
+    name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
+    explains = "Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, 8 bits need a quarter"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -40,7 +40,7 @@ class Optimizer(Toggle):
 
     def trainer_begins(self, trainer, arguments):
         if trainer.optimizer is not None:
-            self.override("the program hands Trainer an optimizer of its own")
+            self.override("the program passes its own optimizer to Trainer")
         elif str(getattr(arguments.optim, "value", arguments.optim)) != self.trainers[self.value]:
             self.override("the program sets optim=\"%s\" afterwards" % arguments.optim)
 
@@ -76,29 +76,29 @@ class Optimizer(Toggle):
         kind.__new__ = staticmethod(__new__)
 
     def absent(self):
-        return "no optimizer of torch.optim is made"
+        return "the program creates no optimizer of torch.optim"
 
 
 @toggle
 class OptimizerImpl(Toggle):
-    name, label, group, changes = "optimizer-impl", "How the optimizer steps", "optimizer", NOTHING
-    explains = "foreach makes lists of temporaries as large as the weights; fused and for-loop make none, and for-loop is slow"
+    name, label, group, changes = "optimizer-impl", "Implementation of the optimizer step", "optimizer", NOTHING
+    explains = "foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
-    own = "foreach"  # what the program has: the default on a card
+    own = "foreach"  # the program's own implementation; the default on a GPU
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
-        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop: none
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop has none
         if there not in ("adamw_torch", "adamw_torch_fused"):
             self.refuse("optim=\"%s\" has no other implementation" % there)
         elif wanted is None:
-            self.refuse("TrainingArguments has no optim for it")
+            self.refuse("TrainingArguments has no optim value for it")
         elif wanted == there:
-            self.refuse("optim=\"%s\" is %s already" % (there, self.own))
+            self.refuse("optim=\"%s\" already is %s" % (there, self.own))
         elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
             arguments.optim = wanted
 
@@ -112,11 +112,11 @@ class OptimizerImpl(Toggle):
         self.own = "fused" if keywords.get("fused") else "for-loop" if keywords.get("foreach") is False else "foreach"
         wanted = self.settings[self.value]
         if "foreach" not in names:
-            self.refuse("%s has no such arguments" % kind.__name__)
+            self.refuse("%s has no arguments foreach and fused" % kind.__name__)
         elif self.value == "fused" and "fused" not in names:
             self.refuse("%s has no fused implementation" % kind.__name__)
         elif self.own == self.value:
-            self.refuse("%s is %s already" % (kind.__name__, self.own))
+            self.refuse("%s already is %s" % (kind.__name__, self.own))
         else:
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):
@@ -130,13 +130,13 @@ class OptimizerImpl(Toggle):
                     self.override("the program sets %s of its parameter groups afterwards" % "foreach and fused")
 
     def absent(self):
-        return "no optimizer of torch.optim is made"
+        return "the program creates no optimizer of torch.optim"
 
 
 @toggle
 class StepInBackward(Toggle):
-    name, label, group, changes = "step-in-backward", "The optimizer steps inside backward", "optimizer", NOTHING
-    explains = "Each gradient is used and freed as soon as it is there: gradients of one parameter at a time"
+    name, label, group, changes = "step-in-backward", "Optimizer step inside backward", "optimizer", NOTHING
+    explains = "Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time"
     excludes = ("optimizer", "free-gradients")
     reduces = {"Gradient": 0.9}
     text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
@@ -194,7 +194,7 @@ class StepInBackward(Toggle):
 
     def finish(self):
         session = self.session
-        why = ("gradients are clipped in %s, and inside backward there is not one of all" % session.clips if session.clips else
+        why = ("gradients are clipped in %s, which needs all of them at once" % session.clips if session.clips else
                "gradients are scaled in %s" % session.scales if session.scales else
                "gradients of several batches are accumulated" if session.accumulates else "")
         if why and not session.library:
@@ -207,7 +207,7 @@ class StepInBackward(Toggle):
 
 
 class _Cleared(Toggle):
-    """Sees zero_grad of optimizers and modules."""
+    """Observes zero_grad of optimizers and modules."""
     group, changes = "optimizer", NOTHING
 
     def install(self):
@@ -227,13 +227,13 @@ class _Cleared(Toggle):
 
 @toggle
 class ZeroGrad(_Cleared):
-    name, label = "zero-grad-to-none", "Gradients are freed, not filled with zeros"
-    explains = "Between two steps there are no gradients"
+    name, label = "zero-grad-to-none", "Freeing of gradients instead of filling with zeros"
+    explains = "Gradients use no memory between two steps"
     reduces = {"Gradient": 0.9}
 
     def cleared(self, owner, set_to_none):
         if set_to_none:
-            self.refuse("zero_grad() frees them already")
+            self.refuse("zero_grad() already frees them")
             return set_to_none
         return self.reach("%s.zero_grad(set_to_none=True)" % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")) or set_to_none
 
@@ -243,11 +243,11 @@ class ZeroGrad(_Cleared):
 
 @toggle
 class FreeGradients(_Cleared):
-    name, label = "free-gradients", "Gradients are freed right behind the step"
-    explains = "A program that clears gradients between forward and backward has them in memory during the next forward pass for nothing"
+    name, label = "free-gradients", "Freeing of gradients right after the step"
+    explains = "A program that clears gradients between forward and backward keeps them in memory during the next forward pass without need"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    stale = False  # the optimizer has stepped since the program last cleared them
+    stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
     def cleared(self, owner, set_to_none):

@@ -1,5 +1,6 @@
-"""The places of a program where toggles are applied, each hooked once: calls of models, optimizers, what transformers and accelerate are
-told. What is known of the program (whether it clips gradients, who trains it) is here, too, because conditions of toggles need it."""
+"""Installs one hook for each place where toggles are applied: calls of models, optimizers, arguments of transformers
+and accelerate. It also stores facts about the program (whether it clips gradients, which library trains), on which
+toggles depend."""
 import functools
 import inspect
 import os
@@ -15,12 +16,12 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class _Calls(threading.local):
     def __init__(self):
         self.root = None  # the outermost module that this thread is in
-        self.again = 0  # of its calls within itself
+        self.again = 0  # nested calls of that module
         self.contexts = []
-        self.making = 0  # optimizers within optimizers
-        self.making_own = False  # a toggle's
-        self.loading = 0  # from_pretrained within from_pretrained
-        self.trainer = 0  # within transformers' Trainer
+        self.making = 0  # nesting of optimizers being created
+        self.making_own = False  # a toggle creates one
+        self.loading = 0  # nesting of from_pretrained
+        self.trainer = 0  # nesting within transformers' Trainer
 
 
 class Session:
@@ -30,24 +31,24 @@ class Session:
         self.chosen = chosen
         self.toggles = [kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()]
         self.calls = _Calls()
-        self.trainer = None  # transformers' TrainingArguments, once there are any
-        self.accelerated = False  # the program uses accelerate itself
-        self.clips = self.scales = ""  # where gradients are clipped, scaled
-        self.forwards = 0  # of training since the last step
-        self.accumulates = False  # more than one forward of training for a step
+        self.trainer = None  # transformers' TrainingArguments, after their creation
+        self.accelerated = False  # the program itself uses accelerate
+        self.clips = self.scales = ""  # where gradients are clipped or scaled
+        self.forwards = 0  # training forward passes since the last step
+        self.accumulates = False  # a step has several training forward passes
         self.steps = 0
-        self.roots = []  # models that were called, outermost: (class, parameters)
+        self.roots = []  # models called outermost: (class, parameters)
 
     def install(self):
         self.process.toggles = self
         unknown = [name for name in self.chosen if name not in {toggle.name for toggle in self.toggles}]
-        assert not unknown, unknown  # the command line has refused them
+        assert not unknown, unknown  # already refused by the command line
         part = self.process.part
         for toggle in self.toggles:
             part("not applied: %s" % toggle.name, toggle.install)
         part("toggles around calls of models", self._watch_calls)
-        part("toggles of optimizers", self._watch_optimizers)
-        part("clipped gradients are not seen", self._watch_gradients)
+        part("toggles for optimizers", self._watch_optimizers)
+        part("clipping of gradients is not noticed", self._watch_gradients)
         imports.after(self.process, "transformers.training_args", self._watch_arguments)
         imports.after(self.process, "transformers.trainer", self._watch_trainer)
         imports.after(self.process, "transformers.modeling_utils", self._watch_models)
@@ -62,8 +63,8 @@ class Session:
         return next(toggle for toggle in self.toggles if toggle.name == name)
 
     def place(self):
-        """The innermost line of the user's own code: "train.py:12"; "": there is none. The script that was started is, wherever it lies:
-        libraries bring such (trl/scripts/sft.py)."""
+        """The innermost line of the user's own code: "train.py:12"; "" if there is none. The started script counts as
+        the user's wherever it is, because libraries contain scripts (trl/scripts/sft.py)."""
         script = getattr(sys.modules.get("__main__"), "__file__", None)
         frame = sys._getframe(1)
         while frame is not None:
@@ -80,7 +81,7 @@ class Session:
 
     @property
     def library(self):
-        """Who trains: a library's own arguments are the switches then. "": the program itself."""
+        """The library that trains, whose arguments are then the switches; "" if the program trains itself."""
         return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
 
     # --- calls of models ---
@@ -88,10 +89,11 @@ class Session:
     def _watch_calls(self):
         module = self.torch.nn.modules.module
         handle = module.register_module_forward_pre_hook(self._call_begins)
-        module._global_forward_pre_hooks.move_to_end(handle.id, last=False)  # what is told of the call is how it is with the toggles
+        # First, so that other hooks see the call with toggles applied.
+        module._global_forward_pre_hooks.move_to_end(handle.id, last=False)
         try:
             module.register_module_forward_hook(self._call_ends, always_call=True)
-        except TypeError:  # 2.0
+        except TypeError:  # torch 2.0
             module.register_module_forward_hook(self._call_ends)
         self.in_backward = getattr(self.torch._C, "_current_graph_task_id", lambda: -1)
         self.compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", None) or (lambda: False)
@@ -150,7 +152,7 @@ class Session:
             try:
                 bound = signature.bind(optimizer, *args, **kwargs)
             except TypeError:
-                return make(optimizer, *args, **kwargs)  # which says what is wrong
+                return make(optimizer, *args, **kwargs)  # this raises the proper error
             arguments = list(bound.arguments.values())[:2] if len(bound.arguments) > 1 else None
             if arguments is None:
                 return make(optimizer, *args, **kwargs)
@@ -237,7 +239,7 @@ class Session:
         return model
 
     def _loads(self, function, which):
-        """Of a class method."""
+        """Wraps a class method."""
         inner = function.__func__
 
         @functools.wraps(inner)
@@ -264,7 +266,7 @@ class Session:
 
     def _watch_auto_models(self, module):
         base = module._BaseAutoModelClass
-        # Each class has copies of its own, made when it is imported: by now where a fork begins with it (warm.py).
+        # Each class has copies of its own, made when it is imported. In a fork (warm.py) they already exist.
         for kind in (base, *base.__subclasses__()):
             for name in ("from_pretrained", "from_config"):
                 if name in kind.__dict__:
