@@ -21,7 +21,7 @@ struct Performance {
 };
 static_assert(sizeof(Performance) == 48);
 
-// Numbers of the algorithms that are returned: implicit GEMM, precomputed for tensor cores.
+// The algorithm that every search returns (cuDNN's IMPLICIT_PRECOMP_GEMM, for tensor cores), and its determinism flag.
 constexpr int kPrecomputed = 1;
 constexpr int kDeterministic = 1;
 

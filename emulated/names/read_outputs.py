@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes outputs.txt, which lists the result parameters of libraries' functions, from the libraries' headers.
 
-    read_outputs.py INCLUDE... > outputs.txt       # CUDA 13.0's, and NVML's of 12.9
+    read_outputs.py INCLUDE... > outputs.txt       # the include folder of CUDA 13.0, and that of CUDA 12.9 for nvml.h
 
 A result is a non-const pointer parameter to a number or a handle. A function that is not emulated sets its results to
 zero (../generate_stubs.py), so that a program that ignores the status does not read stale memory. Each line has a
@@ -26,7 +26,7 @@ def preprocessed(include, header):
 
 
 def parameters(text):
-    """[(type, whether it is a pointer to something that may be written)]"""
+    """[type of each parameter]"""
     found = []
     for parameter in text.split(","):
         parameter = re.sub(r"\s+", " ", parameter.strip())

@@ -73,7 +73,7 @@ class Items {
 // Summary of blocks that are near each other and have similar shapes.
 struct Node {
   int64_t begin, end;
-  uint64_t low, high;  // packed offsets
+  uint64_t low, high;  // offsets on the packed address axis (AddressAxis)
   uint64_t min_duration, max_duration;
   uint64_t min_bytes, max_bytes;
   double area;  // sum of duration x bytes
@@ -133,7 +133,7 @@ struct Group {
   }
 };
 
-// Inserts a zero between the bits of a number of kKeyBits bits.
+// Inserts a zero bit after each bit of v, which has kKeyBits bits.
 uint64_t Spread(uint64_t v) {
   v = (v | v << 16) & 0x0000ffff0000ffffu;
   v = (v | v << 8) & 0x00ff00ff00ff00ffu;

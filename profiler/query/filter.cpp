@@ -264,7 +264,7 @@ class FilterParser {
       return static_cast<double>(*bytes);
     }
     if (measure == Measure::kNumber) return run::ParseNumber(value);
-    std::string together;  // "20 us"
+    std::string together;  // "20us", from "20 us"
     for (const char c : value)
       if (!IsSpace(c)) together += c;
     const auto time = run::ParseTime(together);

@@ -13,7 +13,7 @@ namespace vramscope::run {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Set fields of a message, in field order, then its other settings by key.
+// The fields that are set in the message, in field order; then the entries of its `settings` map, sorted by key.
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 

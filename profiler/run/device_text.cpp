@@ -478,7 +478,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(i18n::Format("{} bytes are too many for a name or figures", text.size()));
+    return Bad(i18n::Format("the device description has {} bytes, more than a GPU name or NAME=VALUE list may have", text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {

@@ -2,7 +2,7 @@
 // uses this reader.
 //
 //   ModelConfig config;
-//   config.norm_eps = 1e-5;   // the class's defaults, for keys that the file lacks
+//   config.norm_eps = 1e-5;   // defaults of the family's transformers config class, for keys that the file lacks
 //   RETURN_IF_ERROR(ReadRotaryDecoder(object, {.own = {"num_local_experts"}}, config));
 //
 // Pure functions; thread-safe.
@@ -23,12 +23,12 @@ namespace vramscope::run {
 struct RotaryDecoderKeys {
   const char* norm_eps = "rms_norm_eps";
   const char* activation = "hidden_act";
-  bool needs_kv_heads = false;  // else the default is the number of heads
+  bool needs_kv_heads = false;  // whether num_key_value_heads is required; if not, it defaults to the number of heads
   // Keys that the family reads itself; for other families they mean an unsupported model.
   std::vector<std::string_view> own = {};
 };
 
-// `config` has the class's defaults on entry (head_dim 0: hidden_size / heads). kInvalidArgument as
+// On entry, `config` must hold the defaults of the family's transformers config class; head_dim 0 means hidden_size / heads. kInvalidArgument as
 // for ParseModelConfig().
 absl::Status ReadRotaryDecoder(const nlohmann::json& object, const RotaryDecoderKeys& keys,
                                ModelConfig& config);

@@ -108,7 +108,7 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
   button->setToolTip(QObject::tr(
-      "Search GPUs; choose a MIG slice, another memory size, a device file or figures …"));
+      "Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }

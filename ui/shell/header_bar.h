@@ -86,7 +86,7 @@ class Banner : public QFrame {
  public:
   enum class Tone { kWarning, kBad };
   struct Message {
-    QString kind;  // "worker-lost", for tests and for clear()
+    QString kind;  // identifies the message for tests and clear(), e.g. "worker-lost"
     Tone tone = Tone::kBad;
     QString title, text;
     QString action = {};  // text of the button; empty: no button
