@@ -116,7 +116,7 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
 
 DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
   const trace::ActivityTable& a = trace_.activities;
-  base::HashMap<uint64_t, uint32_t> live;  // address: row
+  base::HashMap<uint64_t, uint32_t> live;  // address -> row
   for (const uint32_t row : taken_) {
     if (a.begin_ns[row] > time_ns) break;
     if (a.kind[row] == ActivityKind::kDriverFree)
@@ -133,7 +133,7 @@ DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
   return taken;
 }
 
-// By the allocator and past it.
+// Bytes reserved by the allocator plus bytes allocated from the driver directly.
 int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
   const Taken taken = TakenAt(time_ns);
   uint64_t reserved = 0;
@@ -155,7 +155,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   const Fragmentation f = FragmentationAt(trace_, event);
   m.context = f.context;
   m.total = info.device.memory_bytes;
-  // A recording of anybody's is a measurement; of a plan nothing is.
+  // Figures of a recording, imported or not, are measured; those of a plan are modelled.
   const bool imported = info.backend == trace::Backend::kImported;
   const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
   const auto add = [&](What what, int64_t bytes, std::string about, Source from) {

@@ -1,5 +1,5 @@
-// The table of rules: their ids, conditions and remedies, in the order in which they claim blocks.
-// A block that an earlier rule has claimed is not counted by a later one.
+// The table of rules with their ids, conditions and remedies, in the order in which they claim
+// blocks. A block that one rule has claimed is not counted by later rules.
 #include "profiler/explain/findings.h"
 
 #include <algorithm>
@@ -18,11 +18,12 @@ using trace::AllocationId;
 struct Row {
   FindingRule rule;
   MaybeFinding (*evaluate)(const FindingFacts&);
-  bool claims = true;  // no later rule counts its blocks
+  bool claims = true;  // later rules do not count its blocks
 };
 
-// Rules that explain more come first: what they claim, later ones do not count. A program triggers
-// each with its mistake and not without it (tests/emulated/findings_test.py).
+// Rules that explain more come first, because later rules do not count the blocks that they claim.
+// For each rule a test program triggers it with a mistake and does not trigger it without
+// (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK("blocks that a call site allocates in a step stay through the steps after it "
@@ -169,7 +170,7 @@ std::string NoFindingsText() {
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;
-  // A state is one moment: what was before it, nobody knows.
+  // A state has no history, and every rule needs one.
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // A loss or a result that a variable holds is no graph.
+  // Fewer blocks are a loss or a result in a variable, not a graph.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;

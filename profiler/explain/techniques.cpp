@@ -26,16 +26,16 @@ using trace::Category;
 using trace::EventIndex;
 using trace::Phase;
 
-constexpr uint64_t kFp32 = 4;                   // bytes an element: recordings do not state types
-constexpr uint64_t kQuantisedBlock = 256;       // elements with a scale of their own
-constexpr uint64_t kFewestQuantised = 4096;     // elements; smaller tensors stay fp32
-constexpr uint64_t kAdapterRank = 8;            // of LoRA
+constexpr uint64_t kFp32 = 4;                // bytes per element: recordings do not contain types
+constexpr uint64_t kQuantisedBlock = 256;    // elements that share one scale
+constexpr uint64_t kFewestQuantised = 4096;  // elements; smaller tensors stay fp32
+constexpr uint64_t kAdapterRank = 8;         // of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements of a weight that gets an adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results are there in 16 bits under autocast: those that it runs so, those whose
-// results it casts for them (norms, dropout), and those that follow them. Sums with the residual
-// stream, softmax and the like stay in fp32.
+// Operators whose results have 16 bits under autocast: those that it runs in 16 bits, those whose
+// results it casts (norms, dropout), and those that follow them. Sums with the residual stream,
+// softmax and similar results stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
@@ -46,7 +46,7 @@ bool Is16BitUnderAutocast(std::string_view op) {
   return false;
 }
 
-// Operators whose results are no floats.
+// Operators whose results are not floating-point numbers.
 bool IsOfIntegers(std::string_view op) {
   for (const std::string_view name : {"arange", "argmax", "argsort", "randint", "bernoulli"}) {
     if (op.find(name) != std::string_view::npos) return true;
@@ -100,7 +100,7 @@ class Finder {
   }
 
  private:
-  // New size of a block, of those whose category it was for most of their life.
+  // Returns the new size of a block. `category` is the one that it had for most of its life.
   using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
 
   uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
@@ -112,17 +112,18 @@ class Finder {
   uint64_t Rounded(uint64_t bytes) const {
     return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
   }
-  bool OfAPass(uint32_t id, Category c) const {  // made anew in every forward and backward
+  bool OfAPass(uint32_t id,
+               Category c) const {  // allocated anew in every forward and backward pass
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }
-  // A weight in 16 bits, which autocast makes for a forward.
+  // A 16-bit copy of a weight that autocast makes in a forward pass.
   bool IsWeightCopy(uint32_t id) const {
     return Op(id).find("_to_copy") != std::string_view::npos &&
            parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
-  // `every`: blocks of all the trace get their new size, else those alive at the failure alone.
+  // `every`: all blocks of the trace get their new size; else only those alive at the failure.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
@@ -151,8 +152,8 @@ class Finder {
     return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
   }
 
-  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of weights
-  // are not. Gradients that stay for the second micro-batch come in addition.
+  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of
+  // weights are not. Gradients that the first micro-batch leaves for the second one are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -178,18 +179,18 @@ class Finder {
         half, request, extra);
   }
 
-  // Most gradients that the trace has had; where it has had none, as many as parameters.
+  // The highest bytes of gradients in the trace; without any, the bytes of the parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // A first backward may be on its way.
+    // The first backward pass may not be complete.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 
-  // Every layer but one keeps the first block made in it, its input, alone: the one that is
-  // recomputed is there as a whole.
+  // Each layer keeps only the first block allocated in it, its input. The layer that is being
+  // recomputed, taken as the largest, keeps all blocks.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -213,7 +214,7 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
-  // Of dropout: made right after its result, a byte an element.
+  // The mask of dropout: allocated right after the result, one byte per element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
            allocations_.bytes[id] * kFp32 == allocations_.bytes[id - 1];
@@ -269,7 +270,8 @@ class Finder {
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
-  // Scores of attention: results of softmax operators, and of functions of the program so called.
+  // Attention scores: results of softmax operators, and of functions of the program with such a
+  // name.
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
     return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
@@ -304,7 +306,7 @@ class Finder {
         request ? 0 : oom_.asked, 0);
   }
 
-  // What the loss makes of the logits is there for a chunk of them alone.
+  // Tensors that the loss computes from the logits exist for one chunk at a time.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
       return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
@@ -358,7 +360,8 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, 0);
   }
 
-  // A fused step computes in place; one by one, two results of the largest parameter are there.
+  // A fused step computes in place. With foreach=False, two temporaries of the size of the
+  // largest parameter exist at a time.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
@@ -384,7 +387,8 @@ class Finder {
         request ? 0 : oom_.asked, 2 * largest);
   }
 
-  // Adapters of every large weight, taken as square: each has two matrices of rank times its side.
+  // LoRA adapters for every large weight, which is taken as square: two matrices of rank times
+  // side.
   void Adapters() {
     const uint64_t gradients = Of(Category::kGradient), state = Of(Category::kOptimizerState);
     if (gradients + state == 0) return;
@@ -395,7 +399,7 @@ class Finder {
       elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
     }
     const uint64_t parameters = std::max<uint64_t>(Of(Category::kParameter), 1);
-    // The adapters themselves, their gradients, and state in the proportion seen.
+    // The adapters, their gradients, and optimizer state in the observed proportion.
     const auto extra =
         static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));
@@ -412,7 +416,7 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, extra);
   }
 
-  // Gradients of the step before, which the forward would not need.
+  // Gradients of the previous step, which the forward pass does not need.
   void OldGradients() {
     if (phase_ != Phase::kForward && phase_ != Phase::kLoss) return;
     const trace::SliceTable& s = trace_.slices;
@@ -443,7 +447,7 @@ class Finder {
   const run::AllocConf conf_;
   const Phase phase_;
   const std::string request_op_;
-  const bool batch_bound_;  // the request itself is proportional to the batch
+  const bool batch_bound_;  // the request is proportional to the batch
   const bool request_is_state_;
   base::HashSet<uint64_t> parameter_bytes_;
   base::HashMap<uint32_t, bool> softmax_;  // by stack
