@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote != '\'' && line.substr(i).starts_with("\\\n")) {
-      ++i;  // a shell joins such lines
+      ++i;  // a shell joins these two lines
       continue;
     }
     if (quote == 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
@@ -151,7 +151,7 @@ std::vector<std::string> OptionsOf(const Request& request) {
     if (!request.folder.empty()) put("--remote-folder", request.folder);
     if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  // As the commands have it by themselves: a recording runs to its end.
+  // The default of the commands: a recording runs to its end.
   const uint32_t steps = request.planned() ? 2 : 0;
   if (request.steps != steps) put("--steps", std::to_string(request.steps));
   if (!request.planned() && request.operators) words.emplace_back("--operators");
@@ -164,7 +164,7 @@ std::string CommandLineOf(const Request& request) {
   std::string line;
   if (request.where != Where::kHost) {
     const std::string folder = FolderOf(request);
-    // As short as one would type it.
+    // As short as a user would type it.
     if (!IsModule(shown) && !shown.script.empty()) {
       std::error_code none;
       const fs::path script = fs::absolute(shown.script, none);

@@ -42,7 +42,7 @@ std::vector<std::string> TextsAt(const json& object, const char* key, size_t mos
   return texts;
 }
 
-// Parts of something: from 0 to 1.
+// A fraction from 0 to 1.
 std::optional<double> PartOf(const json& value) {
   if (!value.is_number()) return std::nullopt;
   const double part = value.get<double>();

@@ -19,7 +19,7 @@ absl::Status Refused(std::string_view text, std::string_view why) {
 }  // namespace
 
 absl::StatusOr<Variation> ParseVariation(std::string_view text) {
-  // Of "--batch-size=1..64" the first, of "model.batch=1,2" as well.
+  // The first "=" in "--batch-size=1..64" and in "model.batch=1,2".
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
     return Refused(text, i18n::Text("expected NAME=FIRST..LAST or NAME=VALUE,VALUE"));

@@ -13,7 +13,7 @@ namespace vramscope::program {
 
 namespace {
 
-// Of a program that recorded no memory history. `end`: how it ended and a colon, or "".
+// The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
                        const std::string& end) {
   if (seen.processes.empty())
@@ -93,7 +93,7 @@ bool EndedWell(const Program& seen, const Outcome& outcome) {
 }
 
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
-  // The hooks' own end is the last thing but one that Python does, after `atexit` functions.
+  // The hooks write "end" when the interpreter is nearly done, after `atexit` functions.
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
   return i18n::Format(
@@ -149,11 +149,11 @@ std::string ShortException(std::string_view exception) {
   const size_t begin = exception.find_first_not_of(" \n");
   std::string text(begin == exception.npos ? "" : exception.substr(begin));
   text = text.substr(0, text.find('\n'));
-  // PyTorch's has ten more sentences, of figures.
+  // PyTorch's message continues with figures for ten sentences.
   text = text.substr(0, text.find(". GPU "));
   if (text.size() > kMost) {
     size_t end = kMost;
-    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // no half character
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // do not cut a UTF-8 character
     text = text.substr(0, end) + " \u2026";
   }
   while (text.ends_with('.')) text.pop_back();
