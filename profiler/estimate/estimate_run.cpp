@@ -10,16 +10,16 @@
 namespace vramscope::estimate {
 namespace {
 
-// What the formulas want to know of the settings: the one place that reads them.
+// The settings that formulas need. Only this struct reads them.
 struct Settings {
   double b = 0, s = 0;
-  double e_w = 4;  // of a weight and its gradient
-  double e = 4;    // of an activation
+  double e_w = 4;  // bytes of a weight and of its gradient
+  double e = 4;    // bytes of an activation
   bool autocast = false;
-  bool frozen = false;  // not everything trains
+  bool frozen = false;  // some weights are not trained
   std::string_view attention, optimizer;
   std::string_view state_formula;
-  double state_bytes = 0;  // a parameter
+  double state_bytes = 0;  // per parameter
   bool foreach = false;
   bool accumulates = false;
   int segment = 0;  // layers between checkpoints; 0: none
@@ -63,7 +63,7 @@ std::vector<LinearLayer> LinearLayers(const run::ModelConfig& m) {
           {"gate_proj", h, f}, {"up_proj", h, f}, {"down_proj", f, h}};
 }
 
-// "layers.3.self_attn.q_proj" names one layer's, "q_proj" those of all.
+// "layers.3.self_attn.q_proj" names a single layer; "q_proj" matches all layers.
 bool NamesOneLayer(std::string_view target) {
   for (size_t i = 0; i < target.size(); ++i) {
     const bool digit = target[i] >= '0' && target[i] <= '9';
@@ -74,14 +74,14 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // The last norm is as large as one of the two of a layer.
+  // All norms have the same size: two per layer and the last one.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }
 
 Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
   absl::StatusOr<Formula> formula = Evaluate(id, values);
-  // The table and these calls belong together: a term that is missing is a mistake in this file.
+  // An error here is a bug: this file's arguments do not match the table.
   if (!formula.ok()) {
     Line line;
     line.formula.id = id;
@@ -100,7 +100,7 @@ Line AttentionLine(const Settings& s, const run::ModelConfig& m) {
     return Made("attention-flash", {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"q", q}});
   const Values scores = {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"D", dropout}};
   if (s.attention == "eager") {
-    // transformers' Llama asks for softmax in fp32, autocast does so everywhere.
+    // Llama in transformers computes softmax in fp32; autocast does so for every model.
     const bool high = m.family == run::Family::kLlama || s.autocast;
     return Made(high ? "attention-eager" : "attention-eager-low", scores);
   }
@@ -119,7 +119,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // with the biases
+  w = std::max(w, all);  // including biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",
@@ -145,7 +145,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// Everything that a forward pass keeps, and the loss.
+// All tensors that a forward pass keeps, and the loss.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = "Activations", .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
@@ -197,7 +197,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// The moments at which memory can be highest; the plan's peak goes with the highest of them.
+// The times at which memory can be highest. The highest of these lines is compared with the plan's
+// peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = "Peak, the largest of", .note = {}, .lines = {}};
@@ -229,14 +230,15 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Keys and values of a sequence: of the one that is generated, where one is.
+// Keys and values of one sequence, of the generated one if tokens are generated.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = "Inference", .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token's keys and values are computed with the next one, which there is not.
+  // Keys and values of the last token would be computed with the next token, which is not
+  // generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
-  // Under autocast positions are fp32, and keys with them; values are of 16 bits.
+  // Under autocast positions have fp32, and so have keys; values have 16 bits. The mean is 3 bytes.
   const double e = s.autocast && kept ? 3 : s.e;
   Values cache = {{"e", e},
                   {"L", static_cast<double>(model.layers)},

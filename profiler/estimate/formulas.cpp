@@ -1,6 +1,6 @@
-// The table of formulas. Symbols are those of the field: b samples of one forward pass, s tokens,
-// h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary, L layers; e bytes
-// of an element.
+// The table of formulas. The symbols are common in the literature: b samples in one forward pass, s
+// tokens, h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary size, L
+// layers, e bytes per element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ constexpr Row kRows[] = {
      "two moments of 16 bits"},
     {"state-adam-4bit", "Optimizer state, Adam in 4 bits", "2 * (1/2 + 4/B) * N",
      "two moments of half a byte and an fp32 scale a block"},
-    // Techniques that are explained and not run.
+    // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer", "Explained, not run: kept by a layer split over GPUs",
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
      "inputs and outputs of the split parts are whole on every GPU, all between them is divided "
@@ -189,7 +189,7 @@ bool IsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The terms that a text names, in the order of their first use.
+// The terms in a text, in the order of their first use.
 std::vector<Term> TermsOf(std::string_view text) {
   std::vector<Term> terms;
   for (size_t i = 0; i < text.size();) {

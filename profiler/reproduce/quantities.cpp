@@ -64,7 +64,7 @@ class QuantityReader {
     if (value.has_value()) Add(std::move(name), *value);
   }
 
-  // What a monitor sees that reads the allocated bytes every second from the first step on.
+  // The peak seen by a monitor that reads the allocated bytes every second from the first step on.
   uint64_t SampledPeak() const {
     constexpr int64_t kSecond = 1'000'000'000;
     uint64_t highest = 0;
@@ -75,7 +75,7 @@ class QuantityReader {
       break;
     }
     for (size_t point = 0; point < curves_.size(); ++point) {
-      // The curve is flat between its points: a sample sees the last one before it.
+      // The curve is constant between its points, so a sample sees the last point before it.
       while (next < curves_.time_ns[point]) {
         if (point > 0) highest = std::max(highest, curves_.allocated[point - 1]);
         next += kSecond;
@@ -84,7 +84,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Phases of the first step and of the last one: what was live when they ended, and their highest.
+  // For phases of the first and the last step: bytes live at their end, and their peak.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;
