@@ -13,7 +13,7 @@
 namespace vramscope::importers {
 namespace {
 
-// memory_stats() has about 120.
+// memory_stats() returns about 120.
 constexpr size_t kMostFigures = 4096;
 constexpr size_t kDeepest = 16;
 constexpr size_t kLongestKey = 256;
@@ -38,7 +38,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   if (json.Next() != JsonTokens::kBeginObject)
     return absl::InvalidArgumentError(
         i18n::Text("not memory statistics, which are one JSON object"));
-  std::vector<std::string> path = {""};  // of the open objects, each with its dot
+  std::vector<std::string> path = {""};  // of the open objects, each with a trailing dot
   const auto damaged = [&](std::string_view what) {
     return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
   };

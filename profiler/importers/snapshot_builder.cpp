@@ -13,7 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Rows of side tables that a snapshot needs a few of; more are dropped, not kept.
+// Maximum number of rows in side tables of which a snapshot needs only a few. Further rows are
+// dropped.
 constexpr size_t kMaxLists = 64;
 
 bool IsList(Kind kind) {
@@ -106,7 +107,7 @@ std::string_view Name(Kind kind) {
 
 SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
     : budget_(budget), stacks_(parts_.recording.stacks) {
-  parts_.recording.has_times = false;  // until an entry says one
+  parts_.recording.has_times = false;  // until an entry has a time
 }
 
 bool SnapshotBuilder::Spent() { return Fail(i18n::Text("more values than memory may hold")); }
@@ -150,8 +151,8 @@ bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   return true;
 }
 
-// Rows completed side by side become one value, so that a list of a million entries that is
-// closed at its end waits in a few bytes.
+// Merges consecutive rows into one value, so that a list of a million entries takes only a few
+// bytes on the stack until it is closed.
 void SnapshotBuilder::MergeTop() {
   if (marks_.empty() || stack_.size() < size_t{marks_.back()} + 2) return;
   const Value& top = stack_.back();
@@ -229,7 +230,7 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
     default:
       if (!IsList(list.kind))
         return Fail(i18n::Format("items are appended to {}", Name(list.kind)));
-      // Of an old block's history the first counts; of anything else nothing does.
+      // Only the first item of an old block's history counts. Other lists become opaque.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
       return true;
@@ -246,7 +247,7 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
     case Kind::kSegments:
     case Kind::kAnnotations:
       list.kind = ListOf(first.kind);
-      list.payload = first.row();  // and none of them yet
+      list.payload = first.row();  // ExtendRows adds the rows
       return ExtendRows(list, first.kind, items);
     case Kind::kTrace:
     case Kind::kOpenList:
@@ -351,7 +352,7 @@ bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> fra
                 (table.frames.size() - frames_before) * kMemoryOfStackFrame);
 }
 
-// Items that are not kept.
+// Releases items that are not kept.
 void SnapshotBuilder::Drop(Items items) {
   for (const Value& item : items)
     if (item.kind == Kind::kDict) {
@@ -405,7 +406,7 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
   parts_.recording.start_unix_ns = has_time_ ? first_us_ * 1000 : 0;
   parts_.start_us = first_us_;
   parts_.has_times = has_time_;
-  // Rows at the end that have none.
+  // Rows at the end may lack these columns.
   recording::EntryTable& entries = parts_.recording.entries;
   for (auto* column : {&entries.user_metadata, &entries.compile_context})
     if (!column->empty()) column->resize(entries.size());

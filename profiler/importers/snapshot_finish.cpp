@@ -42,7 +42,7 @@ class Finisher {
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    // A part may have none of what the whole has.
+    // A part of the file may have no values in these columns.
     for (auto* column : {&recording_.entries.user_metadata, &recording_.entries.compile_context})
       if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
         column->clear();
@@ -78,7 +78,7 @@ class Finisher {
     }
   }
 
-  // The viewer extension: a name, or an index into `categories`.
+  // `categories`, an extension of the viewer: entries contain a name or an index.
   void SetCategories() {
     std::vector<trace::Category> said;
     for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
@@ -114,7 +114,7 @@ class Finisher {
     parts_.category = {};
   }
 
-  // Within each device times never go down; the first of all is 0.
+  // Makes times ascend within each device and start at 0.
   void OrderTimes() {
     if (parts_.traces.size() > 256) {
       Warn(fmt::format("only the first 256 of {} devices are shown", parts_.traces.size()));
@@ -149,7 +149,8 @@ class Finisher {
     parts_.start_us += first / 1000;
   }
 
-  // Entries that say no time came a microsecond apart; none at all does: they are counted.
+  // Entries without a time were placed one microsecond apart. If no entry has a time, they are
+  // numbered instead.
   void CountTimes() {
     recording_.has_times = parts_.has_times;
     if (recording_.has_times) return;
@@ -164,8 +165,8 @@ class Finisher {
     return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
-  // All devices in one table, by time; each device's own order stays. Entries of no device (those
-  // of the host) go.
+  // Merges all devices into one table, sorted by time; the order within a device stays. Entries
+  // of no device (the host's) are dropped.
   void MergeDevices() {
     const auto& traces = parts_.traces;
     const EntryTable& e = recording_.entries;
@@ -175,7 +176,7 @@ class Finisher {
       if (t.count > 0) ++devices;
     }
     const bool in_place =
-        devices <= 1 && kept == e.size();  // then that trace is the whole table, in order
+        devices <= 1 && kept == e.size();  // then the trace is already the whole table, in order
     const bool needs_device =
         traces.size() > 1 && (devices > 1 || traces[0].count == 0) && kept > 0;
     if (in_place) {
@@ -219,7 +220,7 @@ class Finisher {
     recording_.entries.device = std::move(device);
   }
 
-  // Row i becomes what row order[i] was, column by column.
+  // Row i becomes the former row order[i], in every column.
   void Gather(const std::vector<uint32_t>& order) {
     EntryTable& e = recording_.entries;
     const auto gather = [&order](auto& column) {
@@ -254,7 +255,7 @@ class Finisher {
             s.device, bytes, address));
       };
       for (recording::BlockState& b : s.blocks) {
-        if (b.address == 0) b.address = next;  // old files
+        if (b.address == 0) b.address = next;  // old files contain no addresses of blocks
         next = b.address + b.bytes;
         if (next < b.address) return beyond(b.address, b.bytes);
         sum += b.bytes;
@@ -271,7 +272,8 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // All of such a segment of a file is mapped, and its blocks say what is.
+  // All of a segment in a file is mapped, except for expandable ones; gaps between its blocks are
+  // free.
   static void FillGaps(recording::SegmentState& s) {
     std::vector<recording::BlockState> all;
     uint64_t next = s.address;
@@ -287,9 +289,8 @@ class Finisher {
     s.blocks = std::move(all);
   }
 
-  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps the last entry of
-  // each device alone. One entry can't have made several blocks: then it tells nothing of what
-  // happened.
+  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps only the last
+  // entry of each device. One entry cannot have allocated several blocks, so it is not a history.
   bool KeptOneEntry() const {
     if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
     if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
@@ -308,7 +309,7 @@ class Finisher {
     history_ = false;
   }
 
-  // Of a file that is cut: what its segments tell of the end is rolled back to its last entry.
+  // For a truncated file: restores the state of the segments at the last entry.
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
@@ -321,13 +322,13 @@ class Finisher {
                       recording_.has_segments
                           ? "and what no entry touched is taken from the segments at the end"
                           : "and with them the segments: blocks that no entry names are missing");
-      // With a range this is done once all entries are at hand.
+      // With a range this happens later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
     return absl::OkStatus();
   }
 
-  // The range and the device that were asked for.
+  // Cuts out the requested range and device.
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
       return absl::OutOfRangeError(i18n::Text(
@@ -373,7 +374,7 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // The range was cut out while the file was read.
+  // The range was cut out during the reading.
   absl::Status CutAlready() {
     SnapshotRange& range = *parts_.range;
     const uint32_t begin = range.before(), end = begin + recording_.entries.size(),
@@ -396,7 +397,7 @@ class Finisher {
     return status;
   }
 
-  // What was there before and after the entries [begin, end) of all those in `recording_`.
+  // Determines the state before and after the entries [begin, end) of all entries in `recording_`.
   absl::Status TakePart(uint64_t begin, uint64_t end,
                         const std::function<trace::StackId(recording::EntryIndex)>& stack_of) {
     const absl::StatusOr<recording::History> history = recording::Reconstruct(recording_);
@@ -406,7 +407,7 @@ class Finisher {
                           static_cast<recording::EntryIndex>(end), stack_of);
     recording_.older = std::move(part.older);
     recording_.segments = std::move(part.segments);
-    recording_.labels_are_complete = false;  // older blocks' entries are not in the part
+    recording_.labels_are_complete = false;  // entries of older blocks are not in the part
     for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
   }
@@ -424,7 +425,7 @@ class Finisher {
       Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin, end - 1, n));
   }
 
-  // No entry tells what happened: what was there at one moment, and no time is real.
+  // Without history the recording is the state at one time, and no time is real.
   void State() {
     recording_.content = trace::Content::kState;
     recording_.has_times = false;
@@ -435,10 +436,10 @@ class Finisher {
                        parts_.annotations.size()));
   }
 
-  // Begins and ends, the innermost of a name first.
+  // Pairs begins and ends; the innermost with the same name comes first.
   void Annotations() {
     if (parts_.annotations.empty()) return;
-    // They are noted by the time of their events; nothing says that the file has them in order.
+    // Sort them by time, because the file may not be in order.
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
     const EntryTable& e = recording_.entries;
     const bool any = e.size() > 0;
@@ -466,7 +467,7 @@ class Finisher {
         all.push_back({{mark.name}, std::min<int64_t>(time, first), time, mark.device});
       }
     }
-    // What ended before the first entry kept, or began after the last, is of no entry.
+    // Annotations that ended before the first entry or began after the last one are dropped.
     std::erase_if(all, [&](const auto& a) { return a.end_ns < first || a.begin_ns > last; });
     for (auto& a : all) a.begin_ns = std::max(a.begin_ns, first);
     std::ranges::stable_sort(all, {}, &recording::Annotation::begin_ns);
@@ -476,8 +477,8 @@ class Finisher {
   SnapshotParts parts_;
   Recording& recording_;
   const SnapshotOptions& options_;
-  uint64_t total_ = 0;    // entries of the file's devices
-  bool history_ = false;  // one of them tells what the allocator did
+  uint64_t total_ = 0;    // entries of all devices in the file
+  bool history_ = false;  // at least one entry is an action of the allocator
 };
 
 }  // namespace
