@@ -272,8 +272,8 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // All of a segment in a file is mapped, except for expandable ones; gaps between its blocks are
-  // free.
+  // A file lists an expandable segment by its mapped ranges, so gaps between its blocks are free
+  // memory.
   static void FillGaps(recording::SegmentState& s) {
     std::vector<recording::BlockState> all;
     uint64_t next = s.address;
