@@ -101,8 +101,8 @@ MaybeFinding RetainedGraph(const FindingFacts& f) {
       FindingFacts::Put(pile, block.id, block.bytes);
   if (pile.count < kGraphBlocks) return std::nullopt;
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} in {} blocks are the graph of an earlier step: a variable or a "
-                               "list holds its loss or outputs",
+                  i18n::Format("{} in {} blocks belong to the autograd graph of an earlier step: a "
+                               "variable or a list still holds its loss or outputs",
                                FormatBytes(pile.bytes), pile.count));
 }
 
@@ -125,8 +125,8 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
            a.free_requested_event[block.id.value] > end;
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are outputs of the forward pass that a variable holds through "
-                               "backward; autograd does not need them",
+                  i18n::Format("{} are outputs of the forward pass that a variable keeps alive "
+                               "during backward; autograd does not need them",
                                FormatBytes(pile.bytes)));
 }
 
@@ -141,7 +141,7 @@ MaybeFinding MadeInFirstStep(const FindingFacts& f) {
            f.IsHeldAfter(block.id, until);
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} at the peak were made in step {} and are still held",
+                  i18n::Format("{} at the peak were allocated in step {} and are still live",
                                FormatBytes(pile.bytes), first));
 }
 
@@ -150,11 +150,10 @@ MaybeFinding OldGradients(const FindingFacts& f) {
     return f.PeakInRecordedStep() && block.category == Category::kGradient && block.step >= 0 &&
            block.step < f.peak.context.step;
   });
-  return OfBlocks(
-      f, pile, kSmallShare,
-      i18n::Format(
-          "{} are gradients of an earlier step: they were filled with zeros, or freed too late",
-          FormatBytes(pile.bytes)));
+  return OfBlocks(f, pile, kSmallShare,
+                  i18n::Format("{} are gradients of an earlier step: they were set to zero instead "
+                               "of freed, or freed too late",
+                               FormatBytes(pile.bytes)));
 }
 
 MaybeFinding SecondWeights(const FindingFacts& f) {
@@ -170,9 +169,10 @@ MaybeFinding SecondWeights(const FindingFacts& f) {
   });
   same = pile.bytes;
   if (same * 10 < weights * 8) return std::nullopt;
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are a second copy of the weights, with blocks of the same sizes",
-                               FormatBytes(same)));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} look like a second copy of the weights: their blocks have the same sizes",
+                   FormatBytes(same)));
 }
 
 MaybeFinding HeldSinceSetup(const FindingFacts& f) {
@@ -186,7 +186,7 @@ MaybeFinding HeldSinceSetup(const FindingFacts& f) {
   return OfBlocks(
       f, pile, kSmallShare,
       i18n::Format(
-          "{} were allocated before the first step, are not training state and are still held",
+          "{} were allocated before the first step and are still live, but are not training state",
           FormatBytes(pile.bytes)));
 }
 
@@ -241,8 +241,9 @@ MaybeFinding EvalKeepsGraph(const FindingFacts& f) {
   if (pile.count < kGraphBlocks) return std::nullopt;
   return OfBlocks(
       f, pile, kSmallShare,
-      i18n::Format("{} of activations are kept in evaluation for a backward pass that never runs",
-                   FormatBytes(pile.bytes)));
+      i18n::Format(
+          "{} of activations are kept during evaluation for a backward pass that never runs",
+          FormatBytes(pile.bytes)));
 }
 
 MaybeFinding EvalPeak(const FindingFacts& f) {
@@ -319,7 +320,7 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
   const auto most =
       std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
   return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} are copies of tensors in another type, most of them made in {}",
+                  i18n::Format("{} are copies of tensors in another dtype, most of them made in {}",
                                FormatBytes(pile.bytes), most->first));
 }
 
@@ -374,7 +375,7 @@ MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are temporaries of the optimizer step, where the peak is",
+                  i18n::Format("{} are temporaries of the optimizer step, which contains the peak",
                                FormatBytes(pile.bytes)));
 }
 
@@ -388,9 +389,8 @@ MaybeFinding AttentionScores(const FindingFacts& f) {
   });
   return OfBlocks(
       f, pile, kMediumShare,
-      i18n::Format(
-          "{} are attention scores (every token by every other) that are kept for backward",
-          FormatBytes(pile.bytes)));
+      i18n::Format("{} are attention scores (tokens x tokens) that are kept for backward",
+                   FormatBytes(pile.bytes)));
 }
 
 MaybeFinding KvCacheInTraining(const FindingFacts& f) {
@@ -401,9 +401,10 @@ MaybeFinding KvCacheInTraining(const FindingFacts& f) {
            (block.category == Category::kKvCache ||
             f.HasFrame(block.id, "transformers/cache_utils.py"));
   });
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are keys and values that use_cache keeps in training",
-                               FormatBytes(pile.bytes)));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} are cached keys and values, which training does not need (use_cache)",
+                   FormatBytes(pile.bytes)));
 }
 
 MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
@@ -442,9 +443,10 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
     return std::nullopt;
   const uint64_t frozen = model.parameter_bytes / model.parameter_count *
                           (model.parameter_count - model.trainable_count);
-  return OfBytes(f, frozen / 2, kSmallShare,
-                 i18n::Format("{} of frozen weights are in 32 bits: in 16 bits they take half",
-                              FormatBytes(frozen)));
+  return OfBytes(
+      f, frozen / 2, kSmallShare,
+      i18n::Format("{} of frozen weights are stored in 32 bits; in 16 bits they need half",
+                   FormatBytes(frozen)));
 }
 
 MaybeFinding NoGradient(const FindingFacts& f) {
@@ -454,8 +456,8 @@ MaybeFinding NoGradient(const FindingFacts& f) {
       bytes = f.trace.events.bytes[marker.event];
   if (without * 10 < of || without == 0) return std::nullopt;
   return OfBytes(f, bytes, 0,
-                 i18n::Format("{} of {} trainable parameters got no gradient: {} of weights that "
-                              "the optimizer never changes",
+                 i18n::Format("{} of {} trainable parameters got no gradient: the optimizer never "
+                              "changes {} of weights",
                               without, of, FormatBytes(bytes)));
 }
 
@@ -501,9 +503,10 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
 // ---- The allocator ------------------------------------------------------------------------------
 
 MaybeFinding OtherStreams(const FindingFacts& f) {
-  return OfBytes(f, f.fragmentation.pending, kSmallShare,
-                 i18n::Format("{} are freed but wait for another stream (record_stream)",
-                              FormatBytes(f.fragmentation.pending)));
+  return OfBytes(
+      f, f.fragmentation.pending, kSmallShare,
+      i18n::Format("{} were freed but are still in use by another stream (record_stream)",
+                   FormatBytes(f.fragmentation.pending)));
 }
 
 }  // namespace vramscope::explain

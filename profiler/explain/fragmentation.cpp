@@ -76,15 +76,15 @@ std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
     return i18n::Format("{} of host memory are allocated; nothing is reserved there.",
                         FormatBytes(f.allocated));
   if (!f.reserved_known())
-    return i18n::Format("{} are allocated; how much was reserved is not known.",
+    return i18n::Format("{} are allocated; the reserved bytes are not known.",
                         FormatBytes(f.allocated));
   if (f.record == trace::SegmentRecord::kTotalOnly && f.reserved > 0)
     return i18n::Format(
         "{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not "
-        "where: holes and wholly free segments cannot be told apart.",
+        "where, so holes and free segments cannot be told apart.",
         FormatBytes(f.unplaced), FormatBytes(f.reserved),
         100.0 * static_cast<double>(f.unplaced) / static_cast<double>(f.reserved));
-  if (f.reserved == 0) return i18n::Text("Nothing is reserved at this moment.");
+  if (f.reserved == 0) return i18n::Text("Nothing is reserved at this time.");
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
   std::string text = i18n::Format(
       "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
@@ -93,7 +93,7 @@ std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
       100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
       FormatBytes(f.cached));
   if (f.largest_hole > 0) {
-    text += i18n::Format(" The largest piece is {}.", FormatBytes(f.largest_hole));
+    text += i18n::Format(" The largest free range is {}.", FormatBytes(f.largest_hole));
   }
   return text;
 }

@@ -66,14 +66,14 @@ bool Judge(Leak& leak) {
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
     return i18n::Format(
-        "Too few steps to tell a leak from what is only there for a while: {} known, {} needed.",
+        "Too few steps to tell a leak from temporary growth: {} recorded, {} needed.",
         leaks.steps.size(), kFewestSteps);
   }
   if (leaks.leaks.empty()) {
-    return i18n::Format("No leak: what {} steps made was freed again or replaced.",
+    return i18n::Format("No leak: everything that {} steps allocated was freed or replaced.",
                         leaks.steps.size());
   }
-  std::string text = i18n::Format("{} a step stay from {} call site{}.",
+  std::string text = i18n::Format("{} per step are never freed, from {} call site{}.",
                                   FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
                                   leaks.leaks.size(), leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {

@@ -168,9 +168,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = i18n::Format(
-          "No request fails: what does not fit into {} at first passes once the allocator has "
-          "given "
-          "its cache back.",
+          "No request fails: those that do not fit into {} at first succeed once the allocator has "
+          "released its cache.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();
       page.count = 0;

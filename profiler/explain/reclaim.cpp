@@ -25,10 +25,10 @@ constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
 
-constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this moment");
+constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this time");
 constexpr std::string_view kNeedsHistory =
-    "What other settings would have done needs a history of requests, which a state does not have: "
-    "torch.cuda.memory._record_memory_history() before the run records one.";
+    "Judging other settings needs a history of allocations, which a state does not have. To record "
+    "one, call torch.cuda.memory._record_memory_history() before the run.";
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =
@@ -118,7 +118,7 @@ std::string Headline(const Reclaim& r) {
       i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
                    r.state ? i18n::Text("in this state") : i18n::Text("at this time"));
   if (r.state) {
-    return text + i18n::Format(" empty_cache() would give back {}. {}",
+    return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
                                kNeedsHistory);
   }

@@ -173,9 +173,10 @@ class Finder {
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add(i18n::Text("two micro-batches (gradient accumulation)"),
-        formula + (extra == 0 ? ""
-                              : i18n::Format(", less {} of gradients that the first one leaves",
-                                             FormatBytes(extra))),
+        formula + (extra == 0
+                       ? ""
+                       : i18n::Format(", minus {} of gradients that the first micro-batch leaves",
+                                      FormatBytes(extra))),
         half, request, extra);
   }
 
@@ -242,8 +243,8 @@ class Finder {
                                                              FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the {} of activations and temporaries alive then that autocast has "
-                       "in 16 bits, if they are fp32{}",
+          i18n::Format("half of the {} of activations and temporaries alive then that autocast "
+                       "keeps in 16 bits, if they are fp32{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -324,8 +325,8 @@ class Finder {
     Add(
         i18n::Format("loss in {} chunks", kLossChunks),
         sum == 0 ? i18n::Format("7/8 of the {} requested", FormatBytes(oom_.asked))
-                 : i18n::Format("7/8 of the {} alive then that the loss has made{}",
-                                FormatBytes(sum), AndOf(request)),
+                 : i18n::Format("7/8 of the {} that the loss has allocated{}", FormatBytes(sum),
+                                AndOf(request)),
         [&](uint32_t id, Category c) {
           return of_loss(id, c) ? allocations_.bytes[id] / kLossChunks : allocations_.bytes[id];
         },
@@ -342,11 +343,12 @@ class Finder {
     if (state == 0 && !request_is_state_) return;
     const std::string of =
         i18n::Format("the {} of optimizer state alive then{}", FormatBytes(state),
-                     request_is_state_ ? i18n::Text(", and the request is such") : "");
+                     request_is_state_ ? i18n::Text(", and the request is optimizer state") : "");
     Add(
         i18n::Text("8-bit optimizer"),
-        i18n::Format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
-                     kQuantisedBlock, of),
+        i18n::Format(
+            "1 byte per element and 4 for each {} elements instead of 4 per element, for {}",
+            kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
           return c == Category::kOptimizerState ? EightBit(allocations_.bytes[id])
                                                 : allocations_.bytes[id];
@@ -382,7 +384,7 @@ class Finder {
                      request ? i18n::Text(", and the request is one of them") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
-    Add(i18n::Text("optimizer one by one (foreach=False)"),
+    Add(i18n::Text("optimizer without foreach (foreach=False)"),
         of + i18n::Format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
         request ? 0 : oom_.asked, 2 * largest);
   }

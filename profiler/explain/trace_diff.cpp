@@ -177,7 +177,7 @@ std::string Headline(const TraceDiff& diff) {
   size_t changed = 0;
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
   if (delta == 0 && changed == 0)
-    return i18n::Text("Both peaks hold the same, call site by call site.");
+    return i18n::Text("Both peaks are the same, call site by call site.");
   std::string text = i18n::Format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
                                   FormatBytes(static_cast<uint64_t>(std::abs(delta))),
                                   delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),

@@ -98,7 +98,7 @@ class Replays {
     way.passes = way.request_passes = Passes(r);
     if (!Whole(technique)) {
       return !way.passes ? i18n::Text("it does not pass")
-                         : i18n::Text("the request passes; what comes after it was not looked at");
+                         : i18n::Text("the request passes; later requests were not checked");
     }
     way.run_passes = way.passes = r.out_of_memory == 0;
     if (way.passes) return i18n::Text("the whole run passes");
@@ -160,7 +160,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
     way.how = i18n::Format("by replay with {} for the allocator: {}; {} reserved at that time",
                            FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
-      way.how += i18n::Text("; but so it does in the model under the recorded settings");
+      way.how += i18n::Text("; but in the model it also passes under the recorded settings");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }

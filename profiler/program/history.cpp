@@ -256,7 +256,7 @@ absl::Status EndBehindRows(Recording& r) {
   }
   r.segments.clear();
   r.has_segments = false;
-  r.lost = "killed";  // frees that were asked for may not have happened
+  r.lost = "killed";  // requested frees may not have completed
   const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
   if (!history.ok()) return history.status();
   r.segments = recording::PartOf(r, *history, 0, r.entries.size(), [&](recording::EntryIndex i) {
@@ -280,7 +280,7 @@ struct HistoryReader::Impl {
   explicit Impl(HistoryOptions of) : options(of), joiner(std::move(of)) {}
   const HistoryOptions options;
   Joiner joiner;
-  // The chunk of that number; false: there is none yet.
+  // Reads the next chunk; returns false if it does not exist yet.
   absl::StatusOr<bool> ReadNext(const std::string& folder);
 
   HistoryStacks stacks;

@@ -131,7 +131,7 @@ TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
               HasSubstr("_record_memory_history(max_entries=100000)"));
   EXPECT_EQ(RunVramscope({"replay", file, "--alloc-conf", ""}).status, 3);
   EXPECT_THAT(info["device_memory"][0]["parts"][0]["about"].get<std::string>(),
-              HasSubstr("a state of one moment"));
+              HasSubstr("the state at one time"));
 }
 
 TEST_F(CliRecording, AStateOfAdamIsToldByHowOftenItsSizesCome) {
