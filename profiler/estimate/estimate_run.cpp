@@ -149,7 +149,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = "Activations", .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = "This family's block has no closed formula here.";
+    section.note = "There is no closed formula for the layers of this family.";
     return section;
   }
   const double layers = static_cast<double>(m.layers);
@@ -186,7 +186,7 @@ Section Activations(const Settings& s, const run::ModelConfig& m) {
   stored.emplace_back("e", s.e);
   section.lines.push_back(Made("logits", stored));
   section.lines.push_back(Made("loss-backward", logits));
-  section.note = "Of training every parameter: a frozen linear layer keeps no input.";
+  section.note = "For training of every parameter; a frozen linear layer keeps no input.";
   return section;
 }
 
@@ -226,7 +226,7 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = "Left out: what blocks are larger than requests, workspaces, temporaries.";
+  peak.note = "Not included: rounding of blocks, workspaces, temporaries.";
   return peak;
 }
 
@@ -311,14 +311,14 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
     if (s.state_formula != "state-sgd") state.emplace_back("e_w", s.e_w);
     training.lines.push_back(Made(s.state_formula, state, Planned::kOptimizerState));
   } else {
-    training.note = "How many parameters a pattern names, only a plan can tell.";
+    training.note = "Only a plan can determine how many parameters a pattern matches.";
   }
   const double gradients = ValueOf(training, "gradients");
   const double state = ValueOf(training, s.state_formula);
   const double in_memory = ValueOf(training, "weights");
   sections.push_back(std::move(training));
 
-  Section whole{.title = "Against training all of it", .note = {}, .lines = {}};
+  Section whole{.title = "Compared with full training", .note = {}, .lines = {}};
   whole.lines.push_back(
       Made("training", {{"e_w", s.e_w}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"P", p}}));
   if (s.frozen && trainable.has_value()) {

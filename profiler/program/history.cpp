@@ -301,7 +301,7 @@ absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
     if (rows.empty()) return absl::DataLossError(i18n::Text("the history has no entries"));
     segments_known = false;
     joiner.Add(PartOf(rows, stacks), OperatorsOf(rows, stacks));
-    if (full) joiner.Warn("entries are missing: there was no more room for them");
+    if (full) joiner.Warn("entries are missing: the file had no more space");
     return true;
   }
   if (!std::filesystem::exists(name + ".pickle", none)) return false;
@@ -362,7 +362,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
   if (operators != nullptr) *operators = joiner.operators();
   Recording whole = joiner.whole();
   if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
-  if (full) whole.warnings.emplace_back("the history ends early: there was no more room for it");
+  if (full) whole.warnings.emplace_back("the history ends early: the file had no more space");
   return whole;
 }
 

@@ -185,10 +185,10 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     if (made.ok()) return isolation;
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
-  return absl::FailedPreconditionError(i18n::Format(
-      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
-      "are allowed, or use --no-isolation: then it really writes, renames and deletes files",
-      why));
+  return absl::FailedPreconditionError(
+      i18n::Format("the program's changes to files cannot be isolated here ({}). Run it where user "
+                   "namespaces are allowed, or use --no-isolation: then it changes real files",
+                   why));
 }
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
@@ -212,8 +212,8 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (const std::string foreign =
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())
-      return absl::FailedPreconditionError(
-          i18n::Format("overlayfs cannot copy {}, which belongs to another group", foreign));
+      return absl::FailedPreconditionError(i18n::Format(
+          "overlayfs cannot copy {}, which belongs to another user or group", foreign));
     // The library makes renames of folders in the lower layer work.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
@@ -259,16 +259,16 @@ int Isolation::Enter() const noexcept {
 
 std::string Isolation::Description() const {
   if (mode_ == IsolationMode::kNone)
-    return i18n::Text("No isolation: what the program writes, renames and deletes is real.");
+    return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
-                       "that only it sees and that is deleted afterwards; your files are not "
-                       "changed. Isolation: copies on write, by libc's functions and a filter of "
-                       "system calls (limits, static programs among them: docs/security.md).")
-          : i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
-                       "that only it sees and that is deleted afterwards; your files are not "
-                       "changed. Isolation: overlay (limits: docs/security.md).")};
+          ? i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
+                       "and that is deleted afterwards; your files are not changed. Isolation: "
+                       "copy on write in libc's functions, and a filter of system calls (limits, "
+                       "such as static programs: docs/security.md).")
+          : i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
+                       "and that is deleted afterwards; your files are not changed. Isolation: "
+                       "overlay (limits: docs/security.md).")};
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };

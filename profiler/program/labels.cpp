@@ -156,7 +156,7 @@ class Labeller {
     }
     if (beyond > 0)
       recording_.warnings.push_back(
-          fmt::format("{} marks lie behind the end of the recorded history", beyond));
+          fmt::format("{} marks are after the end of the recorded history", beyond));
     times_.resize(marks_.rows.size());
     const int64_t origin = recording_.start_unix_ns;
     for (size_t i = 0; i < times_.size(); ++i) times_[i] = marks_.rows[i].time_ns - origin;

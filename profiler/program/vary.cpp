@@ -29,8 +29,8 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
     const absl::StatusOr<int64_t> first = run::ParseInteger(values.substr(0, dots)),
                                   last = run::ParseInteger(values.substr(dots + 2));
     if (!first.ok() || !last.ok() || *first < 1 || *last < *first || *last > INT64_MAX / 4)
-      return Refused(text,
-                     i18n::Text("expected a range of whole numbers from 1 on, the smaller first"));
+      return Refused(
+          text, i18n::Text("expected a range of whole numbers of at least 1, the smaller first"));
     variation.is_range = true;
     for (int64_t value = *first; value < *last; value *= 2)
       variation.values.push_back(std::to_string(value));

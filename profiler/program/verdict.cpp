@@ -64,8 +64,8 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
   if (!planned)
     return i18n::Text(
-        "The program runs on this computer's GPU and its allocator's history is recorded. "
-        "Without CUPTI there are no kernels and copies, and times are the host's.");
+        "The program runs on this computer's GPU and its allocator's history is recorded. Without "
+        "CUPTI, kernels and memcpys are not recorded, and times are the host's.");
   const std::string until = steps == 0   ? i18n::Text("to its end")
                             : steps == 1 ? i18n::Text("for 1 optimizer step")
                                          : i18n::Format("for {} optimizer steps", steps);
@@ -106,8 +106,7 @@ std::string WarningOf(const Program& seen, const Outcome& outcome) {
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
   return i18n::Format(
-      "process {} failed ({}), but the program ended with status 0: what that process would have "
-      "done is missing",
+      "process {} failed ({}), but the program ended with status 0: that process's work is missing",
       failed->pid, ShortException(WhyOf(*failed)));
 }
 

@@ -123,8 +123,7 @@ std::string SolvedText(const Solved& solved) {
     return fmt::format("{} ({}) could not be solved for: {}", solved.open->name, solved.open->what,
                        std::string(solved.status.message()));
   return fmt::format(
-      "{} = {} ({}): left open by the publication, solved for from {} of {} and held fixed for all "
-      "others",
+      "{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others",
       solved.open->name, *solved.value, solved.open->what, solved.open->figure,
       solved.open->experiment);
 }

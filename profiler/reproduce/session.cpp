@@ -215,7 +215,7 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {
       outcome.status = absl::FailedPreconditionError(
-          i18n::Text("a value that its publication does not give was not found"));
+          i18n::Text("a value that the publication does not state could not be found"));
       for (const Solved& solved : solved_) {
         if (!solved.status.ok()) outcome.status = solved.status;
       }

@@ -122,8 +122,8 @@ absl::Status CheckTorch(const std::string& packages) {
   }
   for (const char* library : kLibraries) {
     if (IsLibrary(fs::path(LibraryFolder(packages)) / library)) continue;
-    return absl::FailedPreconditionError(i18n::Format(
-        "torch {} in {} has no {} that can be used here", found.torch, packages, library));
+    return absl::FailedPreconditionError(
+        i18n::Format("torch {} in {} has no usable {}", found.torch, packages, library));
   }
   return absl::OkStatus();
 }
@@ -146,7 +146,7 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
     if (!take(places.torch_root, LibTorch::From::kEnvironment, "$VRAMSCOPE_TORCH_ROOT") &&
         out.others.empty())
       out.others.push_back(
-          fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which holds no torch/", places.torch_root));
+          fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/", places.torch_root));
     return out;
   }
   if (const fs::path built = BuildTreeTorch(places.program_folder);
@@ -172,7 +172,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
   uint64_t bytes = 0;
   for (const Wheel& wheel : WheelsFor("run")) bytes += wheel.bytes;
   std::string text = i18n::Format(
-      "the built-in models are planned by LibTorch {}, which is not installed; `vramscope setup` "
+      "plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` "
       "downloads it ({})",
       TorchVersion(), run::FormatBytes(bytes));
   for (const std::string& other : not_found.others) text += "; " + other;

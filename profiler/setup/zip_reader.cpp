@@ -209,8 +209,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
     entry.deflated = method == kDeflated;
     if (folder && entry.bytes == 0) continue;
     if (folder) return Refused(i18n::Format("{} is a folder with content", entry.name));
-    if (!names.insert(in_place).second)
-      return Refused(i18n::Format("{} is there twice", entry.name));
+    if (!names.insert(in_place).second) return Refused(i18n::Format("{} occurs twice", entry.name));
     if (entry.deflated ? entry.bytes / kMostRatio > entry.stored : entry.bytes != entry.stored)
       return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
@@ -258,7 +257,8 @@ absl::Status ZipReader::Extract(const Entry& entry,
   uint64_t read = 0, written = 0;
   uLong crc = crc32(0, nullptr, 0);
   const auto hand_on = [&](std::string_view bytes) -> absl::Status {
-    if (bytes.size() > entry.bytes - written) return wrong("it unpacks to more than it says");
+    if (bytes.size() > entry.bytes - written)
+      return wrong("it unpacks to more than the stated size");
     written += bytes.size();
     crc = crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
     return bytes.empty() ? absl::OkStatus() : sink(bytes);
@@ -285,8 +285,8 @@ absl::Status ZipReader::Extract(const Entry& entry,
       ended = result == Z_STREAM_END;
     } while (!ended && inflater->avail_out == 0);
   }
-  if (entry.deflated && !ended) return wrong("its data is cut");
-  if (written != entry.bytes) return wrong("it unpacks to less than it says");
+  if (entry.deflated && !ended) return wrong("its data is truncated");
+  if (written != entry.bytes) return wrong("it unpacks to less than the stated size");
   if (crc != entry.crc) return wrong("its checksum is wrong");
   return absl::OkStatus();
 }
