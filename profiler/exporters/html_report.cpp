@@ -241,7 +241,7 @@ class Report {
     std::string html = Heading("Compared with " + Baseline());
     const auto diff = explain::DiffTraces(*options_.baseline, trace_, std::nullopt);
     if (!diff.ok()) return html + Paragraph(std::string(diff.status().message()), "bad");
-    html += Paragraph("A is the baseline, B is this. " + diff->headline);
+    html += Paragraph("A is the baseline, B is this run. " + diff->headline);
     HtmlTable peaks({{"", HtmlTable::kText},
                      {"Baseline", HtmlTable::kFigure},
                      {"This", HtmlTable::kFigure},
@@ -365,7 +365,7 @@ class Report {
     const query::KernelSums sums =
         query::SumKernels(query::ActivityIndex(shared_), query::KernelsBy::kName);
     if (sums.count == 0) return "";
-    HtmlTable table({{"Kernel, copy or fill", HtmlTable::kText},
+    HtmlTable table({{"Kernel, memcpy or memset", HtmlTable::kText},
                      {"Count", HtmlTable::kFigure},
                      {"Takes", HtmlTable::kFigure},
                      {"Mean", HtmlTable::kFigure},
@@ -389,7 +389,7 @@ class Report {
       list += fmt::format("<li>{}{} <span class=\"dim\">{}</span></li>\n", XmlText(each.what),
                           each.bytes == 0 ? "" : fmt::format(" ({})", FormatBytes(each.bytes)),
                           XmlText(each.where));
-    return list.empty() ? "" : Heading("Taken for granted") + "<ul>\n" + list + "</ul>\n";
+    return list.empty() ? "" : Heading("Assumptions") + "<ul>\n" + list + "</ul>\n";
   }
 
   std::string Settings() const {

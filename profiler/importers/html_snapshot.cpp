@@ -39,9 +39,9 @@ bool HoldsPickle(std::string_view head) { return BeginOfBase64(head) != std::str
 std::string_view WhyNoSnapshotInHtml(std::string_view head) {
   if (head.find("GPU Memory Timeline"sv) != std::string_view::npos)
     return i18n::Text(
-        "a memory timeline as HTML (export_memory_timeline(\"x.html\")), which holds an image and "
-        "no numbers. Export it with export_memory_timeline(\"x.raw.json.gz\"), or record a memory "
-        "snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
+        "a memory timeline as HTML (export_memory_timeline(\"x.html\")), which contains an image "
+        "but no numbers. Export it with export_memory_timeline(\"x.raw.json.gz\"), or record a "
+        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
   if (head.find("alloc_data ="sv) != std::string_view::npos)
     return i18n::Text(
         "a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing's data "

@@ -123,7 +123,8 @@ JsonTokens::Token JsonTokens::Word(Token token) {
   }
   scratch_.assign(buffer_, begin, at_ - begin);
   while (More() && IsWord(buffer_[at_])) {
-    if (scratch_.size() == kMostText) return Fail(i18n::Text("a number does not end"));
+    if (scratch_.size() == kMostText)
+      return Fail(i18n::Text("a number is too long or not terminated"));
     scratch_ += buffer_[at_++];
   }
   text_ = scratch_;

@@ -72,8 +72,7 @@ class Assembler {
     Activities();
     if (tables_.unusable > 0)
       recording_.warnings.push_back(
-          fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
-                      tables_.unusable));
+          fmt::format("{} events without a time, size or address are left out", tables_.unusable));
     return std::move(recording_);
   }
 
@@ -137,11 +136,11 @@ class Assembler {
     }
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
-    recording_.warnings.push_back(fmt::format(
-        "its {} [memory] events have sizes and no addresses (\"Addr\"), as PyTorch before 1.11 "
-        "wrote them: how much is allocated is recorded, which block of several of one size is "
-        "freed is not (the latest is taken), and what was there before is not shown",
-        count));
+    recording_.warnings.push_back(
+        fmt::format("its {} [memory] events have sizes but no addresses (\"Addr\"), as PyTorch "
+                    "before 1.11 wrote them: totals are recorded, but not which of several blocks "
+                    "of one size is freed (the latest is taken), and earlier memory is not shown",
+                    count));
   }
 
   // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
@@ -296,8 +295,8 @@ class Assembler {
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(
-        fmt::format("device {}: {} bytes that were allocated before the first event are not shown: "
-                    "more than was reserved later",
+        fmt::format("device {}: {} bytes that were allocated before the first event are not shown, "
+                    "because they exceed the bytes reserved later",
                     device, older));
     return 0;
   }
@@ -433,8 +432,9 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   absl::StatusOr<Recording> recording = Assembler(std::move(tables), options, budget).Run();
   if (budget.exhausted()) return exceeded();
   if (recording.ok() && !status.ok())
-    recording->lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
-                                  std::string(status.message()));
+    recording->lost =
+        fmt::format("the file is truncated or damaged; the part before that is shown: {}",
+                    std::string(status.message()));
   return recording;
 }
 

@@ -205,14 +205,14 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (r.entries.size() == 0)
     return absl::InvalidArgumentError(i18n::Text("the memory timeline has no allocation"));
   if (!status.ok())
-    r.lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
+    r.lost = fmt::format("the file is truncated or damaged; the part before that is shown: {}",
                          std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
-      "the file has no addresses: which block a free is of is taken to be the latest of its size "
-      "and category; sums and categories do not depend on it");
+      "the file has no addresses: each free is assigned to the latest block of its size and "
+      "category, which does not affect sums and categories");
   if (reader.unusable() > 0)
-    r.warnings.push_back(fmt::format("{} rows fit no block and are left out", reader.unusable()));
+    r.warnings.push_back(fmt::format("{} rows match no block and are left out", reader.unusable()));
   return r;
 }
 

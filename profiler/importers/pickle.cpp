@@ -306,7 +306,7 @@ bool PickleReader::Global(uint8_t opcode) {
       name = fmt::format("{}.{}", Printable(rest.substr(0, first)),
                          Printable(rest.substr(first + 1, second - first - 1)));
   }
-  return Refuse(fmt::format("opcode {} would import '{}'; a snapshot needs no such thing, refused",
+  return Refuse(fmt::format("opcode {} would import '{}', which a snapshot never needs; refused",
                             opcode == kGlobal ? "GLOBAL"
                             : opcode == kInst ? "INST"
                                               : "STACK_GLOBAL",
@@ -401,7 +401,7 @@ bool PickleReader::Step(uint8_t opcode) {
       return Global(opcode);
     default:
       return Refuse(
-          fmt::format("{}; a snapshot needs no such thing, refused", RefusedOpcode(opcode)));
+          fmt::format("{}, which a snapshot never needs; refused", RefusedOpcode(opcode)));
   }
 }
 

@@ -83,10 +83,11 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
     syntax = "JSON";
   }
   if (builder.exhausted())
-    return budget.Exceeded(i18n::Format("{} entries and what they refer to", builder.entries()),
-                           SnapshotRange::IsAsked(options)
-                               ? i18n::Text("open a smaller part (--entries, --time)")
-                               : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
+    return budget.Exceeded(
+        i18n::Format("{} entries and the data that they refer to", builder.entries()),
+        SnapshotRange::IsAsked(options)
+            ? i18n::Text("open a smaller part (--entries, --time)")
+            : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
   if (!status.ok() && !cut) return status;
   if (cut) builder.CloseAtCut();
   SnapshotParts parts;

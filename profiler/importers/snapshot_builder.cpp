@@ -110,7 +110,9 @@ SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
   parts_.recording.has_times = false;  // until an entry has a time
 }
 
-bool SnapshotBuilder::Spent() { return Fail(i18n::Text("more values than memory may hold")); }
+bool SnapshotBuilder::Spent() {
+  return Fail(i18n::Text("more values than the memory limit allows"));
+}
 
 bool SnapshotBuilder::Fail(std::string text) {
   error_ = std::move(text);
@@ -281,7 +283,7 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
 bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
   for (const Value& item : items) {
     if (item.kind != of || item.row() != list.row() + list.count())
-      return Fail(i18n::Format("{} also holds {}", Name(list.kind), Name(item.kind)));
+      return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;
@@ -312,7 +314,7 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     else if (item.kind == Kind::kOpenList)
       rows.push_back({});
     else
-      return Fail(i18n::Format("a list of traces also holds {}", Name(item.kind)));
+      return Fail(i18n::Format("a list of traces also contains {}", Name(item.kind)));
   }
   return true;
 }
@@ -332,7 +334,7 @@ bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
   frames_.clear();
   for (const Value& item : items) {
     if (item.kind != Kind::kFrame)
-      return Fail(i18n::Format("a list of frames also holds {}", Name(item.kind)));
+      return Fail(i18n::Format("a list of frames also contains {}", Name(item.kind)));
     frames_.push_back(item.row());
   }
   uint32_t id = 0;
@@ -346,7 +348,7 @@ bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> fra
   const trace::StackTable& table = parts_.recording.stacks;
   const size_t stacks = table.size(), frames_before = table.frames.size();
   *id = list.kind == Kind::kStack ? stacks_.Extend(list.row(), frames) : stacks_.Stack(frames);
-  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be held"));
+  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be stored"));
   if (table.frames.size() == frames_before) return true;
   return Charge((table.size() - stacks) * kMemoryOfStack +
                 (table.frames.size() - frames_before) * kMemoryOfStackFrame);

@@ -271,7 +271,7 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     }
   }
   Drop(items);
-  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be held"));
+  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be stored"));
   const uint32_t frames = table.frame_count();
   frame.kind = Kind::kFrame;
   frame.payload = stacks_.Frame(function, file, line);

@@ -63,7 +63,7 @@ class Finisher {
                        parts_.max_entries > 0 ? " of " + Entries(parts_.max_entries) : ""));
     if (parts_.entries_without_time > 0 && parts_.has_times)
       Warn(Entries(parts_.entries_without_time) +
-           " without a time: shown one microsecond after the one before");
+           " without a time: shown one microsecond after the previous one");
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(fmt::format(
           "pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}",
@@ -74,7 +74,7 @@ class Finisher {
       std::string names;
       for (const auto& [name, count] : parts_.other_actions)
         names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, Printable(name, 40));
-      Warn(fmt::format("entries of unknown kinds are left aside: {}", names));
+      Warn(fmt::format("entries of unknown kinds are left out: {}", names));
     }
   }
 
@@ -158,7 +158,7 @@ class Finisher {
   }
 
   void WarnMoved(uint64_t entries) {
-    if (entries > 0) Warn(Entries(entries) + " older than the one before: shown at its time");
+    if (entries > 0) Warn(Entries(entries) + " older than the previous one: shown at its time");
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -302,7 +302,7 @@ class Finisher {
   }
   void ForgetEntries() {
     Warn(
-        "a state, and no history: it was recorded with _record_memory_history(True), which keeps "
+        "a state without a history: it was recorded with _record_memory_history(True), which keeps "
         "one entry. To record a history use _record_memory_history(max_entries=100000)");
     recording_.entries = {};
     total_ = 0;
@@ -313,15 +313,15 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost = fmt::format("{}; what came before that is shown: {}", parts_.cut,
+      recording_.lost = fmt::format("{}; the part before that is shown: {}", parts_.cut,
                                     Counted(recording_.segments.size(), "segment", "segments"));
     } else {
       recording_.lost =
-          fmt::format("{}; what came before that is shown: {}; those after are lost, {}",
-                      parts_.cut, Entries(total_),
+          fmt::format("{}; the part before that is shown: {}; later ones are lost, {}", parts_.cut,
+                      Entries(total_),
                       recording_.has_segments
-                          ? "and what no entry touched is taken from the segments at the end"
-                          : "and with them the segments: blocks that no entry names are missing");
+                          ? "and blocks without entries are taken from the segments at the end"
+                          : "and so are the segments: blocks without entries are missing");
       // With a range this happens later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
@@ -422,7 +422,7 @@ class Finisher {
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
     if (begin > 0 || end < n)
-      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin, end - 1, n));
+      Warn(fmt::format("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
   // Without history the recording is the state at one time, and no time is real.
@@ -432,7 +432,7 @@ class Finisher {
     recording_.start_unix_ns = 0;
     std::ranges::fill(recording_.entries.time_ns, 0);
     if (!parts_.annotations.empty())
-      Warn(fmt::format("{} annotations are left away: no entry was made while they lasted",
+      Warn(fmt::format("{} annotations are left out: they contain no entry",
                        parts_.annotations.size()));
   }
 
@@ -445,7 +445,7 @@ class Finisher {
     const bool any = e.size() > 0;
     if (!recording_.has_times) {
       Warn(Counted(parts_.annotations.size(), "annotation", "annotations") +
-           " left away: the entries have no times");
+           " left out: the entries have no times");
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;
