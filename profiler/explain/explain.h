@@ -134,8 +134,8 @@ struct Fragmentation {
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
-  bool sizes_are_of_blocks =
-      false;             // requested sizes are not recorded; `requested` counts block sizes
+  // Requested sizes are not recorded; `requested` counts block sizes.
+  bool sizes_are_of_blocks = false;
   uint64_t pending = 0;  // part of `allocated`: see SegmentView::Use
   uint64_t outside = 0;  // part of `allocated`: in no known segment (a trace without segments)
   uint32_t segments = 0, segments_cached = 0;
@@ -231,8 +231,8 @@ struct Leak {
   double bytes_per_step = 0;  // that stay
   double confidence = 0;      // 0 .. 1: from the share and the number of steps that left something
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
-  std::vector<uint64_t>
-      stayed;  // by step (Leaks::steps): bytes allocated in it and alive at the end
+  // By step (Leaks::steps): bytes allocated in it and alive at the end.
+  std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8
 };

@@ -44,8 +44,8 @@ class FindingFacts {
   std::vector<LiveBlock> live;           // at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
   std::vector<PhaseSpan> phases;         // outermost ones, in order
-  trace::EventIndex training_begin =
-      0;                        // first event of the first step; kNoEvent: there is no step
+  // First event of the first step; kNoEvent: there is no step.
+  trace::EventIndex training_begin = 0;
   Fragmentation fragmentation;  // at the event with the most reserved bytes
   CallSites sites;
 

@@ -131,8 +131,8 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
 
   const std::vector<SegmentView> segments = SegmentsAt(trace, event);
   uint64_t inside = 0;
-  std::vector<std::pair<uint64_t, const SegmentView*>>
-      with_holes;  // free bytes that cannot be released
+  // Free bytes that cannot be released.
+  std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;
   SiteGroups pinned_by(trace);
   Pools pools(f);
   for (const SegmentView& s : segments) {

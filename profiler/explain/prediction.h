@@ -63,8 +63,8 @@ struct Prediction {
     // library's kernel is modelled under one of vramscope's names). "": same name, or only one
     // side has the kernel.
     std::string measured_name;
-    bool is_class =
-        false;  // `name` is a class of library kernels whose names occur on one side only
+    // `name` is a class of library kernels whose names occur on one side only.
+    bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
   };

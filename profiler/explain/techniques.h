@@ -19,8 +19,8 @@ struct Technique {
   uint64_t request = 0;  // new size of the failed request; 0: it is not made
   uint64_t extra = 0;    // bytes allocated in addition
   uint64_t frees = 0;    // at the event, minus `extra`
-  bool everywhere =
-      false;  // `bytes` applies to the whole trace, not only to blocks live at the event
+  // `bytes` applies to the whole trace, not only to blocks live at the event.
+  bool everywhere = false;
 };
 
 // Techniques that change memory at the event. `live`: the blocks of the device that ran out.

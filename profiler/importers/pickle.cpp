@@ -82,8 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  static constexpr uint8_t kFlag =
-      0x80;  // number: stored in large_; other kinds: no longer available
+  // Number: stored in large_; other kinds: no longer available.
+  static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
   size_t Room(size_t index) const {

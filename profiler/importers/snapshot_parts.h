@@ -26,8 +26,8 @@ struct SnapshotParts {
   };
   std::vector<Rows> traces;  // entries of each device
   bool has_category = false;
-  std::vector<uint8_t>
-      category;  // of each entry; empty: no entry has one; kNoCategory: this entry has none
+  // Of each entry; empty: no entry has one; kNoCategory: this entry has none.
+  std::vector<uint8_t> category;
   std::vector<std::string> category_names;  // `categories`
   static constexpr uint8_t kNoCategory = 255;
   // Values from here on are a trace::Category that the entry names itself, as MemoryViz.js

@@ -24,8 +24,8 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    uint32_t& old =
-        replaced[a];  // the largest block that is freed; a part for the new token is freed too
+    // The largest block that is freed; a part for the new token is freed too.
+    uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];
       if (gone >= a || lives.dead[gone] != i || bytes[gone] >= bytes[a]) continue;

@@ -13,8 +13,8 @@ constexpr uint32_t kWindow = 12;
 constexpr uint32_t kSample = 8192;
 constexpr size_t kCandidates = 64;
 constexpr double kRepeats = 0.9;  // share of the sample that must be equal
-constexpr double kAsGoodAs =
-    0.01;  // a smaller period may match worse than a larger one by this much
+// A smaller period may match worse than a larger one by this much.
+constexpr double kAsGoodAs = 0.01;
 
 double EqualAt(std::span<const uint64_t> values, uint32_t distance) {
   const auto size = static_cast<uint32_t>(values.size());

@@ -525,8 +525,8 @@ class Labeller {
   std::vector<EntryIndex> places_;  // by mark: the entry that follows the mark
   std::vector<int64_t> times_;      // by mark
   std::vector<Block> blocks_;       // by allocation of the history
-  base::HashMap<uint64_t, uint32_t>
-      saved_;  // allocations by the number under which autograd saved them
+  // Allocations by the number under which autograd saved them.
+  base::HashMap<uint64_t, uint32_t> saved_;
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;
   std::map<uint32_t, Thread> threads_;
   base::HashMap<std::string, uint32_t> texts_;

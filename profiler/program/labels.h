@@ -10,8 +10,8 @@
 namespace vramscope::program {
 
 struct LabelOptions {
-  uint64_t blas_workspace_bytes =
-      0;  // on this GPU; a block of that size that is never freed is a workspace
+  // On this GPU; a block of that size that is never freed is a workspace.
+  uint64_t blas_workspace_bytes = 0;
   std::span<const trace::StringId> operators = {};  // of the recording's entries; empty: not known
 };
 

@@ -370,8 +370,8 @@ class Running {
   const LaunchOptions& options_;
   Outcome& outcome_;
   std::vector<pid_t> pids_, groups_;
-  std::vector<std::unique_ptr<WarmProgram>>
-      warm_;  // programs that are not children of this process
+  // Programs that are not children of this process.
+  std::vector<std::unique_ptr<WarmProgram>> warm_;
   int seen_ = 0, sent_ = 0;
   Clock::time_point deadline_;
 };

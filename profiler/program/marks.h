@@ -68,8 +68,8 @@ struct Marks {
   std::vector<std::string> names;
   std::vector<uint64_t> native_threads;  // by thread: its id in the system; 0: not known
   uint32_t threads = 0;                  // number of threads with marks
-  uint64_t unreadable =
-      0;  // lines that could not be parsed, such as the last line of a killed program
+  // Lines that could not be parsed, such as the last line of a killed program.
+  uint64_t unreadable = 0;
 
   std::string_view Name(uint64_t number) const {
     return number < names.size() ? std::string_view(names[number]) : std::string_view();

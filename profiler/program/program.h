@@ -29,8 +29,8 @@ namespace vramscope::program {
 
 struct ReadOptions {
   run::DeviceProfile device;  // the planned GPU; a recording names its GPU itself
-  bool planned =
-      true;  // on the emulated platform: sizes are those of a real GPU, times are modelled
+  // On the emulated platform: sizes are those of a real GPU, times are modelled.
+  bool planned = true;
   std::string title;
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -67,8 +67,8 @@ struct ProcessRun {
   About about;
   std::shared_ptr<const trace::Trace> trace;
   int64_t begin_ns = 0;  // the trace's time 0, on the clock that all processes share
-  uint8_t first_device =
-      0;  // number of the process's first device in JoinRuns(); its other devices follow
+  // Number of the process's first device in JoinRuns(); its other devices follow.
+  uint8_t first_device = 0;
 };
 
 // A process that used the emulated platform without reporting to it: a program without Python, with

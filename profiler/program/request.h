@@ -23,14 +23,14 @@ struct Request {
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
   std::string arguments;  // as typed into a shell
-  std::string folder =
-      {};  // in which it starts; "": the script's folder, on a remote host the login folder
+  // In which it starts; "": the script's folder, on a remote host the login folder.
+  std::string folder = {};
   std::string device = "rtx-4090";  // for a plan
   uint32_t ranks = 1;
   uint32_t steps = 2;     // 0: run to the end
   bool skip_init = true;  // for a plan
-  bool operators =
-      false;  // for a recording: the operator that launched each kernel (a plan always records it)
+  // For a recording: the operator that launched each kernel (a plan always records it).
+  bool operators = false;
   // For kHost: remote paths, like script and folder then; "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
 

@@ -61,8 +61,8 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    const int folder =
-        LockOfKilled(path);  // locked first: folders of other owners are not searched
+    // Locked first: folders of other owners are not searched.
+    const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
     if (!restorable || !ChangedSince(since, path)) RemoveTree(path.string());

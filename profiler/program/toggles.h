@@ -61,8 +61,8 @@ struct ToggleReport {
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  std::vector<double>
-      shares;  // for each proposal, the fraction of Toggle::reduces; empty: all of it
+  // For each proposal, the fraction of Toggle::reduces; empty: all of it.
+  std::vector<double> shares;
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
 };
