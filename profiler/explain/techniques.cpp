@@ -166,7 +166,7 @@ class Finder {
     };
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
-        i18n::Format("half of the {} of activations, inputs and temporaries alive then{}",
+        i18n::Format("half of the {} of activations, inputs and temporaries live at the failure{}",
                      FormatBytes(sum), AndOf(batch_bound_));
     Add(i18n::Text("half the batch"), formula, half, request, 0);
     if (!batch_bound_ || phase_ == Phase::kEval || phase_ == Phase::kGeneration) return;
@@ -199,8 +199,8 @@ class Finder {
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
         i18n::Text("gradient checkpointing"),
-        i18n::Format("{} layers hold {} of the {} of activations alive then; all but the largest "
-                     "({}) keep only the first block made in them",
+        i18n::Format("{} layers hold {} of the {} of activations live at the failure; all but the "
+                     "largest ({}) keep only their first block",
                      layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
                      FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
@@ -239,12 +239,12 @@ class Finder {
     const bool request_cast = batch_bound_ && Is16BitUnderAutocast(request_op_);
     if (sum_cast > 0 || request_cast) {
       const std::string copies = weights == 0 ? ""
-                                              : i18n::Format(", less {} for copies of the weights",
+                                              : i18n::Format(", minus {} for copies of the weights",
                                                              FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the {} of activations and temporaries alive then that autocast "
-                       "keeps in 16 bits, if they are fp32{}",
+          i18n::Format("half of the {} of activations and temporaries live at the failure that "
+                       "autocast keeps in 16 bits, if they are fp32{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -260,9 +260,10 @@ class Finder {
         i18n::Text("weights in bf16"),
         i18n::Format(
             "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
-            sum == 0 ? std::string()
-                     : i18n::Format("{} of activations and temporaries alive then, and of the ",
-                                    FormatBytes(sum)),
+            sum == 0
+                ? std::string()
+                : i18n::Format("{} of activations and temporaries live at the failure, and of the ",
+                               FormatBytes(sum)),
             FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
           return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
@@ -301,7 +302,7 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         i18n::Text("fused attention (flash or memory-efficient)"),
-        i18n::Format("the {} of softmax results alive then{}", FormatBytes(sum),
+        i18n::Format("the {} of softmax results live at the failure{}", FormatBytes(sum),
                      request ? i18n::Text(", and the request is one of them") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
@@ -342,7 +343,7 @@ class Finder {
     const uint64_t state = Of(Category::kOptimizerState);
     if (state == 0 && !request_is_state_) return;
     const std::string of =
-        i18n::Format("the {} of optimizer state alive then{}", FormatBytes(state),
+        i18n::Format("the {} of optimizer state live at the failure{}", FormatBytes(state),
                      request_is_state_ ? i18n::Text(", and the request is optimizer state") : "");
     Add(
         i18n::Text("8-bit optimizer"),
@@ -379,13 +380,13 @@ class Finder {
     const NewBytes gone = [&](uint32_t id, Category c) {
       return goes(id, c) ? 0 : allocations_.bytes[id];
     };
-    const std::string of =
-        i18n::Format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : "");
+    const std::string of = i18n::Format(
+        "the {} of temporaries of the optimizer step live at the failure{}", FormatBytes(sum),
+        request ? i18n::Text(", and the request is one of them") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
     Add(i18n::Text("optimizer without foreach (foreach=False)"),
-        of + i18n::Format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
+        of + i18n::Format(", minus twice the largest parameter ({})", FormatBytes(largest)), gone,
         request ? 0 : oom_.asked, 2 * largest);
   }
 
@@ -407,8 +408,8 @@ class Finder {
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));
     Add(
         i18n::Text("LoRA"),
-        i18n::Format("the {} of gradients and optimizer state alive then, less {} for adapters of "
-                     "rank {}",
+        i18n::Format("the {} of gradients and optimizer state live at the failure, minus {} for "
+                     "adapters of rank {}",
                      FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
         [this](uint32_t id, Category c) {
           return c == Category::kGradient || c == Category::kOptimizerState

@@ -249,7 +249,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
     for (const char* name : {".venv", "venv", "env", ".env"})
       if (fs::is_directory(beside / name, none))
         finder.Environment(beside / name,
-                           up == 0 ? i18n::Format("{} beside the script", name)
+                           up == 0 ? i18n::Format("{} next to the script", name)
                                    : i18n::Format("{} in {}", name, beside.filename().string()));
     if (beside == beside.parent_path()) break;
     beside = beside.parent_path();

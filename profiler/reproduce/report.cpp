@@ -51,8 +51,8 @@ std::string Section(const Session& session, const Result& result) {
   if (!result.lacks.empty())
     html += fmt::format("<p class=\"not\">Not run: {}</p>", Escaped(result.lacks));
   html +=
-      "<table><tr><th>figure</th><th>counter</th><th>held against</th><th></th><th>planned</th>"
-      "<th>error</th><th>tolerance</th><th></th><th></th></tr>";
+      "<table><tr><th>figure</th><th>counter</th><th>compared "
+      "with</th><th></th><th>planned</th><th>error</th><th>tolerance</th><th></th><th></th></tr>";
   for (const FigureResult& figure : result.figures) html += Row(figure);
   html += "</table>";
   for (const FigureResult& figure : result.figures) {
@@ -139,8 +139,8 @@ std::string HtmlReport(const Session& session, const std::vector<Result>& result
   for (const Solved& solved : session.solved())
     html += fmt::format("<p>{}.</p>", Escaped(SolvedText(solved)));
   html +=
-      "<table><tr><th>experiment</th><th></th><th>held against</th><th>planned</th><th>error</th>"
-      "<th>tolerance</th><th></th></tr>";
+      "<table><tr><th>experiment</th><th></th><th>compared "
+      "with</th><th>planned</th><th>error</th><th>tolerance</th><th></th></tr>";
   for (const Result& result : results) {
     const Experiment& e = *result.experiment;
     const FigureResult* head = result.headline();
