@@ -118,7 +118,7 @@ class SnapshotWriter {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
     // If the file itself contained some categories, the inferred ones are written as known,
-    // because a reader that infers again would discard both.
+    // because a reader that infers again would discard the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Finds allocations whose category changes while they are live.

@@ -80,10 +80,10 @@ struct Fitted {
 struct Options {
   int proposals = 3;
   bool limits = true;  // search for largest batch and longest sequence
-  // The search ends after this time,
+  // The search ends after this time if something fits by then.
   std::chrono::milliseconds patience{9000};
-  // unless nothing fits by then (a busy computer, a large model). One search then continues until
-  // something fits, or until this time.
+  // If nothing fits after `patience` (a busy computer, a large model), one search continues until
+  // something fits, but no longer than this.
   std::chrono::milliseconds most_patience{40000};
 };
 

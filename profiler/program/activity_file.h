@@ -44,7 +44,7 @@ class ActivityFile {
   const std::vector<StreamName>& streams() const { return streams_; }
   const ActivityFacts& facts() const { return facts_; }
   bool damaged() const { return damaged_; }
-  // Problems for the user to know, one sentence each.
+  // Warnings for the user, one sentence each.
   std::vector<std::string> Warnings() const;
 
  private:
