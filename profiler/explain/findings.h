@@ -22,8 +22,8 @@ struct FindingRule {
   // English texts; pass them to i18n::Text before showing them.
   std::string_view rule;    // the condition
   std::string_view remedy;  // how to fix it
-  std::string_view
-      toggle;  // makes the change without editing the program (`vramscope toggles`); "": none
+  // Makes the change without editing the program (`vramscope toggles`); "": none.
+  std::string_view toggle;
 };
 size_t FindingRuleCount();  // number of rules in the table
 

@@ -112,8 +112,8 @@ class Finder {
   uint64_t Rounded(uint64_t bytes) const {
     return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
   }
-  bool OfAPass(uint32_t id,
-               Category c) const {  // allocated anew in every forward and backward pass
+  // Whether the block is allocated anew in every forward and backward pass.
+  bool OfAPass(uint32_t id, Category c) const {
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }

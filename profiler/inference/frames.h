@@ -31,10 +31,9 @@ enum Sign : uint32_t {
   kFunctional = 1 << 18,   // torch.nn.functional, which losses use too
   kOfTorch = 1 << 20,      // Python code of torch
   kKvCache = 1 << 21,      // keeps keys and values between requests
-  kCompiled =
-      1 << 22,  // runs a graph of torch.compile: frames inside it show where code was defined
-  kCapture = 1 << 23,       // captures a CUDA graph
-  kReplica = 1 << 24,       // DataParallel's copies of parameters
+  kCompiled = 1 << 22,  // runs a graph of torch.compile: frames inside show where code was defined
+  kCapture = 1 << 23,   // captures a CUDA graph
+  kReplica = 1 << 24,   // DataParallel's copies of parameters
   kFlatBuffer = 1 << 25,    // one buffer for many parameters or for their gradients
   kOwnWorkspace = 1 << 26,  // a function named like a workspace
   kGenerates = 1 << 27,  // generates text token by token: forward passes inside it are not training

@@ -161,8 +161,8 @@ bool PassFinder::SavesForBackward(const LivePeak& peak, uint32_t middle) const {
     if (rows_.Dead(row) >= rows_.Born(middle) && rows_.Dead(row) < rows_.entries())
       saved.push_back(row);
   }
-  if (peak.begin == 0 && history_.older > 0 && saved.empty())
-    return true;  // the recording began in backward
+  // The recording began in backward.
+  if (peak.begin == 0 && history_.older > 0 && saved.empty()) return true;
   if (saved.size() < kSavedBlocks) return false;
   return (saved[saved.size() / 2] - peak.begin) * 10 < (middle - peak.begin) * 9;
 }

@@ -144,8 +144,8 @@ absl::Status FolderSender::SendFile(const std::string& path) {
   if (sent.changed_ns == changed && sent.bytes == size) return absl::OkStatus();
   for (uint64_t at = 0; at < size || at == 0;) {
     const std::string data = ReadAt(file.fd(), at, std::min<uint64_t>(size - at, kPiece));
-    if (data.size() < std::min<uint64_t>(size - at, kPiece))
-      return absl::OkStatus();  // the file was truncated
+    // The file was truncated.
+    if (data.size() < std::min<uint64_t>(size - at, kPiece)) return absl::OkStatus();
     if (absl::Status s = write_(Piece(kWhole, path, at, size, data)); !s.ok()) return s;
     at += data.size();
     if (size == 0) break;

@@ -28,8 +28,8 @@ class HistoryStacks {
   // Row N is stack N; row 0 is the empty stack.
   const trace::StackTable& stacks() const { return stacks_; }
   const std::vector<std::string>& strings() const { return strings_; }
-  trace::StringId Operator(
-      uint16_t number) const {  // {} for 0 and for numbers that were not written
+  // {} for 0 and for numbers that were not written.
+  trace::StringId Operator(uint16_t number) const {
     return number < operators_.size() ? operators_[number] : trace::StringId{};
   }
   bool damaged() const { return damaged_; }
