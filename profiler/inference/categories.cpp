@@ -367,7 +367,7 @@ class Categorizer {
     has_gradients_ = true;
     if (timeline_.rule[pass.begin] != kPhaseAfterGradients) return true;
     if (before.pass == Pass::kForward) return has_gradients_ = false;
-    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // it is incomplete
+    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // cut off
     uint64_t gradients = 0, kept = 0;
     if (gradient_step_ == now_.step)
       for (const uint64_t bytes : step_gradients_) gradients += bytes;
