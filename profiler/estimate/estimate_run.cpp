@@ -10,16 +10,16 @@
 namespace vramscope::estimate {
 namespace {
 
-// What the formulas want to know of the settings: the one place that reads them.
+// The settings that formulas need. Only this struct reads them.
 struct Settings {
   double b = 0, s = 0;
-  double e_w = 4;  // of a weight and its gradient
-  double e = 4;    // of an activation
+  double e_w = 4;  // bytes of a weight and of its gradient
+  double e = 4;    // bytes of an activation
   bool autocast = false;
-  bool frozen = false;  // not everything trains
+  bool frozen = false;  // some weights are not trained
   std::string_view attention, optimizer;
   std::string_view state_formula;
-  double state_bytes = 0;  // a parameter
+  double state_bytes = 0;  // per parameter
   bool foreach = false;
   bool accumulates = false;
   int segment = 0;  // layers between checkpoints; 0: none
@@ -63,7 +63,7 @@ std::vector<LinearLayer> LinearLayers(const run::ModelConfig& m) {
           {"gate_proj", h, f}, {"up_proj", h, f}, {"down_proj", f, h}};
 }
 
-// "layers.3.self_attn.q_proj" names one layer's, "q_proj" those of all.
+// "layers.3.self_attn.q_proj" names a single layer; "q_proj" matches all layers.
 bool NamesOneLayer(std::string_view target) {
   for (size_t i = 0; i < target.size(); ++i) {
     const bool digit = target[i] >= '0' && target[i] <= '9';
@@ -74,14 +74,14 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // The last norm is as large as one of the two of a layer.
+  // All norms have the same size: two per layer and the last one.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }
 
 Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
   absl::StatusOr<Formula> formula = Evaluate(id, values);
-  // The table and these calls belong together: a term that is missing is a mistake in this file.
+  // An error here is a bug: this file's arguments do not match the table.
   if (!formula.ok()) {
     Line line;
     line.formula.id = id;
@@ -100,7 +100,7 @@ Line AttentionLine(const Settings& s, const run::ModelConfig& m) {
     return Made("attention-flash", {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"q", q}});
   const Values scores = {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"D", dropout}};
   if (s.attention == "eager") {
-    // transformers' Llama asks for softmax in fp32, autocast does so everywhere.
+    // Llama in transformers computes softmax in fp32; autocast does so for every model.
     const bool high = m.family == run::Family::kLlama || s.autocast;
     return Made(high ? "attention-eager" : "attention-eager-low", scores);
   }
@@ -119,7 +119,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // with the biases
+  w = std::max(w, all);  // including biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",
@@ -145,11 +145,11 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// Everything that a forward pass keeps, and the loss.
+// All tensors that a forward pass keeps, and the loss.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = "Activations", .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = "This family's block has no closed formula here.";
+    section.note = "There is no closed formula for the layers of this family.";
     return section;
   }
   const double layers = static_cast<double>(m.layers);
@@ -186,7 +186,7 @@ Section Activations(const Settings& s, const run::ModelConfig& m) {
   stored.emplace_back("e", s.e);
   section.lines.push_back(Made("logits", stored));
   section.lines.push_back(Made("loss-backward", logits));
-  section.note = "Of training every parameter: a frozen linear layer keeps no input.";
+  section.note = "For training of every parameter; a frozen linear layer keeps no input.";
   return section;
 }
 
@@ -197,7 +197,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// The moments at which memory can be highest; the plan's peak goes with the highest of them.
+// The times at which memory can be highest. The highest of these lines is compared with the plan's
+// peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = "Peak, the largest of", .note = {}, .lines = {}};
@@ -225,18 +226,19 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = "Left out: what blocks are larger than requests, workspaces, temporaries.";
+  peak.note = "Not included: rounding of blocks, workspaces, temporaries.";
   return peak;
 }
 
-// Keys and values of a sequence: of the one that is generated, where one is.
+// Keys and values of one sequence, of the generated one if tokens are generated.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = "Inference", .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token's keys and values are computed with the next one, which there is not.
+  // Keys and values of the last token would be computed with the next token, which is not
+  // generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
-  // Under autocast positions are fp32, and keys with them; values are of 16 bits.
+  // Under autocast positions have fp32, and so have keys; values have 16 bits. The mean is 3 bytes.
   const double e = s.autocast && kept ? 3 : s.e;
   Values cache = {{"e", e},
                   {"L", static_cast<double>(model.layers)},
@@ -309,14 +311,14 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
     if (s.state_formula != "state-sgd") state.emplace_back("e_w", s.e_w);
     training.lines.push_back(Made(s.state_formula, state, Planned::kOptimizerState));
   } else {
-    training.note = "How many parameters a pattern names, only a plan can tell.";
+    training.note = "Only a plan can determine how many parameters a pattern matches.";
   }
   const double gradients = ValueOf(training, "gradients");
   const double state = ValueOf(training, s.state_formula);
   const double in_memory = ValueOf(training, "weights");
   sections.push_back(std::move(training));
 
-  Section whole{.title = "Against training all of it", .note = {}, .lines = {}};
+  Section whole{.title = "Compared with full training", .note = {}, .lines = {}};
   whole.lines.push_back(
       Made("training", {{"e_w", s.e_w}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"P", p}}));
   if (s.frozen && trainable.has_value()) {

@@ -1,5 +1,4 @@
-// What closed formulas say of a run, each with its numbers (formula.h): nothing is built or
-// planned.
+// Evaluates the closed formulas for a run (formula.h). Nothing is built or planned.
 //
 //   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
 //   for (const Section& section : EstimateRun(config, model)) ...
@@ -29,13 +28,14 @@ struct Section {
   std::vector<Line> lines;
 };
 
-// Sections in the order in which a reader wants them. What no formula covers (a pattern of
-// trainable parameters, a family whose block has none) is left out and said in a note.
+// Sections in display order. Figures without a formula (a pattern of trainable parameters, a family
+// of models without formulas) are left out, and the section's note says so.
 std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model);
 
-// Parameters that LoRA adds: rank x (inputs + outputs) of every layer that is a target.
+// Parameters that LoRA adds: rank x (inputs + outputs) for every target layer.
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model);
-// What trains; nullopt for a pattern, which only the built model can answer.
+// Number of trainable parameters; nullopt for a pattern, which can be resolved only with the built
+// model.
 std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
                                             const run::ModelConfig& model);
 

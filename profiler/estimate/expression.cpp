@@ -12,7 +12,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// Formulas of resources/ come through here as well: neither text nor nesting is taken on trust.
+// Formulas in resources/ are evaluated too, so length and nesting are limited.
 constexpr size_t kMaxText = 1024;
 constexpr int kMaxDepth = 32;
 

@@ -1,6 +1,5 @@
-// Closed formulas as values: what is computed, the text of the formula, the numbers put in, the
-// result, and where it is from. The text is what is evaluated, so it cannot tell another story than
-// the result.
+// Closed formulas as values: title, text, terms with their numbers, result and source. The text
+// itself is evaluated, so text and result always agree.
 //
 //   ASSIGN_OR_RETURN(Formula f, Evaluate("peft-saved", {{"K", 582e6}, {"N", 884736}, {"e", 4}}));
 //   f.text;    // "e * (3*K - 4*N)"
@@ -31,22 +30,22 @@ struct Formula {
   std::string id;      // "peft-saved"; stable, for scripts and resources/experiments
   std::string title;   // "Saved by training adapters alone"
   std::string text;    // "e * (3*K - 4*N)"
-  std::string source;  // where it is from, or how it is derived
+  std::string source;  // publication or derivation
   std::vector<Term> terms;
   double value = 0;
   uint64_t bytes() const { return run::ToUint64(value + 0.5); }
 };
 
-// A formula of the table, by id; `values` gives every term that its text names, and no other.
-// kNotFound: no such formula; kInvalidArgument: a term is missing, unknown or no finite number.
+// Evaluates a formula of the table. `values` must contain exactly the terms in its text. kNotFound:
+// no such formula; kInvalidArgument: a term is missing, unknown or not finite.
 using Values = std::vector<std::pair<std::string_view, double>>;
 absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values);
 
-// The table, without numbers: terms have value 0.
+// The table without numbers: all terms have the value 0.
 const std::vector<Formula>& Formulas();
 
-// + - * / ( ), min(a, b), max(a, b), ceil(a), numbers and terms by name. kInvalidArgument says what
-// is wrong and where; also when the result is no finite number.
+// Supports + - * / ( ), min(a, b), max(a, b), ceil(a), numbers and named terms. kInvalidArgument
+// describes the error and its position, or the result is not finite.
 absl::StatusOr<double> EvaluateExpression(std::string_view text, const std::vector<Term>& terms);
 
 }  // namespace vramscope::estimate

@@ -1,6 +1,6 @@
-// The table of formulas. Symbols are those of the field: b samples of one forward pass, s tokens,
-// h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary, L layers; e bytes
-// of an element.
+// The table of formulas. The symbols are common in the literature: b samples in one forward pass, s
+// tokens, h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary size, L
+// layers, e bytes per element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ constexpr Symbol kSymbols[] = {
     {"K", "frozen parameters"},
     {"N", "trainable parameters"},
     {"W", "weights and biases of the linear layers"},
-    {"R", "rows and columns of the matrices that train, added up"},
+    {"R", "sum of rows and columns of the trained matrices"},
     {"e", "bytes of an element"},
     {"e_w", "bytes of a weight"},
     {"e_g", "bytes of a gradient"},
-    {"o", "bytes of optimizer state a parameter"},
+    {"o", "bytes of optimizer state per parameter"},
     {"b", "samples of one forward pass"},
     {"s", "tokens of a sample"},
     {"h", "hidden size"},
@@ -47,10 +47,10 @@ constexpr Symbol kSymbols[] = {
     {"n", "GPUs that share"},
     {"i", "stage, counted from 0"},
     {"m", "micro-batches of a step"},
-    {"x", "elements that linear layers keep of a token"},
-    {"t", "tokens that are trained in front of the sequence"},
+    {"x", "elements per token that linear layers keep"},
+    {"t", "trained tokens before the sequence"},
     {"rank", "dimensions of a low-rank gradient"},
-    {"pools", "bytes that captured graphs hold for themselves"},
+    {"pools", "bytes of the pool of captured graphs"},
     {"boundary", "bytes of one layer's input"},
     {"block", "bytes that a layer keeps"},
     {"attention", "bytes that its attention keeps"},
@@ -74,32 +74,30 @@ struct Row {
 constexpr Row kRows[] = {
     {"weights", "Weights", "e_w * P", kStored},
     {"gradients", "Gradients", "e_g * N",
-     "one element a trainable parameter, from its "
-     "accumulation in backward to zero_grad"},
+     "one element per trainable parameter, from its accumulation in backward to zero_grad"},
     {"state-sgd", "Optimizer state, SGD", "0 * N", "torch.optim.SGD without momentum keeps none"},
     {"state-momentum", "Optimizer state, SGD with momentum", "e_w * N", kAdamStates},
     {"state-adam", "Optimizer state, Adam", "2 * e_w * N", kAdamStates},
     {"state-adam-8bit", "Optimizer state, Adam in 8 bits", "2 * (1 + 4/B) * N",
-     "two moments of a byte and an fp32 scale a block; tensors below 4096 elements stay in fp32, "
-     "and "
-     "embeddings under transformers' Trainer"},
+     "two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in "
+     "fp32, and so do embeddings under transformers' Trainer"},
     {"state-lion", "Optimizer state, Lion", "e_w * N", "one moment of the weight's type"},
     {"state-adafactor", "Optimizer state, Adafactor", "4 * R",
-     "factored second moment: a value a row and a column, without a first moment"},
+     "factored second moment: one value per row and per column, no first moment"},
     {"training", "Full training", "(e_w + e_g + o) * P",
      "weights, gradients, optimizer state; 4 x the weights with two moments"},
     {"peft-static", "Adapters: weights, gradients, optimizer state",
      "e_w * K + (e_w + e_g + o) * N", "frozen K, added N: weights K + N, gradients N, moments 2 N"},
     {"peft-saved", "Adapters: saved against full training", "e * (3*K - 4*N)",
-     "4 K of full training less K + 4 N"},
+     "4 K for full training, minus K + 4 N"},
     {"kv-cache", "Keys and values, multi-head", "2 * e * L * b * s * a * d",
-     "a key and a value a token, head and layer"},
+     "one key and one value per token, head and layer"},
     {"kv-cache-grouped", "Keys and values, grouped heads", "2 * e * L * b * s * g * d",
      "g key-value heads; 1: multi-query, as many as heads: multi-head"},
     {"kv-cache-window", "Keys and values, sliding window", "2 * e * L * b * min(s, w) * g * d",
      "older tokens than the window are dropped"},
     {"kv-cache-latent", "Keys and values, latent attention", "e * L * b * s * (c + r)",
-     "one compressed vector and one rotary key a token and layer, whatever the heads"},
+     "one compressed vector and one rotary key per token and layer, for any number of heads"},
     {"prefix-trained", "Trained by prefix tuning", "t * 2 * L * g * d",
      "keys and values of each layer for each trained token"},
     {"prompt-trained", "Trained by prompt tuning", "t * h", "an embedding for each trained token"},
@@ -109,8 +107,8 @@ constexpr Row kRows[] = {
     {"state-adam-16bit", "Optimizer state, Adam in bfloat16", "2 * 2 * N",
      "two moments of 16 bits"},
     {"state-adam-4bit", "Optimizer state, Adam in 4 bits", "2 * (1/2 + 4/B) * N",
-     "two moments of half a byte and an fp32 scale a block"},
-    // Techniques that are explained and not run.
+     "two moments of half a byte, and one fp32 scale per block"},
+    // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer", "Explained, not run: kept by a layer split over GPUs",
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
      "inputs and outputs of the split parts are whole on every GPU, all between them is divided "
@@ -118,26 +116,29 @@ constexpr Row kRows[] = {
     {"sequence-parallel-layer",
      "Explained, not run: kept by a layer split over GPUs, sequence parallel",
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
-     "what is between the split parts is divided by tokens as well"},
+     "tensors between the split parts are divided too, by tokens"},
     {"pipeline-stage", "Explained, not run: a stage of a pipeline (1F1B)",
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
-     "a stage has its layers, and the activations of the micro-batches that it has begun; time "
-     "that stages wait: (n - 1)/m"},
+     "a stage has its layers, and the activations of the micro-batches that it has begun; idle "
+     "time relative to work: (n - 1)/m"},
     {"context-parallel", "Explained, not run: context parallel (ring attention)",
      "activations/n + 2 * 2 * e * b * s/n * g * d",
-     "each GPU has a part of the sequence and two buffers of keys and values that go round"},
+     "each GPU has a part of the sequence, and two buffers of keys and values that are passed "
+     "around"},
     {"captured-graphs", "Explained, not run: CUDA graphs",
      "weights + gradients + state + "
      "activations + pools",
-     "captured graphs hold a pool that nothing else can use; snapshots with such pools are read"},
+     "captured graphs keep a pool that nothing else can use; snapshots with such pools can be "
+     "opened"},
     {"fp8", "Explained, not run: linear layers in 8-bit floating point",
      "activations - (e - 1) * b * s * x + W",
-     "inputs of linear layers are kept in a byte an element, a copy of each weight takes a byte"},
+     "inputs of linear layers take one byte per element, and so does a copy of each weight"},
     {"forward-only", "Explained, not run: training by forward passes alone (MeZO)",
      "weights + temporaries",
-     "no gradient, no state, nothing is kept: the memory of inference, two passes a step"},
+     "no gradients, no optimizer state, no activations kept: the memory of inference, two passes "
+     "per step"},
     {"reversible", "Explained, not run: reversible layers", "2 * e * b * s * h + block",
-     "the outputs of the last layer alone are kept; each layer's inputs are computed from them"},
+     "only the outputs of the last layer are kept; each layer's inputs are computed from them"},
     {"block-gelu", "Kept by a GELU layer", "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      "norm inputs and outputs, q, k, v, attention's output, feed-forward in and out, means and "
      "deviations of two norms; u is 2 for GELU, 5 where tanh is written out"},
@@ -152,7 +153,8 @@ constexpr Row kRows[] = {
     {"attention-efficient", "Kept by memory-efficient attention", "4*b*a*32*ceil(s/32)",
      "the logarithm of the sum of exponentials, in fp32"},
     {"attention-flash", "Kept by flash attention", "b*s*(4*a + e*q) + 24",
-     "as the efficient kernel, an output beside its copy, the generator's state"},
+     "like memory-efficient attention, plus the output next to its copy and the random generator's "
+     "state"},
     {"attention-eager", "Kept by written-out attention",
      "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
      "softmax in fp32, and once more in the model's type"},
@@ -172,24 +174,25 @@ constexpr Row kRows[] = {
     {"activations", "Kept by all layers", "L * block", kKept},
     {"loss", "Kept by the loss", "4*b*s*V", "log-softmax in fp32"},
     {"logits", "Logits", "e*b*s*V",
-     "the model's output; gone before backward unless the program holds it"},
-    {"loss-backward", "Made at the start of backward", "8*b*s*V",
+     "the model's output; freed before backward unless the program holds it"},
+    {"loss-backward", "Allocated at the start of backward", "8*b*s*V",
      "the gradients of log-softmax and of the fp32 logits"},
-    {"peak-backward", "Peak where backward begins",
+    {"peak-backward", "Peak at the start of backward",
      "weights + state + gradients + activations + loss",
-     "gradients only where an earlier micro-batch left some"},
-    {"peak-recompute", "Peak where a segment is computed again",
+     "includes gradients only if an earlier micro-batch left them"},
+    {"peak-recompute", "Peak while a segment is recomputed",
      "weights + state + gradients + activations + k*block",
-     "one segment beside what all of them keep"},
-    {"peak-optimizer", "Peak in the optimizer's step", "weights + gradients + state + temporaries",
-     "foreach makes one copy of what trains, fused and loop none worth naming"},
+     "one whole segment, plus the inputs that all segments keep"},
+    {"peak-optimizer", "Peak in the optimizer step", "weights + gradients + state + temporaries",
+     "foreach makes one copy of the trained weights; fused and the plain loop need hardly any "
+     "memory"},
 };
 
 bool IsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The terms that a text names, in the order of their first use.
+// The terms in a text, in the order of their first use.
 std::vector<Term> TermsOf(std::string_view text) {
   std::vector<Term> terms;
   for (size_t i = 0; i < text.size();) {

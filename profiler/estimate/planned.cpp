@@ -53,7 +53,7 @@ PlannedFigures FiguresOf(const trace::Trace& trace) {
   set(Planned::kPeak, analysis::FindPeak(trace, curves).allocated);
 
   const trace::SliceTable& slices = trace.slices;
-  trace::EventIndex token = trace::kNoEvent;  // the last one's end
+  trace::EventIndex token = trace::kNoEvent;  // end of the last token
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.kind[row] != trace::SliceKind::kAnnotation) continue;
     const std::string_view name = trace.String(slices.name[row]);

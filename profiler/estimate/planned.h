@@ -1,5 +1,5 @@
-// Figures of a plan that a closed formula can be held against: requested bytes, as formulas know
-// nothing of the allocator's blocks; the peak alone is allocated bytes.
+// Figures of a plan that closed formulas are compared with. They count requested bytes, because
+// formulas do not model the allocator's blocks; only the peak counts allocated bytes.
 //
 //   const PlannedFigures planned = FiguresOf(trace);
 //   if (line.planned != Planned::kNothing) planned.Of(line.planned);
@@ -17,17 +17,17 @@ namespace vramscope::estimate {
 
 enum class Planned : uint8_t {
   kNothing,
-  kParameters,      // where the last step's first forward pass ends
-  kOptimizerState,  // where the last optimizer step ends
-  kGradients,       // where it begins
-  kLayer,           // what the layer in the middle keeps where the forward pass ends
-  kPeak,            // of allocated bytes, over the whole trace
-  kKvCache,         // where the last generated token is there
+  kParameters,      // at the end of the last step's first forward pass
+  kOptimizerState,  // at the end of the last optimizer step
+  kGradients,       // at the beginning of the last optimizer step
+  kLayer,           // kept by the middle layer at the end of the forward pass
+  kPeak,            // allocated bytes, over the whole trace
+  kKvCache,         // after the last generated token
 };
 inline constexpr int kPlannedCount = 7;
 
 struct PlannedFigures {
-  std::array<std::optional<uint64_t>, kPlannedCount> bytes;  // nullopt: the trace does not tell
+  std::array<std::optional<uint64_t>, kPlannedCount> bytes;  // nullopt: not recorded in the trace
   std::optional<uint64_t> Of(Planned what) const { return bytes[static_cast<size_t>(what)]; }
 };
 PlannedFigures FiguresOf(const trace::Trace& trace);

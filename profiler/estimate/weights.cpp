@@ -9,9 +9,9 @@ WeightCount CountWeights(const run::ModelConfig& model) {
   const uint64_t query = size(model.heads * model.head_dim);
   const uint64_t key_value = size(model.kv_heads * model.head_dim);
   const bool gpt2 = model.family == run::Family::kGpt2;
-  const uint64_t matrices = gpt2 ? 2 : 3;  // the others' MLP has a gate
+  const uint64_t matrices = gpt2 ? 2 : 3;  // MLPs of the other families have a gate
   const uint64_t norm = gpt2 ? 2 : 1;      // LayerNorm has a bias, RMSNorm has none
-  const uint64_t positions = gpt2 ? size(model.max_positions) : 0;  // learned
+  const uint64_t positions = gpt2 ? size(model.max_positions) : 0;  // learned positions
   WeightCount count;
   count.family = model.type;
   count.layers = layers;

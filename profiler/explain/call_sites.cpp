@@ -1,4 +1,4 @@
-// Call sites: which there are, what they are called, and what each has used.
+// Call sites: the list of them, their names, and the memory that each used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ CallSites FindCallSites(const trace::Trace& trace) {
 CallSite SiteOf(const trace::Trace& trace, AllocationId allocation) {
   CallSite site = Fields(trace, allocation.value);
   const SiteNames names(trace);
-  // Of one block the module says which of a model's layers asked, where nothing else does.
+  // For a single block, the module is the only hint at the layer when no operator is known.
   const bool by_module =
       site.stack.value != 0 && trace.String(site.op).empty() && names.Operator(site.stack).empty();
   if (by_module) site.name = names.Name(site.stack, trace.String(site.module));
@@ -167,7 +167,7 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
     ++use.count;
     use.bytes = run::AddSaturating(use.bytes, bytes);
     use.largest = std::max(use.largest, bytes);
-    const bool alive = a.free_event[id] > last;  // kNoEvent is the greatest
+    const bool alive = a.free_event[id] > last;  // kNoEvent is the largest value
     const int64_t life = (alive ? end_ns : a.end_ns[id]) - a.begin_ns[id];
     life_sum[site] += static_cast<double>(life);
     use.longest_life_ns = std::max(use.longest_life_ns, life);

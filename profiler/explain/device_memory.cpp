@@ -116,7 +116,7 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
 
 DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
   const trace::ActivityTable& a = trace_.activities;
-  base::HashMap<uint64_t, uint32_t> live;  // address: row
+  base::HashMap<uint64_t, uint32_t> live;  // address -> row
   for (const uint32_t row : taken_) {
     if (a.begin_ns[row] > time_ns) break;
     if (a.kind[row] == ActivityKind::kDriverFree)
@@ -133,7 +133,7 @@ DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
   return taken;
 }
 
-// By the allocator and past it.
+// Bytes reserved by the allocator plus bytes allocated from the driver directly.
 int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
   const Taken taken = TakenAt(time_ns);
   uint64_t reserved = 0;
@@ -155,7 +155,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   const Fragmentation f = FragmentationAt(trace_, event);
   m.context = f.context;
   m.total = info.device.memory_bytes;
-  // A recording of anybody's is a measurement; of a plan nothing is.
+  // Figures of a recording, imported or not, are measured; those of a plan are modelled.
   const bool imported = info.backend == trace::Backend::kImported;
   const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
   const auto add = [&](What what, int64_t bytes, std::string about, Source from) {
@@ -167,7 +167,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   const bool host = trace::IsOfHostMemory(trace_);
   const std::string history =
       f.record == trace::SegmentRecord::kTotalOnly ? i18n::Text("the profiler's totals")
-      : state ? i18n::Text("the snapshot: a state of one moment, without a history")
+      : state ? i18n::Text("the snapshot: the state at one time, without a history")
       : host  ? i18n::Text("the host's allocator")
               : i18n::Text("the allocator's history");
   if (f.sizes_are_of_blocks) {
@@ -179,10 +179,10 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
     add(What::kRounding, Signed(f.rounding + f.tails), history, source);
   }
   add(What::kHoles, Signed(f.holes), history, source);
-  add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() gives it back"),
-      source);
+  add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() releases it"), source);
   add(What::kUnplaced, Signed(f.unplaced),
-      history + i18n::Text("; in holes or wholly free: the trace does not record where"), source);
+      history + i18n::Text("; the trace does not record whether in holes or in free segments"),
+      source);
 
   const int64_t now = m.context.time_ns;
   const Taken taken = TakenAt(now);
@@ -191,7 +191,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   if (answers_.empty()) {
     if (!imported)
       add(What::kContext, Signed(info.device.context_bytes),
-          i18n::Text("the device table; NVML was not asked"), Source::kAssumed);
+          i18n::Text("the device table; NVML was not queried"), Source::kAssumed);
     return m;
   }
   const auto after = std::upper_bound(answers_.begin(), answers_.end(), now,
@@ -204,21 +204,22 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.asked_ns = last.time_ns;
   if (last.total) m.total = *last.total;
   add(What::kContext, context_,
-      i18n::Format("what NVML reports {} when first asked (at {}), less the above",
-                   of_process_ ? i18n::Text("of this process")
-                               : i18n::Text("of all processes, which it does not tell apart,"),
+      i18n::Format("NVML's figure {} at the first query (at {}), minus the parts above",
+                   of_process_
+                       ? i18n::Text("of this process")
+                       : i18n::Text("of all processes, which it does not report separately,"),
                    at(first)),
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        i18n::Format("NVML: used by all, less this process (at {}); on a GPU that nobody else "
-                     "uses, what the driver keeps for itself",
+        i18n::Format("NVML's total minus this process (at {}); on a GPU without other processes, "
+                     "memory that the driver keeps for itself",
                      at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
-      i18n::Format("NVML's figure when last asked (at {}), less the above: what was loaded since, "
-                   "and memory that no record tells of",
+      i18n::Format("NVML's figure at the last query (at {}), minus the parts above: code loaded "
+                   "since the first query, and memory without a record",
                    at(last)),
       source);
   return m;

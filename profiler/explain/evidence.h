@@ -1,5 +1,5 @@
-// By what the blocks of a moment are in a trace, added up: recorded, made by code that really ran,
-// modelled in place of a library's (trace/block_evidence.h says it of one block).
+// Bytes of the blocks live at an event, summed by evidence: recorded, requested by code that really
+// ran, or modelled in place of a library (for a single block see trace/block_evidence.h).
 //
 //   for (const EvidenceShare& share : EvidenceAt(trace, event)) Show(share.evidence, share.bytes);
 //
@@ -16,12 +16,12 @@
 namespace vramscope::explain {
 
 struct EvidenceShare {
-  trace::Evidence evidence;  // its text is of the blocks together
-  uint64_t bytes = 0;        // rounded, as allocated counts
+  trace::Evidence evidence;  // its text describes all blocks of the share
+  uint64_t bytes = 0;        // rounded sizes, as in `allocated`
   uint64_t blocks = 0;
 };
 
-// Most bytes first; what is modelled by each of its sources.
+// Largest share first. Modelled blocks have one share for each source.
 std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventIndex event);
 
 }  // namespace vramscope::explain

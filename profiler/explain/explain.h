@@ -1,14 +1,14 @@
-// Why memory is as it is: who asked for it, how it is fragmented and what pins it, what is reserved
-// but unused and what would give it back (computed by replay), leaks over steps, out of memory,
-// and how two runs differ.
+// Explanations of memory use: call sites, fragmentation and the blocks that pin segments, reserved
+// but unused memory and what would release it (computed by replay), leaks over steps, out-of-memory
+// errors, and the difference between two runs.
 //
 //   const Fragmentation f = FragmentationAt(*trace, event);
 //   f.reserved == f.allocated + f.holes + f.cached + f.unplaced;
 //
-// Of one device: of a trace of several, explain each one's slice (trace/one_device.h). Pure
-// functions of an immutable Trace; thread-safe. One moment of a trace of a million events
-// takes milliseconds, a page over the whole trace some tens of them; what replays says so and takes
-// seconds.
+// All functions expect a trace of one device; split a trace of several with trace/one_device.h.
+// Pure functions of an immutable Trace; thread-safe. For a trace of a million events, a query about
+// one event takes milliseconds and a query over the whole trace tens of milliseconds. Functions
+// that replay the trace are marked and take seconds.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -30,22 +30,22 @@ namespace vramscope::explain {
 
 // ---- Call sites ---------------------------------------------------------------------------------
 
-// Who asked: a call stack; where the trace has none for the allocation, its module and op.
+// The code that allocated: a call stack, or module and op where the trace has no stack.
 struct CallSite {
   std::string name = {};  // one line: "optimizer.py:80 step > aten::add", "layers.3.mlp > aten::mm"
   trace::StackId stack = {};  // 0: none
   trace::StringId module = {}, op = {};
 };
 
-// Which site every allocation belongs to.
+// The call site of every allocation.
 struct CallSites {
   std::vector<CallSite> sites;
   std::vector<uint32_t> site_of;  // row = AllocationId
 };
 CallSites FindCallSites(const trace::Trace& trace);
-// As one block is shown: by its module, too, where no operator is known.
+// The site of a single block. Its name includes the module when no operator is known.
 CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
-// The name of its group in GroupBySite.
+// The name of the group of GroupBySite that contains the allocation.
 std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation);
 
 // A stack as lines, innermost frame first: "step  cs336_basics/optimizer.py:80". `program_only`
@@ -53,7 +53,7 @@ std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocatio
 std::vector<std::string> StackLines(const trace::Trace& trace, trace::StackId stack,
                                     bool program_only);
 
-// What each site holds, most bytes first; adds up to live.allocated.
+// Live bytes of each site, largest first. They add up to live.allocated.
 std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live);
 
 struct SiteUse {
@@ -61,23 +61,23 @@ struct SiteUse {
   uint64_t count = 0;  // allocations
   uint64_t bytes = 0;  // of blocks, summed over all allocations (churn)
   uint64_t largest = 0;
-  double byte_seconds = 0;  // bytes times time held
+  double byte_seconds = 0;  // bytes times lifetime
   int64_t mean_life_ns = 0, longest_life_ns = 0;
-  uint64_t peak_live_bytes = 0;                          // most at once
+  uint64_t peak_live_bytes = 0;                          // maximum of live bytes
   uint64_t alive_count = 0, alive_bytes = 0;             // at the end of the range
-  trace::Category category = trace::Category::kUnknown;  // of most of its bytes
+  trace::Category category = trace::Category::kUnknown;  // of the largest share of its bytes
 };
 enum class SiteOrder : uint8_t { kByteSeconds, kCount, kBytes, kLife, kPeak };
 absl::StatusOr<SiteOrder> ParseSiteOrder(std::string_view name);  // "held", "count", "bytes", ...
 std::string_view Name(SiteOrder order);
-// Of the allocations born in events [first, last]; what they hold is counted until `last`.
+// Use by allocations made in events [first, last]. Lifetimes are cut off at `last`.
 struct SiteUseOptions {
   trace::EventIndex first = 0, last = trace::kNoEvent;
-  bool older = false;  // whether blocks older than the recording count, too
+  bool older = false;  // whether blocks older than the recording count too
 };
 std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& sites,
                                 const SiteUseOptions& options);
-void Sort(std::vector<SiteUse>& uses, SiteOrder order);  // most first
+void Sort(std::vector<SiteUse>& uses, SiteOrder order);  // largest first
 
 // ---- Segments and fragmentation -----------------------------------------------------------------
 
@@ -86,18 +86,18 @@ struct SegmentView {
   enum class Use : uint8_t {
     kFree,
     kLive,
-    kPending,   // freed by the program, another stream not yet done with it; counts as live
+    kPending,   // freed by the program, still in use by another stream; counts as live
     kUnmapped,  // addresses of an expandable segment without memory
   };
   struct Piece {
     uint64_t address = 0, bytes = 0;
-    trace::AllocationId allocation = {};  // of live and pending ones
+    trace::AllocationId allocation = {};  // of live and pending pieces
     Use use = Use::kFree;
   };
   trace::SegmentId segment = {};
   uint64_t address = 0;
-  uint64_t bytes = 0;       // mapped; `pieces` of an expandable one may span more
-  uint64_t live_bytes = 0;  // of blocks; free = bytes - live_bytes
+  uint64_t bytes = 0;       // mapped bytes; `pieces` of an expandable segment may span more
+  uint64_t live_bytes = 0;  // of live blocks; free bytes are bytes - live_bytes
   uint64_t largest_hole = 0;
   uint32_t stream = 0;
   uint32_t mempool = 0;
@@ -107,36 +107,37 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// By address. Expandable segments end with what is mapped last. Without segments that stand for a
-// total (trace/segment_record.h).
+// Sorted by address. An expandable segment ends at its last mapped byte. Placeholder segments that
+// only carry a total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
-// Who a private pool is for.
+// What a private pool is used for.
 struct PoolOwner {
   uint8_t device = 0;
   uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
   std::string name;      // "CUDA graph capture", "vLLM: KV cache", "private pool"
-  CallSite site;         // that has asked for most of it; stack 0: none has a stack
+  CallSite site;         // the site with the most bytes in it; stack 0: no allocation has a stack
 };
 
 struct Fragmentation {
   analysis::Context context;
   uint64_t requested = 0, allocated = 0, reserved = 0;
   // allocated - requested:
-  uint64_t rounding = 0;  // up to 512 bytes, or as roundup_power2_divisions says
+  uint64_t rounding = 0;  // up to 512 bytes, or according to roundup_power2_divisions
   uint64_t tails = 0;     // unsplit rests of blocks
   // reserved - allocated:
-  uint64_t holes = 0;         // free, in segments that live blocks hold
-  uint64_t cached = 0;        // in segments (for expandable ones: pages of 2 or 20 MiB) wholly free
-  uint64_t largest_hole = 0;  // of both
-  // Free, where the trace says how much was reserved and not in which segments: then holes, cached
-  // and pools are not known and stay empty.
+  uint64_t holes = 0;   // free, in segments that hold live blocks
+  uint64_t cached = 0;  // in free segments, or in free pages (2 or 20 MiB) of expandable segments
+  uint64_t largest_hole = 0;  // the largest free range among both
+  // Free bytes where the trace records the reserved total but not the segments. Holes, cached
+  // bytes and pools are then unknown and stay empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
-  bool sizes_are_of_blocks = false;  // requested sizes are not recorded: `requested` is of blocks
-  uint64_t pending = 0;              // of allocated: see SegmentView::Use
-  uint64_t outside = 0;              // of allocated: in no known segment (a trace without segments)
+  // Requested sizes are not recorded; `requested` counts block sizes.
+  bool sizes_are_of_blocks = false;
+  uint64_t pending = 0;  // part of `allocated`: see SegmentView::Use
+  uint64_t outside = 0;  // part of `allocated`: in no known segment (a trace without segments)
   uint32_t segments = 0, segments_cached = 0;
   struct PoolUse {
     uint8_t device = 0;
@@ -146,15 +147,16 @@ struct Fragmentation {
     uint32_t segments = 0, segments_cached = 0;
     uint64_t blocks = 0;  // live
     uint64_t reserved = 0, live = 0, holes = 0, cached = 0, largest_hole = 0;
-    std::string owner = {};  // of a private pool: PoolOwner::name
+    std::string owner = {};  // for a private pool: PoolOwner::name
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // of private pools, by device and id
-  // Segments with holes, most free bytes first: the live blocks that keep them from going back.
+  // Segments with holes, and the live blocks that keep them from being released. Most free bytes
+  // first.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
-    trace::Category category = trace::Category::kUnknown;  // at that moment
+    trace::Category category = trace::Category::kUnknown;  // at that event
     CallSite site;
   };
   struct Pinned {
@@ -168,8 +170,8 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // Who keeps free memory from going back: holes of each segment shared out over its blocks' sites
-  // by count. Most first; adds up to `holes`.
+  // Call sites that keep free memory from being released. The holes of a segment are divided
+  // equally among its live blocks. Largest first; the sum is `holes`.
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
@@ -177,13 +179,13 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 
 // ---- Reserved but unused ------------------------------------------------------------------------
 
-// What the allocator would have done under other settings, or with empty_cache(): by replay.
+// What the allocator would have done with other settings or with empty_cache(), found by replay.
 struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
-  std::string note = {};       // what it takes for granted: "on a card of 8.00 GiB, ..."
-  std::string error = {};      // why it could not be computed; then the rest is 0
-  uint64_t reserved = 0;       // at the moment
-  int64_t given_back = 0;      // at the moment, against the model under the recorded settings
+  std::string note = {};       // assumption: "on a GPU with 8.00 GiB, ..."
+  std::string error = {};      // why it could not be computed; the figures are then 0
+  uint64_t reserved = 0;       // at the event
+  int64_t given_back = 0;      // at the event, compared with the model under the recorded settings
   uint64_t peak_reserved = 0;  // over the trace
   int64_t peak_given_back = 0;
   uint64_t segment_allocs = 0;  // cudaMalloc calls (maps, for expandable segments)
@@ -191,56 +193,57 @@ struct Remedy {
 };
 struct Reclaim {
   uint8_t device = 0;
-  analysis::Context context;                                    // of the moment
-  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // recorded, at the moment
-  // A state has no history of requests: what needs one has an error, and the moment is the only one
-  // there is.
+  analysis::Context context;                                    // of the event
+  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // recorded, at the event
+  // True for a snapshot without history. Remedies that need the history then have an error.
   bool state = false;
-  // The model under the recorded settings (replay::Baseline), what empty_cache() is compared with.
+  // The model under the recorded settings (replay::Baseline). empty_cache() is compared with it.
   Remedy as_recorded;
-  // And with the older blocks allocated anew, what settings are compared with; nullopt: nothing is
-  // older than the recording, so that it is the same.
+  // The same with older blocks allocated anew; settings are compared with it. nullopt: no block
+  // is older than the recording, so both are the same.
   std::optional<Remedy> anew;
-  std::vector<Remedy> remedies;  // most given back at the moment first
-  // What went back to the device in the recording, and the card that follows from it.
+  std::vector<Remedy> remedies;  // sorted by given_back, largest first
+  // Memory that the recorded program returned to the driver, and the GPU memory inferred from it.
   replay::Releases releases;
   std::string headline;
 };
 struct ReclaimOptions {
-  // None: where most is reserved and least of it used; never within the filling-in of what is older
-  // than the recording.
+  // nullopt: the event with the most reserved but unused memory, after the recording began.
   std::optional<trace::EventIndex> at = {};
-  // Settings to try, as PYTORCH_CUDA_ALLOC_CONF; empty: max_split_size_mb of some sizes,
-  // expandable segments, garbage collection.
+  // Settings to try, in the syntax of PYTORCH_CUDA_ALLOC_CONF. Empty: several values of
+  // max_split_size_mb, expandable segments, garbage collection.
   std::vector<std::string> alloc_confs = {};
   std::function<void(double fraction)> progress = {};
-  const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
+  const std::atomic<bool>* cancel = nullptr;  // when true: stops with kCancelled
 };
-// Replays once for every remedy: seconds for a large trace.
+// Replays the trace once for every remedy, which takes seconds for a large trace.
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options);
-// The moment of ReclaimOptions::at when that is not given.
+// The event that ReclaimOptions::at defaults to.
 trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
-// A site whose allocations of one step stay into the steps after it, step after step. Not: what is
-// made once (parameters, optimizer state), what is replaced (gradients, averages).
+// A call site whose allocations of one step survive into later steps, step after step. Allocations
+// made once (parameters, optimizer state) and allocations that are replaced (gradients, averages)
+// do not count.
 struct Leak {
-  uint32_t site = 0;              // row of CallSites::sites
-  double bytes_per_step = 0;      // that stay
-  double confidence = 0;          // 0 .. 1: share of the steps that left something, and how many
+  uint32_t site = 0;          // row of CallSites::sites
+  double bytes_per_step = 0;  // that stay
+  double confidence = 0;      // 0 .. 1: from the share and the number of steps that left something
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
-  std::vector<uint64_t> stayed;   // by step (Leaks::steps): bytes born in it, alive at the end
+  // By step (Leaks::steps): bytes allocated in it and alive at the end.
+  std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8
 };
 struct Leaks {
-  bool known = false;               // false: too few steps to say
-  std::vector<int32_t> steps;       // numbers
-  std::vector<uint64_t> allocated;  // at each step's end
-  std::vector<Leak> leaks;          // most bytes a step first
+  bool known = false;               // false: too few steps to tell
+  std::vector<int32_t> steps;       // step numbers
+  std::vector<uint64_t> allocated;  // at the end of each step
+  std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
-  // When it does not fit any more, from the end on and as it grows; 0: never, or no device memory.
+  // Steps after the last one until the GPU's memory is full at this rate. 0: never, or the GPU's
+  // memory is not known.
   double steps_until_full = 0;
   std::string headline;
 };
@@ -250,52 +253,52 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites);
 
 struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
-  std::string how;        // one sentence: what it gives, from what it was reckoned
-  bool computed = false;  // by replay; else an estimate: sizes that blocks of the trace would have
-  bool passes = false;    // the run, where that is known; else that request alone
+  std::string how;        // one sentence: the effect, and what it was computed from
+  bool computed = false;  // by replay; else an estimate from the changed sizes of blocks
+  bool passes = false;    // the whole run, where that is known; else only this request
   bool request_passes = false;
-  // Whether all of the run would fit: of a plan, which is known to its end. Nullopt: that request
-  // alone was looked at.
+  // Whether the whole run would fit. Known only for a plan, which records the run to its end.
+  // nullopt: only this request was checked.
   std::optional<bool> run_passes = {};
-  uint64_t over = 0;   // by how much the run does not
-  uint64_t bytes = 0;  // that it frees at that moment
+  uint64_t over = 0;   // bytes by which the run exceeds the limit
+  uint64_t bytes = 0;  // bytes that it frees at the event
 };
 struct OutOfMemory {
   trace::EventIndex event = 0;
   uint8_t device = 0;
   analysis::Context context;
-  CallSite site;                   // who asked
-  uint64_t asked = 0, needed = 0;  // requested; of the segment that the request needs
+  CallSite site;                   // the site of the failed request
+  uint64_t asked = 0, needed = 0;  // requested size; size of the segment that it needs
   uint64_t device_free = 0;
   uint64_t requested = 0, allocated = 0, reserved = 0;
-  uint64_t cached = 0;                   // wholly free, but for private pools
-  uint64_t holes = 0, largest_hole = 0;  // of the pool and stream that the request comes from
-  uint64_t missing = 0;  // needed - what the device and the cache together could give
-  // Whether what is free in all would have sufficed, had it been in one piece.
+  uint64_t cached = 0;                   // cached memory outside private pools
+  uint64_t holes = 0, largest_hole = 0;  // in the pool and stream of the request
+  uint64_t missing = 0;                  // needed - (free memory of the device + cached memory)
+  // Whether the total of free memory would have sufficed if it were contiguous.
   bool fragmented = false;
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
-  std::vector<WayOut> ways;            // those that pass first
+  std::vector<WayOut> ways;            // passing ones first
   std::string replay_error;            // why no way out could be computed
   std::string headline;
 };
 struct OutOfMemoryPage {
-  std::vector<OutOfMemory> events;  // at most kMost; the first ones
+  std::vector<OutOfMemory> events;  // the first kMost events
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // What was the closest to it, where nothing ran out: most that was reserved, and the device.
+  // The closest approach when no request failed: highest reserved bytes, and the GPU's memory.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
-// What the driver would have had to give for the request of an out-of-memory event: its segment, or
-// pages of an expandable one.
+// Bytes that the driver would have to provide for the failed request: a segment, or pages of an
+// expandable segment.
 uint64_t SegmentNeededAt(const trace::Trace& trace, trace::EventIndex event);
 struct OutOfMemoryOptions {
-  bool replay = true;  // false: without the computed ways out
+  bool replay = true;  // false: omit the ways out that need a replay
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;
 };
-// Replays for the ways out of the first event (the others get estimates alone).
+// Replays the trace for the ways out of the first event. The other events get only estimates.
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options);
 
@@ -305,29 +308,29 @@ struct TraceDiff {
   enum class Change : uint8_t { kSame, kAdded, kRemoved, kGrown, kShrunk };
   struct Site {
     std::string name;
-    uint64_t a_bytes = 0, b_bytes = 0;  // live at each one's peak
+    uint64_t a_bytes = 0, b_bytes = 0;  // live at the peak of each trace
     uint64_t a_count = 0, b_count = 0;
     trace::Category category = trace::Category::kUnknown;
-    trace::StackId a_stack, b_stack;                      // an example of each
-    std::vector<trace::AllocationId> a_blocks, b_blocks;  // that these are, largest first
+    trace::StackId a_stack, b_stack;                      // one example from each trace
+    std::vector<trace::AllocationId> a_blocks, b_blocks;  // the blocks of this site, largest first
     Change change = Change::kSame;
     int64_t delta() const { return static_cast<int64_t>(b_bytes - a_bytes); }
   };
   struct Step {
-    int32_t step = 0;  // -1: of a trace without steps, all of it
+    int32_t step = 0;  // -1: the whole of a trace without steps
     uint64_t a_peak = 0, b_peak = 0, a_reserved = 0, b_reserved = 0;
     bool in_a = false, in_b = false;
   };
   analysis::Peak a, b;
-  bool by_stack = false;    // false: one of them has no stacks; sites are "module > op"
-  std::vector<Step> steps;  // by number
+  bool by_stack = false;    // false: one of the traces has no stacks; sites are "module > op"
+  std::vector<Step> steps;  // sorted by number
   std::vector<Site> sites;  // greatest change first
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
-// Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one. What has no match so is matched
-// by the program's innermost frame and the operator.
+// Peaks are those of the step, or of the whole traces. Two stacks match when functions and files of
+// their frames do; line numbers and outer folders are ignored. Sites without a match are then
+// matched by the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

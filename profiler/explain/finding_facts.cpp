@@ -32,8 +32,7 @@ EventIndex MostReserved(const trace::Trace& trace, const analysis::MemoryCurves&
   EventIndex at = 0;
   for (size_t i = 0; i < curves.size(); ++i) {
     if (curves.event[i] < begin || curves.reserved[i] < most) continue;
-    // Of several moments with as much the one with the least use of it is what it is worst at; the
-    // one with the most is what was needed.
+    // The first event with the highest reserved bytes is used.
     if (curves.reserved[i] == most && most > 0) continue;
     most = curves.reserved[i];
     at = curves.event[i];
@@ -58,7 +57,7 @@ FindingFacts::FindingFacts(const trace::Trace& of)
     live.push_back({one.id, one.category, a.phase[row], a.step[row], a.micro_batch[row],
                     a.bytes_rounded[row]});
   }
-  // The event's detail is the rule that inferred it (trace/types.h).
+  // A nonzero detail is the rule that inferred the event (trace/types.h).
   steps_recorded_ = trains() && of.events.detail[training_begin] == 0;
   fragmentation = FragmentationAt(of, MostReserved(of, curves));
 }
@@ -81,7 +80,7 @@ EventIndex FindingFacts::EndOfStep(int32_t step) const {
   return trace::kNoEvent;
 }
 
-// Of phases that are inferred from stacks a pass has many spans: the last one counts.
+// Phases that are inferred from stacks can have several spans in one pass. The last one counts.
 EventIndex FindingFacts::EndOfBackward() const {
   const EventIndex end_of_step = EndOfStep(peak.context.step);
   EventIndex end = trace::kNoEvent;

@@ -1,5 +1,5 @@
-// What the rules of findings.cpp look at: the peak, what is there then, steps and phases. Internal
-// to this folder.
+// The facts that the rules of findings.cpp use: the peak, the blocks live at the peak, steps and
+// phases. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 
 namespace vramscope::explain {
 
-// Blocks that a finding is about.
+// The blocks that a finding is about.
 struct Pile {
   uint64_t bytes = 0, count = 0;
   std::vector<trace::AllocationId> blocks;
 };
 
-// A block that is there at the peak.
+// A block that is live at the peak.
 struct LiveBlock {
   trace::AllocationId id;
-  trace::Category category;  // then
-  trace::Phase phase;        // at birth
+  trace::Category category;  // at the peak
+  trace::Phase phase;        // in which it was allocated
   int32_t step, micro_batch;
-  uint64_t bytes;  // of the block
+  uint64_t bytes;  // rounded size
 };
 
 struct PhaseSpan {
@@ -44,8 +44,9 @@ class FindingFacts {
   std::vector<LiveBlock> live;           // at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
   std::vector<PhaseSpan> phases;         // outermost ones, in order
-  trace::EventIndex training_begin = 0;  // of the first step; kNoEvent: there is none
-  Fragmentation fragmentation;           // where most is reserved
+  // First event of the first step; kNoEvent: there is no step.
+  trace::EventIndex training_begin = 0;
+  Fragmentation fragmentation;  // at the event with the most reserved bytes
   CallSites sites;
 
   bool trains() const { return training_begin != trace::kNoEvent; }
@@ -53,7 +54,7 @@ class FindingFacts {
   bool RanOutOfMemory() const;
   bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
-  // False where steps are inferred from stacks: a block may then lie in the step beside its own.
+  // False where steps are inferred from stacks. A block can then be assigned to a neighboring step.
   bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
@@ -64,7 +65,7 @@ class FindingFacts {
   std::string_view Module(trace::AllocationId id) const {
     return trace.String(trace.allocations.module[id.value]);
   }
-  // Most that was allocated at events of which `counts` is true.
+  // Highest allocated bytes among the events for which `counts` returns true.
   template <class Counts>
   uint64_t MostAllocated(const Counts& counts) const {
     uint64_t most = 0;
@@ -73,11 +74,11 @@ class FindingFacts {
     return most;
   }
   trace::Phase PhaseAt(trace::EventIndex event) const;
-  // kNoEvent: the step is not in the trace, or does not end in it.
+  // kNoEvent: the trace lacks the step or its end.
   trace::EventIndex EndOfStep(int32_t step) const;
-  // Of the peak's step, where that is behind the peak; kNoEvent: there is none.
+  // End of the backward pass in the step of the peak, if it is after the peak; else kNoEvent.
   trace::EventIndex EndOfBackward() const;
-  // Blocks of the peak for which `is` holds and that no finding has claimed.
+  // Blocks live at the peak for which `is` returns true and that no finding has claimed.
   template <class Is>
   Pile Collect(const Is& is) const {
     Pile pile;
@@ -85,7 +86,7 @@ class FindingFacts {
       if (!claimed_[block.id.value] && is(block)) Put(pile, block.id, block.bytes);
     return pile;
   }
-  // What one finding is about no later one is.
+  // Keeps later findings from counting the blocks of this one.
   void Claim(const Pile& pile) {
     for (const trace::AllocationId id : pile.blocks) claimed_[id.value] = true;
   }
@@ -95,26 +96,26 @@ class FindingFacts {
     pile.blocks.push_back(id);
   }
 
-  // "train.py:88 main" that made most of it; without stacks its module, else "".
+  // "train.py:88 main": the call site with most of the bytes. Without stacks its module, else "".
   std::string Where(const Pile& pile) const;
-  // "tuners_utils.py:1421 _cast_input_dtype" that called the operator by itself; "": a function of
-  // PyTorch's did, or there are no stacks.
+  // "tuners_utils.py:1421 _cast_input_dtype": the caller of the operator. "": a function of
+  // PyTorch called it, or there are no stacks.
   std::string CallerOf(trace::AllocationId id) const;
-  // Whether the block is still there when that step ends; false where the step is not in the trace.
+  // Whether the block is still live when that step ends; false if the trace lacks the step.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
-  // What a program's hooks found kept since before the first step has the category of buffers, too:
-  // true where a module neither made nor moved it.
+  // The category `buffer` includes tensors that the program's hooks found held since before the
+  // first step. Returns true for these: no module allocated or moved them.
   bool IsPersistentTensor(const LiveBlock& block) const;
-  // Whether a frame of the block's stack is in a file with this in its path.
+  // Whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
-  // Whether a frame of the block's stack is in a file that ends like this, in such a function ("":
-  // any).
+  // Whether the block's stack has a frame in a file whose path ends with `file_end`, in
+  // `function` ("": any function).
   bool HasFrame(trace::AllocationId id, std::string_view file_end,
                 std::string_view function = {}) const;
 
  private:
-  // Whether `is` holds of a file and function of the block's stack.
+  // Whether `is` returns true for the file and function of any frame of the block's stack.
   template <class Is>
   bool AnyFrame(trace::AllocationId id, const Is& is) const;
 

@@ -19,10 +19,11 @@ using trace::Category;
 using trace::EventIndex;
 using trace::Phase;
 
-// Shares of the peak below which nothing is reported: a finding has to be worth a change.
+// Smaller shares of the peak are not reported: a finding has to justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-constexpr size_t kGraphBlocks = 8;  // a loss or a result that a variable holds is no graph
+// Fewer blocks are a loss or a result in a variable, not a graph.
+constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -58,7 +59,7 @@ MaybeFinding OfBytes(const FindingFacts& f, uint64_t bytes, double share, std::s
 
 }  // namespace
 
-// ---- What is held too long ----------------------------------------------------------------------
+// ---- Memory held too long -----------------------------------------------------------------------
 
 MaybeFinding Leaking(const FindingFacts& f) {
   const Leaks leaks = FindLeaks(f.trace, f.sites);
@@ -100,8 +101,8 @@ MaybeFinding RetainedGraph(const FindingFacts& f) {
       FindingFacts::Put(pile, block.id, block.bytes);
   if (pile.count < kGraphBlocks) return std::nullopt;
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} in {} blocks are the graph of an earlier step: a variable or a "
-                               "list holds its loss or outputs",
+                  i18n::Format("{} in {} blocks belong to the autograd graph of an earlier step: a "
+                               "variable or a list still holds its loss or outputs",
                                FormatBytes(pile.bytes), pile.count));
 }
 
@@ -118,19 +119,19 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
   if (end == trace::kNoEvent || !f.PeakInStep()) return std::nullopt;
   const trace::AllocationTable& a = f.trace.allocations;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // What autograd still needs is there whoever holds it.
+    // Activations are excluded: autograd needs them whether or not a variable holds them.
     return IsForward(block.phase) && block.step == f.peak.context.step &&
            block.category != Category::kActivation && !Stays(block.category) &&
            a.free_requested_event[block.id.value] > end;
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are outputs of the forward pass that a variable holds through "
-                               "backward; autograd does not need them",
+                  i18n::Format("{} are outputs of the forward pass that a variable keeps alive "
+                               "during backward; autograd does not need them",
                                FormatBytes(pile.bytes)));
 }
 
-// Made in the first step and there when the peak's step and the second one after it are over: a
-// variable that every step replaces is not.
+// Blocks made in the first step and still live after the peak's step and the second step after the
+// first. This excludes variables that every step replaces.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -140,7 +141,7 @@ MaybeFinding MadeInFirstStep(const FindingFacts& f) {
            f.IsHeldAfter(block.id, until);
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} at the peak were made in step {} and are still held",
+                  i18n::Format("{} at the peak were allocated in step {} and are still live",
                                FormatBytes(pile.bytes), first));
 }
 
@@ -149,11 +150,10 @@ MaybeFinding OldGradients(const FindingFacts& f) {
     return f.PeakInRecordedStep() && block.category == Category::kGradient && block.step >= 0 &&
            block.step < f.peak.context.step;
   });
-  return OfBlocks(
-      f, pile, kSmallShare,
-      i18n::Format(
-          "{} are gradients of an earlier step: they were filled with zeros, or freed too late",
-          FormatBytes(pile.bytes)));
+  return OfBlocks(f, pile, kSmallShare,
+                  i18n::Format("{} are gradients of an earlier step: they were set to zero instead "
+                               "of freed, or freed too late",
+                               FormatBytes(pile.bytes)));
 }
 
 MaybeFinding SecondWeights(const FindingFacts& f) {
@@ -169,9 +169,10 @@ MaybeFinding SecondWeights(const FindingFacts& f) {
   });
   same = pile.bytes;
   if (same * 10 < weights * 8) return std::nullopt;
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are a second copy of the weights, with blocks of the same sizes",
-                               FormatBytes(same)));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} look like a second copy of the weights: their blocks have the same sizes",
+                   FormatBytes(same)));
 }
 
 MaybeFinding HeldSinceSetup(const FindingFacts& f) {
@@ -185,13 +186,13 @@ MaybeFinding HeldSinceSetup(const FindingFacts& f) {
   return OfBlocks(
       f, pile, kSmallShare,
       i18n::Format(
-          "{} were allocated before the first step, are not training state and are still held",
+          "{} were allocated before the first step and are still live, but are not training state",
           FormatBytes(pile.bytes)));
 }
 
 MaybeFinding ResidentInputs(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // The batch of a step may be made before the step begins and freed in the next one.
+    // The batch of a step may be allocated before the step begins and freed in the next one.
     const int32_t step = f.peak.context.step;
     return f.PeakInRecordedStep() && block.category == Category::kInput &&
            !analysis::IsOlder(f.trace, block.id.value) &&
@@ -207,7 +208,7 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
   // A recording, or a run that ran out of memory, may end before its backward pass. A plan is
-  // whole.
+  // complete.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -240,8 +241,9 @@ MaybeFinding EvalKeepsGraph(const FindingFacts& f) {
   if (pile.count < kGraphBlocks) return std::nullopt;
   return OfBlocks(
       f, pile, kSmallShare,
-      i18n::Format("{} of activations are kept in evaluation for a backward pass that never runs",
-                   FormatBytes(pile.bytes)));
+      i18n::Format(
+          "{} of activations are kept during evaluation for a backward pass that never runs",
+          FormatBytes(pile.bytes)));
 }
 
 MaybeFinding EvalPeak(const FindingFacts& f) {
@@ -270,7 +272,7 @@ MaybeFinding LoadPeak(const FindingFacts& f) {
                               FormatBytes(more), FormatBytes(f.peak.allocated)));
 }
 
-// ---- What is made twice -------------------------------------------------------------------------
+// ---- Duplicates ---------------------------------------------------------------------------------
 
 namespace {
 static uint64_t BytesOfLogits(const FindingFacts& f) {
@@ -300,9 +302,9 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// What a tensor was converted from may be gone: the operator alone tells. Casts that the program or
-// a library asks for: those that autocast makes are within functions of PyTorch's. Copies of the
-// logits are a finding of their own.
+// The source of a conversion may already be freed, so the rule looks at the operator alone. It
+// counts only casts requested by the program or a library; casts by autocast are called from
+// PyTorch's own functions. Copies of the logits have a rule of their own.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;
@@ -318,12 +320,13 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
   const auto most =
       std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
   return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} are copies of tensors in another type, most of them made in {}",
+                  i18n::Format("{} are copies of tensors in another dtype, most of them made in {}",
                                FormatBytes(pile.bytes), most->first));
 }
 
-// Half the size of a parameter, made in a forward pass and shared by all of it. Where operators are
-// not recorded, half the size alone is no proof: most of the weights have to have such a block.
+// Blocks of half the size of a parameter, allocated in a forward pass inside a module. Where
+// operators are not recorded, the size alone is weak evidence; most of the weights must then have
+// such a block.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -361,18 +364,18 @@ MaybeFinding GradientCopies(const FindingFacts& f) {
                   i18n::Format("{} are a second copy of the gradients", FormatBytes(pile.bytes)));
 }
 
-// ---- What a technique would not need ------------------------------------------------------------
+// ---- Memory that a technique saves --------------------------------------------------------------
 
 MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
   if (!f.PeakIn(Phase::kOptimizer)) return std::nullopt;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // What runs between backward and the step has that phase as well: clipping, copies.
+    // Code between backward and the optimizer step (clipping, copies) has this phase as well.
     return block.phase == Phase::kOptimizer && !Stays(block.category) &&
            block.step == f.peak.context.step &&
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are temporaries of the optimizer step, where the peak is",
+                  i18n::Format("{} are temporaries of the optimizer step, which contains the peak",
                                FormatBytes(pile.bytes)));
 }
 
@@ -386,9 +389,8 @@ MaybeFinding AttentionScores(const FindingFacts& f) {
   });
   return OfBlocks(
       f, pile, kMediumShare,
-      i18n::Format(
-          "{} are attention scores (every token by every other) that are kept for backward",
-          FormatBytes(pile.bytes)));
+      i18n::Format("{} are attention scores (tokens x tokens) that are kept for backward",
+                   FormatBytes(pile.bytes)));
 }
 
 MaybeFinding KvCacheInTraining(const FindingFacts& f) {
@@ -399,9 +401,10 @@ MaybeFinding KvCacheInTraining(const FindingFacts& f) {
            (block.category == Category::kKvCache ||
             f.HasFrame(block.id, "transformers/cache_utils.py"));
   });
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are keys and values that use_cache keeps in training",
-                               FormatBytes(pile.bytes)));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} are cached keys and values, which training does not need (use_cache)",
+                   FormatBytes(pile.bytes)));
 }
 
 MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
@@ -415,7 +418,7 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     const auto [it, fresh] = known.try_emplace(stack.value, false);
     if (fresh) it->second = f.HasFrame({row}, kFile);
     if (!it->second) continue;
-    // Somebody recomputes: it has an effect.
+    // Something is recomputed, so checkpointing has an effect.
     if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
         f.HasFrame({row}, kFile, "unpack_hook"))
       return std::nullopt;
@@ -440,9 +443,10 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
     return std::nullopt;
   const uint64_t frozen = model.parameter_bytes / model.parameter_count *
                           (model.parameter_count - model.trainable_count);
-  return OfBytes(f, frozen / 2, kSmallShare,
-                 i18n::Format("{} of frozen weights are in 32 bits: in 16 bits they take half",
-                              FormatBytes(frozen)));
+  return OfBytes(
+      f, frozen / 2, kSmallShare,
+      i18n::Format("{} of frozen weights are stored in 32 bits; in 16 bits they need half",
+                   FormatBytes(frozen)));
 }
 
 MaybeFinding NoGradient(const FindingFacts& f) {
@@ -452,8 +456,8 @@ MaybeFinding NoGradient(const FindingFacts& f) {
       bytes = f.trace.events.bytes[marker.event];
   if (without * 10 < of || without == 0) return std::nullopt;
   return OfBytes(f, bytes, 0,
-                 i18n::Format("{} of {} trainable parameters got no gradient: {} of weights that "
-                              "the optimizer never changes",
+                 i18n::Format("{} of {} trainable parameters got no gradient: the optimizer never "
+                              "changes {} of weights",
                               without, of, FormatBytes(bytes)));
 }
 
@@ -487,7 +491,7 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
   }
   std::ranges::nth_element(peaks, peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2));
   const uint64_t usual = peaks[peaks.size() / 2];
-  // A step that evaluates or saves as well is another matter.
+  // A peak outside forward and backward (evaluation, saving) has another cause than the batch.
   if (f.peak.context.step != at ||
       !(f.PeakIn(Phase::kForward) || f.PeakIn(Phase::kLoss) || f.PeakIn(Phase::kBackward)))
     return std::nullopt;
@@ -499,9 +503,10 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
 // ---- The allocator ------------------------------------------------------------------------------
 
 MaybeFinding OtherStreams(const FindingFacts& f) {
-  return OfBytes(f, f.fragmentation.pending, kSmallShare,
-                 i18n::Format("{} are freed but wait for another stream (record_stream)",
-                              FormatBytes(f.fragmentation.pending)));
+  return OfBytes(
+      f, f.fragmentation.pending, kSmallShare,
+      i18n::Format("{} were freed but are still in use by another stream (record_stream)",
+                   FormatBytes(f.fragmentation.pending)));
 }
 
 }  // namespace vramscope::explain

@@ -1,5 +1,5 @@
-// The rules of findings, each a function over the facts of a run. A rule returns a finding, without
-// its id and remedy (findings.cpp), or nothing.
+// The rules that produce findings. Each is a function of the facts of a run and returns a finding
+// or nothing. The id and the remedy are added in findings.cpp.
 //
 //   if (MaybeFinding finding = Leaking(facts)) findings.push_back(*std::move(finding));
 //

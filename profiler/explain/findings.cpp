@@ -1,5 +1,5 @@
-// The table of rules: their ids, conditions and remedies, in the order in which they claim blocks.
-// A block that an earlier rule has claimed is not counted by a later one.
+// The table of rules with their ids, conditions and remedies, in the order in which they claim
+// blocks. A block that one rule has claimed is not counted by later rules.
 #include "profiler/explain/findings.h"
 
 #include <algorithm>
@@ -18,15 +18,15 @@ using trace::AllocationId;
 struct Row {
   FindingRule rule;
   MaybeFinding (*evaluate)(const FindingFacts&);
-  bool claims = true;  // no later rule counts its blocks
+  bool claims = true;  // later rules do not count its blocks
 };
 
-// Rules that explain more come first: what they claim, later ones do not count. A program triggers
-// each with its mistake and not without it (tests/emulated/findings_test.py).
+// Rules that explain more come first, because later rules do not count the blocks that they claim.
+// For each rule a test program triggers it with a mistake and does not trigger it without
+// (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
-      TEXT_MARK("blocks that a call site allocates in a step stay through the steps after it "
-                "(three steps at least)"),
+      TEXT_MARK("in at least three steps, a call site leaves blocks that later steps do not free"),
       TEXT_MARK("keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that "
                 "are kept"),
       ""},
@@ -38,9 +38,9 @@ constexpr Row kRows[] = {
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK("at the peak, results of the first step that are still there when the step of the "
-                "peak is over"),
-      TEXT_MARK("del what only the first step needs, or keep it on the CPU"), ""},
+      TEXT_MARK(
+          "at the peak, results of the first step that are still live after the step of the peak"),
+      TEXT_MARK("del tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
       TEXT_MARK(
@@ -63,8 +63,7 @@ constexpr Row kRows[] = {
      OutputsHeld,
      false},
     {{"second-weights",
-      TEXT_MARK("blocks from before the first step with the sizes of at least four fifths of the "
-                "weights"),
+      TEXT_MARK("blocks from before the first step whose sizes match at least 80 % of the weights"),
       TEXT_MARK("load checkpoints with map_location=\"cpu\" and del them; keep weight averages on "
                 "the CPU"),
       ""},
@@ -76,22 +75,23 @@ constexpr Row kRows[] = {
     {{"resident-inputs", TEXT_MARK("at the peak, inputs that were allocated before this step"),
       TEXT_MARK("move each batch to the GPU in the loop, not the whole data set"), ""},
      ResidentInputs},
-    {{"no-grad", TEXT_MARK("activations of a forward pass, and no backward pass at all"),
-      TEXT_MARK("with torch.no_grad(): or torch.inference_mode() around it"), "eval-no-grad"},
+    {{"no-grad", TEXT_MARK("activations of a forward pass, but no backward pass in the whole run"),
+      TEXT_MARK("run it under torch.no_grad() or torch.inference_mode()"), "eval-no-grad"},
      NoGradMissing,
      false},
     {{"eval-graph", TEXT_MARK("an evaluation whose activations are kept for backward"),
-      TEXT_MARK("with torch.no_grad(): around the evaluation"), "eval-no-grad"},
+      TEXT_MARK("run the evaluation under torch.no_grad()"), "eval-no-grad"},
      EvalKeepsGraph,
      false},
-    {{"eval-peak", TEXT_MARK("the peak is in an evaluation, and above that of training"),
-      TEXT_MARK("per_device_eval_batch_size, eval_accumulation_steps=1, or a smaller batch there"),
+    {{"eval-peak", TEXT_MARK("the peak is in an evaluation and exceeds the peak of training"),
+      TEXT_MARK("lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate "
+                "smaller batches"),
       "eval-batch"},
      EvalPeak,
      false},
     {{"load-peak", TEXT_MARK("the peak is before the first step or where a checkpoint is loaded"),
-      TEXT_MARK(
-          "map_location=\"cpu\", load_state_dict(assign=True), or the dtype at from_pretrained"),
+      TEXT_MARK("load with map_location=\"cpu\" or load_state_dict(assign=True), or pass the dtype "
+                "to from_pretrained"),
       ""},
      LoadPeak,
      false},
@@ -101,60 +101,63 @@ constexpr Row kRows[] = {
       "liger"},
      LogitsCopies},
     {{"autocast-weights",
-      TEXT_MARK("at the peak, results of casts with half the size of the weights, one for each"),
-      TEXT_MARK("torch_dtype=torch.bfloat16 at from_pretrained, or model.to(torch.bfloat16)"),
+      TEXT_MARK("at the peak, a result of a cast with half the size for each weight"),
+      TEXT_MARK(
+          "pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)"),
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("at the peak, results of casts in the forward pass that autocast did not make, a "
-                "twentieth of the peak or more"),
-      TEXT_MARK("one type in the whole model: model.to(torch.bfloat16), adapters in the type of "
-                "the weights (autocast_adapter_dtype=False), no .float() of activations"),
+      TEXT_MARK("casts in the forward pass, other than autocast's, whose results take at least 5 % "
+                "of the peak"),
+      TEXT_MARK("use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype "
+                "of the weights (autocast_adapter_dtype=False), no .float() on activations"),
       "weights"},
      DtypeCopies},
     {{"optimizer-temporaries",
-      TEXT_MARK("the peak is in the optimizer step, with temporaries of its own"),
-      TEXT_MARK("fused=True or foreach=False at the optimizer"), "optimizer-impl"},
+      TEXT_MARK("the peak is in the optimizer step and includes its temporaries"),
+      TEXT_MARK("pass fused=True or foreach=False to the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
     {{"gradient-copies",
-      TEXT_MARK("at the peak, temporaries with the sizes of at least four fifths of the gradients"),
+      TEXT_MARK("at the peak, temporaries whose sizes match at least 80 % of the gradients"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
     {{"attention-scores", TEXT_MARK("at the peak, results of softmax in attention modules"),
-      TEXT_MARK("F.scaled_dot_product_attention, or attn_implementation=\"sdpa\""), "attention"},
+      TEXT_MARK("use F.scaled_dot_product_attention, or attn_implementation=\"sdpa\""),
+      "attention"},
      AttentionScores},
     {{"checkpointing-without-effect",
-      TEXT_MARK("allocations inside torch.utils.checkpoint, and no recomputation"),
-      TEXT_MARK("use_reentrant=False, or model.enable_input_require_grads()"), ""},
+      TEXT_MARK("allocations inside torch.utils.checkpoint, but no recomputation"),
+      TEXT_MARK("set use_reentrant=False, or call model.enable_input_require_grads()"), ""},
      CheckpointingWithoutEffect,
      false},
     {{"frozen-32-bits",
-      TEXT_MARK("less than a fifth of the weights are trained, and weights take 4 bytes each"),
-      TEXT_MARK("torch_dtype=torch.bfloat16 at from_pretrained"), "weights"},
+      TEXT_MARK("at most 20 % of the weights are trained, and each weight takes 4 bytes"),
+      TEXT_MARK("pass torch_dtype=torch.bfloat16 to from_pretrained"), "weights"},
      FrozenInThirtyTwoBits,
      false},
     {{"no-gradient",
-      TEXT_MARK("a tenth or more of the trainable parameters of the optimizers got no gradient in "
-                "any step"),
-      TEXT_MARK("requires_grad_(False) where nothing is to be trained; else no detach() or "
-                "no_grad() between it and the loss"),
+      TEXT_MARK(
+          "at least 10 % of the trainable parameters in optimizers got no gradient in any step"),
+      TEXT_MARK("call requires_grad_(False) on weights that are not to be trained; for the others, "
+                "remove detach() or no_grad() between them and the loss"),
       ""},
      NoGradient,
      false},
-    {{"large-buffers", TEXT_MARK("buffers take a twentieth of the peak or more"),
+    {{"large-buffers", TEXT_MARK("buffers take at least 5 % of the peak"),
       TEXT_MARK("register_buffer only small tensors; build masks where they are needed"), ""},
      LargeBuffers},
     {{"workspaces",
-      TEXT_MARK("cuBLAS workspaces take a twentieth of the peak or more, and at least 64 MiB"),
-      TEXT_MARK("CUBLAS_WORKSPACE_CONFIG=:4096:2, and fewer streams"), ""},
+      TEXT_MARK("cuBLAS workspaces take at least 5 % of the peak and at least 64 MiB"),
+      TEXT_MARK("set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams"), ""},
      Workspaces},
     {{"uneven-steps",
-      TEXT_MARK("of five steps or more, the peak of one is above the median by a tenth or more"),
-      TEXT_MARK("group_by_length=True, a smaller max_length, or the longest batch first"), ""},
+      TEXT_MARK("in a run of at least five steps, the peak of one step exceeds the median by at "
+                "least 10 %"),
+      TEXT_MARK("set group_by_length=True, lower max_length, or run the longest batch first"), ""},
      UnevenSteps,
      false},
-    {{"other-streams", TEXT_MARK("blocks that are freed and wait for another stream"),
-      TEXT_MARK("no record_stream: wait for the stream before the tensor is released"), ""},
+    {{"other-streams", TEXT_MARK("blocks that were freed but are still in use by another stream"),
+      TEXT_MARK("avoid record_stream: wait for the other stream before the tensor is freed"), ""},
      OtherStreams,
      false},
 };
@@ -169,7 +172,7 @@ std::string NoFindingsText() {
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;
-  // A state is one moment: what was before it, nobody knows.
+  // A state has no history, and every rule needs one.
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;

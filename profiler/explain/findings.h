@@ -1,11 +1,11 @@
-// What is wrong with a run's memory, one line each with its bytes: logits in three copies, a graph
-// that an evaluation keeps, gradients of the step before. Of plans and recordings alike.
+// Problems in a run's use of memory, one line each with its bytes: three copies of the logits, a
+// graph kept by an evaluation, gradients of the previous step. Works for plans and recordings.
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// One table declares the rules (findings.cpp); only those that a test program triggers are
-// evaluated. Of one device; pure, thread-safe. A rule treats what a file does not record (phases,
-// categories, stacks) as absent: then it finds nothing.
+// The rules are declared in one table (findings.cpp). Each is triggered by a test program. The
+// trace must contain one device. Pure; thread-safe. A rule that needs phases, categories or stacks
+// finds nothing in a file that does not record them.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,24 @@ namespace vramscope::explain {
 
 struct FindingRule {
   std::string_view id;
-  // English texts: pass them to i18n::Text where a window shows them.
+  // English texts; pass them to i18n::Text before showing them.
   std::string_view rule;    // the condition
-  std::string_view remedy;  // what to write
-  std::string_view toggle;  // does it without an edit (`vramscope toggles`); "": none
+  std::string_view remedy;  // how to fix it
+  // Makes the change without editing the program (`vramscope toggles`); "": none.
+  std::string_view toggle;
 };
-size_t FindingRuleCount();  // of the rules that are evaluated
+size_t FindingRuleCount();  // number of rules in the table
 
 struct Finding {
   const FindingRule* rule = nullptr;  // lives as long as the process
-  uint64_t bytes = 0;                 // of the peak, where the text names no other moment
+  uint64_t bytes = 0;                 // at the peak, unless the text names another time
   std::string text;                   // one sentence, in the language of i18n
-  std::string where;                  // "train.py:88 main", most of its bytes; "": no stacks
-  std::vector<trace::AllocationId> blocks = {};  // the largest of them, at most kMostBlocks
+  std::string where;                  // "train.py:88 main", the source of most bytes; "": no stacks
+  std::vector<trace::AllocationId> blocks = {};  // the kMostBlocks largest
   static constexpr size_t kMostBlocks = 16;
 };
 // Most bytes first.
 std::vector<Finding> FindFindings(const trace::Trace& trace);
-std::string NoFindingsText();  // what an empty list means
+std::string NoFindingsText();  // text for an empty list
 
 }  // namespace vramscope::explain

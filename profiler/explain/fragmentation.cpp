@@ -24,8 +24,8 @@ using trace::EventIndex;
 using Piece = SegmentView::Piece;
 using Use = SegmentView::Use;
 
-// Free bytes of a segment that would go back to the driver at once: all of a wholly free one; of an
-// expandable one its wholly free pages.
+// Free bytes of a segment that would be released to the driver at once: all of a free segment, or
+// the free pages of an expandable segment.
 uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
   const uint64_t page = allocator::PageSize(s.pool, conf);
@@ -39,7 +39,7 @@ uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   return bytes;
 }
 
-// The pools of segments, as they come.
+// The pools, in the order in which their segments appear.
 class Pools {
  public:
   explicit Pools(Fragmentation& f) : found_(f) {}
@@ -58,7 +58,7 @@ class Pools {
   base::HashMap<std::tuple<uint8_t, trace::Pool, uint32_t, uint32_t>, size_t> rows_;
 };
 
-// Names the private pools after who they are for.
+// Names private pools by their use.
 void NameOwners(const trace::Trace& trace, Fragmentation& f) {
   for (PoolOwner& owner : PoolOwnersOf(trace)) {
     bool there = false;
@@ -76,15 +76,15 @@ std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
     return i18n::Format("{} of host memory are allocated; nothing is reserved there.",
                         FormatBytes(f.allocated));
   if (!f.reserved_known())
-    return i18n::Format("{} are allocated; how much was reserved is not known.",
+    return i18n::Format("{} are allocated; the reserved bytes are not known.",
                         FormatBytes(f.allocated));
   if (f.record == trace::SegmentRecord::kTotalOnly && f.reserved > 0)
     return i18n::Format(
         "{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not "
-        "where: holes and wholly free segments cannot be told apart.",
+        "where, so holes and free segments cannot be told apart.",
         FormatBytes(f.unplaced), FormatBytes(f.reserved),
         100.0 * static_cast<double>(f.unplaced) / static_cast<double>(f.reserved));
-  if (f.reserved == 0) return i18n::Text("Nothing is reserved at this moment.");
+  if (f.reserved == 0) return i18n::Text("Nothing is reserved at this time.");
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
   std::string text = i18n::Format(
       "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
@@ -93,7 +93,7 @@ std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
       100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
       FormatBytes(f.cached));
   if (f.largest_hole > 0) {
-    text += i18n::Format(" The largest piece is {}.", FormatBytes(f.largest_hole));
+    text += i18n::Format(" The largest free range is {}.", FormatBytes(f.largest_hole));
   }
   return text;
 }
@@ -131,7 +131,8 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
 
   const std::vector<SegmentView> segments = SegmentsAt(trace, event);
   uint64_t inside = 0;
-  std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;  // free bytes that stay
+  // Free bytes that cannot be released.
+  std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;
   SiteGroups pinned_by(trace);
   Pools pools(f);
   for (const SegmentView& s : segments) {
@@ -159,7 +160,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    // Shared out whole: what one block has got is not there for the others.
+    // Divides the holes without a remainder: each block gets an equal share of what is left.
     uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // A loss or a result that a variable holds is no graph.
+  // Fewer blocks are a loss or a result in a variable, not a graph.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;
@@ -24,10 +24,9 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
   }
   if (held.blocks < kFewestBlocks) return {};
   held.headline = i18n::Format(
-      "{} in {} were made in a forward pass and are still there when the recording ends; no "
-      "backward "
-      "is in it. Where none is to come, run the model under torch.no_grad() or "
-      "torch.inference_mode(): autograd keeps them for it.",
+      "{} in {} were allocated in a forward pass and are still live when the recording ends, which "
+      "contains no backward pass. If none is needed, run the model under torch.no_grad() or "
+      "torch.inference_mode(), so that autograd does not keep them.",
       run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
   return held;
 }

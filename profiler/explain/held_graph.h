@@ -1,5 +1,5 @@
-// Activations that a forward pass left for a backward that never comes: what a program holds that
-// evaluates without torch.no_grad(). Pure; thread-safe.
+// Activations that a forward pass keeps for a backward pass that never runs: the sign of an
+// evaluation without torch.no_grad(). Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace vramscope::explain {
 
 struct HeldGraph {
-  uint64_t bytes = 0, blocks = 0;  // there at the end
-  std::string headline;            // "": none, or a backward is in the trace
+  uint64_t bytes = 0, blocks = 0;  // live at the end
+  std::string headline;            // "": there are none, or the trace contains a backward pass
 };
 HeldGraph FindHeldGraph(const trace::Trace& trace);
 

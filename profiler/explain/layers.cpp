@@ -19,7 +19,7 @@ struct Block {
   uint32_t layer = 0;
 };
 
-// "model.layers.3.mlp" -> "model.layers", 3; nullopt: no part of it is a number.
+// "model.layers.3.mlp" -> "model.layers", 3; nullopt: the path has no numeric part.
 std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view path) {
   for (size_t begin = path.find('.'); begin != std::string_view::npos;
        begin = path.find('.', begin + 1)) {
@@ -36,7 +36,7 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
   return std::nullopt;
 }
 
-// Of the list of modules that holds most.
+// Blocks of the module list with the most bytes.
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
   base::HashMap<std::string_view, uint64_t> lists;
@@ -68,8 +68,9 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // As many layers as the stacks' counts agree with: the greatest number of which nearly all bytes
-  // that come again come a multiple, give or take one a time (a layer may only have begun).
+  // The number of layers that the counts of the stacks agree on. It is the greatest count such
+  // that nearly all repeated bytes belong to stacks whose count is a multiple of it, within a
+  // tolerance of one per repetition (the last layer may be incomplete).
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {
@@ -90,7 +91,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     if (agreeing / 9 >= repeated / 10) layers = candidate;
   }
   if (layers < 2) return {};
-  // The first stack that comes once a layer begins it.
+  // A layer begins at the first stack that occurs once per layer.
   uint32_t anchor = 0;
   for (const auto& [stack, s] : stacks) {
     if (s.count != layers && s.count != layers + 1) continue;
@@ -109,10 +110,10 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-// Nothing where they hold less than a quarter of all.
+// Empty if the layers hold less than a quarter of all bytes.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
-  base::HashMap<uint32_t, uint32_t> row;  // by the layer's number
+  base::HashMap<uint32_t, uint32_t> row;  // key: the number of the layer
   std::vector<uint32_t> row_of, first;
   for (const Block& b : blocks) {
     const auto [it, fresh] = row.try_emplace(b.layer, static_cast<uint32_t>(row.size()));
@@ -146,7 +147,7 @@ Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live) {
     ids.push_back(l.id.value);
     all += trace.allocations.bytes_rounded[l.id.value];
   }
-  std::sort(ids.begin(), ids.end());  // as they were made
+  std::sort(ids.begin(), ids.end());  // in order of allocation
   Layers layers = LayersOf(trace, ByModule(trace, ids), all);
   return layers.count > 0 ? layers : LayersOf(trace, ByRepetition(trace, ids), all);
 }

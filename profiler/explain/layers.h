@@ -1,4 +1,5 @@
-// Layers of a model, as far as the activations of a moment show them. Internal to this folder.
+// The layers of a model, derived from the activations that are live at one event. Internal to this
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 namespace vramscope::explain {
 
 struct Layers {
-  size_t count = 0;             // 0: none are to be seen
-  std::vector<uint64_t> bytes;  // of each one's activations
-  // Activations that checkpointing would not keep: all of a layer but the first block made in it;
-  // the largest layer stays whole.
+  size_t count = 0;             // 0: no layers found
+  std::vector<uint64_t> bytes;  // activations of each layer
+  // Activations that checkpointing would not keep: all blocks of each layer except its first one.
+  // The largest layer is kept whole.
   base::HashSet<uint32_t> recomputed;
 };
 
-// By the number in the module's path ("layers.3.mlp"); where those hold little, by call stacks that
-// come again and again: each time the first of them does, a layer begins.
+// Uses the number in the module's path ("layers.3.mlp"). Where such modules hold little, uses
+// repeating call stacks: a layer begins whenever the first of them occurs.
 Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live);
 
 }  // namespace vramscope::explain

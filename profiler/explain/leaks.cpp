@@ -1,8 +1,9 @@
-// What every step leaves behind.
+// Memory that every step leaves behind.
 //
-// Judged are the steps but the first (which makes what lives on: optimizer state, caches) and the
-// last (whose gradients and results are still in use). A site leaks when at least half of them, and
-// one of the later ones, left blocks that are alive when the last step ends.
+// The first step is not judged because it allocates lasting memory (optimizer state, caches), nor
+// is the last one because its gradients and results are still in use. A site leaks when at least
+// half of the judged steps, including one in the last third, left blocks that are alive when the
+// last step ends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct Span {
   int32_t number = 0;
 };
 
-// Steps in order; what is born between two of them counts to the earlier one.
+// Steps in order. An allocation between two steps counts to the earlier one.
 std::vector<Span> StepsOf(const trace::Trace& trace) {
   const trace::SliceTable& s = trace.slices;
   std::vector<Span> steps;
@@ -43,7 +44,7 @@ std::vector<Span> StepsOf(const trace::Trace& trace) {
 
 // Whether `stayed` looks like a leak; sets confidence and bytes_per_step.
 bool Judge(Leak& leak) {
-  const size_t first = 1, last = leak.stayed.size() - 1;  // judged: [first, last)
+  const size_t first = 1, last = leak.stayed.size() - 1;  // judged steps: [first, last)
   size_t hits = 0, latest = 0;
   uint64_t bytes = 0;
   for (size_t k = first; k < last; ++k) {
@@ -55,7 +56,7 @@ bool Judge(Leak& leak) {
   const size_t judged = last - first;
   if (hits == 0 || 2 * hits < judged) return false;
   if (judged > 1 && hits < 2) return false;
-  if (3 * (latest - first + 1) < 2 * judged) return false;  // went on for a while, then stopped
+  if (3 * (latest - first + 1) < 2 * judged) return false;  // stopped leaking early
   const double share = static_cast<double>(hits) / static_cast<double>(judged);
   leak.confidence = share * (1 - std::exp2(-static_cast<double>(hits)));
   leak.bytes_per_step = static_cast<double>(bytes) / static_cast<double>(judged);
@@ -65,14 +66,14 @@ bool Judge(Leak& leak) {
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
     return i18n::Format(
-        "Too few steps to tell a leak from what is only there for a while: {} known, {} needed.",
+        "Too few steps to tell a leak from temporary growth: {} recorded, {} needed.",
         leaks.steps.size(), kFewestSteps);
   }
   if (leaks.leaks.empty()) {
-    return i18n::Format("No leak: what {} steps made was freed again or replaced.",
+    return i18n::Format("No leak: everything that {} steps allocated was freed or replaced.",
                         leaks.steps.size());
   }
-  std::string text = i18n::Format("{} a step stay from {} call site{}.",
+  std::string text = i18n::Format("{} per step are never freed, from {} call site{}.",
                                   FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
                                   leaks.leaks.size(), leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {
@@ -103,12 +104,12 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   std::vector<Leak> by_site(sites.sites.size());
   std::vector<std::array<uint64_t, trace::kCategoryCount>> categories(by_site.size());
   size_t step = 0;
-  // A torn-down process leaves nothing, whatever leaked before.
+  // The end of the last step: at the end of the process everything has been freed.
   const EventIndex end = steps.back().end;
   for (uint32_t id = 0; id < a.size() && a.alloc_event[id] <= end; ++id) {
     if (a.alloc_event[id] < steps[0].begin) continue;
     while (step + 1 < steps.size() && steps[step + 1].begin <= a.alloc_event[id]) ++step;
-    if (a.free_requested_event[id] <= end) continue;  // kNoEvent is the greatest
+    if (a.free_requested_event[id] <= end) continue;  // kNoEvent is the largest value
     const uint32_t site = sites.site_of[id];
     Leak& leak = by_site[site];
     if (leak.stayed.empty()) leak.stayed.resize(steps.size());

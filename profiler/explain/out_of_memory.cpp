@@ -1,4 +1,5 @@
-// Every out-of-memory event: what was asked, what there was, who held it, what would have helped.
+// Every out-of-memory event: the request, the available memory, its users, and what would have
+// helped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +49,8 @@ std::string Headline(const OutOfMemory& o) {
                              FormatBytes(o.allocated), FormatBytes(o.reserved));
 }
 
-// `failure`: where a replay met the request, of a plan that went on beyond the limit; else the
-// event is the recorded failure.
+// `failure` is set when a replay found the failing request in a plan that continued past its limit.
+// Otherwise the event is the recorded failure.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -61,7 +62,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
   o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
-  // Right before the request: a plan's was granted.
+  // The state right before the request: a plan granted it.
   const bool granted = trace.events.kind[event] == EventKind::kAlloc;
   const analysis::LiveSet live = analysis::LiveAt(trace, granted && event > 0 ? event - 1 : event);
   o.context = analysis::ContextAt(trace, event);
@@ -83,9 +84,9 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
     const Fragmentation f = FragmentationAt(trace, event);
     o.reserved = f.reserved;
     for (const Fragmentation::PoolUse& p : f.pools) {
-      // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
+      // A private pool (CUDA graphs) neither releases memory nor serves requests from outside.
       if (p.mempool != 0) continue;
-      o.cached += p.cached;  // goes back to the driver first, from whichever pool and stream
+      o.cached += p.cached;  // released to the driver first, from every pool and stream
       if (p.pool != pool || p.stream != stream) continue;
       o.holes += p.holes;
       o.largest_hole = std::max(o.largest_hole, p.largest_hole);
@@ -102,13 +103,13 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   return o;
 }
 
-// A plan notes where it passes the limit of its device, and goes on; an allocator would give its
-// cache back first. Whether the request of the event passes then.
+// A plan records the point at which it exceeds the GPU's limit and continues. An allocator would
+// first release its cache; returns whether the request passes after that.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }
 
-// The request that fails under the limit of the device, found by replay; nullopt: none does.
+// The request that fails under the GPU's limit, found by replay; nullopt: none fails.
 absl::StatusOr<std::optional<OutOfMemory>> FirstFailure(const trace::Trace& trace,
                                                         const OutOfMemory& noted,
                                                         const OutOfMemoryOptions& options) {
@@ -167,9 +168,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = i18n::Format(
-          "No request fails: what does not fit into {} at first passes once the allocator has "
-          "given "
-          "its cache back.",
+          "No request fails: those that do not fit into {} at first succeed once the allocator has "
+          "released its cache.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();
       page.count = 0;

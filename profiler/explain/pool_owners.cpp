@@ -14,8 +14,8 @@
 namespace vramscope::explain {
 namespace {
 
-// What a stack says of the pool that it allocates in. A later one says more: what a capture
-// allocates for cuBLAS is the capture's.
+// What a stack reveals about the pool that it allocates in. Later values take precedence: memory
+// that a capture allocates for cuBLAS belongs to the capture.
 enum class Use : uint8_t { kNothing, kBlas, kCommunication, kWeights, kKvCache, kCapture };
 constexpr size_t kUses = 6;
 
@@ -82,7 +82,7 @@ struct Sums {
 };
 
 std::string NameOf(const Sums& sums, uint32_t mempool) {
-  // Whatever is allocated under a capture is the capture's; else what most bytes say.
+  // The use with the most bytes.
   Use use = Use::kNothing;
   for (size_t i = 1; i < kUses; ++i) {
     if (sums.bytes[i] > sums.bytes[static_cast<size_t>(use)] || use == Use::kNothing) {
@@ -115,7 +115,7 @@ std::string NameOf(const Sums& sums, uint32_t mempool) {
       what = i18n::Text("cuBLAS workspaces");
       break;
     case Use::kNothing:
-      // Captures count their pools in the first number, pools that were made in the second.
+      // Pools of captures have a nonzero first number, other private pools a nonzero second one.
       what = mempool >> 16 != 0 ? i18n::Text("CUDA graph capture") : i18n::Text("private pool");
       break;
   }

@@ -1,5 +1,5 @@
-// Who the private pools of a device are for (torch.cuda.graph, torch.cuda.MemPool, a serving
-// engine's sleep mode), as the stacks of what was allocated in them say.
+// What the private pools of a device are used for (torch.cuda.graph, torch.cuda.MemPool, a serving
+// engine's sleep mode), derived from the call stacks of the allocations in them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vramscope::explain {
 
-// One for every private pool, by its id. A pool whose stacks say nothing, or a file
-// without stacks, is named after the kind that its id tells: a capture's, or one that was made.
+// One entry for every private pool, sorted by id. Where the stacks reveal nothing, the name is the
+// kind that the pool's id implies: a graph capture or another private pool.
 std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 
 // "0.2": the two numbers of segment_pool_id.

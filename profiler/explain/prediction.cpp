@@ -30,7 +30,7 @@ std::set<int32_t> WholeSteps(const Trace& t) {
   return steps;
 }
 
-// The step to compare; nothing: all.
+// The step to compare; nullopt: the whole traces.
 absl::StatusOr<std::optional<int32_t>> StepOf(const Trace& a, const Trace& b,
                                               std::optional<int32_t> wanted) {
   if (wanted) return wanted;
@@ -56,7 +56,8 @@ struct Launch {
   int64_t when_ns = 0, ns = 0;
 };
 
-// What was launched within the span, in that order: a card runs behind its host.
+// Kernels launched within the span, in launch order. (The GPU runs them later than the host
+// launches them.)
 std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   const trace::ActivityTable& a = t.activities;
   base::HashMap<uint64_t, int64_t> launched;  // by correlation
@@ -77,8 +78,8 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   return launches;
 }
 
-// What libraries have kernels for, under names of their own on each card, several for one call.
-// Empty: none of these.
+// Class of a kernel of a library. Libraries use several kernels for one call, with different names
+// on each GPU. Empty: the kernel belongs to no class.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = "attention", kConvolutions = "convolutions",
                              kBatchNorms = "batch norms", kProducts = "matrix products";
@@ -113,9 +114,9 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Those of one name are matched. Of the others, those of a class are one. Of the rest, the first of
-// an op on one side is the first of that op on the other, and so on: a library's kernel has a name
-// of its own on each card.
+// Kernels are matched by name first. Of those without a match, kernels of the same class are
+// summed. The rest are matched by operator, in order of launch, because a library's kernel has a
+// different name on each GPU.
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
                                        LaunchesOf(measured, SpanOf(measured, out.step))};
@@ -230,7 +231,7 @@ Prediction::Side SideOf(const Trace& t, const analysis::RequestStream& stream, u
   side.module = t.String(t.allocations.module[id]);
   side.category = t.allocations.main_category[id];
   side.phase = t.allocations.phase[id];
-  trace::StackId stack = t.events.StackOf(event);  // of a free: who freed, where that is known
+  trace::StackId stack = t.events.StackOf(event);  // for a free: the stack that freed, if recorded
   if (stack.value == 0) stack = t.events.StackOf(t.allocations.alloc_event[id]);
   side.stack = StackLines(t, stack, true);
   return side;

@@ -1,12 +1,12 @@
-// A plan held against a recording of the same run: how far its figures are off, by category and by
-// phase; where the two streams of requests first part, with op, module and stack; and the time of
-// every kernel, modelled beside measured.
+// Compares a plan with a recording of the same run: the errors by category and by phase; the first
+// difference between the two sequences of allocations, with op, module and stack; and the modelled
+// and measured time of every kernel.
 //
 //   ASSIGN_OR_RETURN(Prediction p, HoldAgainst(*planned, *measured, std::nullopt));
 //   Show(p.reserved.error(), p.first ? p.first->planned.text : "");
 //
-// Traces of one device each. Nothing here asks which of the two was measured: two plans, two
-// recordings are compared as well. Pure; thread-safe.
+// Each trace must contain one device. Two plans or two recordings can be compared as well. Pure;
+// thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,26 +25,27 @@ struct Prediction {
   struct Figures {
     uint64_t planned = 0, measured = 0;
     int64_t error() const { return static_cast<int64_t>(planned - measured); }
-    // Of what was measured; nothing where that is 0.
+    // Error relative to the measured value; nullopt if that is 0.
     std::optional<double> relative() const;
   };
-  Figures allocated, reserved;  // highest, of the step
+  Figures allocated, reserved;  // highest in the step
   struct OfCategory {
     trace::Category category = trace::Category::kUnknown;
     Figures bytes;
   };
-  std::vector<OfCategory> categories;  // at each one's peak; greatest error first
+  std::vector<OfCategory> categories;  // at the peak of each trace; greatest error first
   struct OfPhase {
     trace::Phase phase = trace::Phase::kNone;
-    Figures allocated, reserved;  // highest within it
+    Figures allocated, reserved;  // highest within the phase
   };
   std::vector<OfPhase> phases;  // of the step
 
-  std::optional<int32_t> step;  // that was compared; nothing: all of both
+  std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
-  // Where the streams first part. A side is empty where the other has a request that it lacks.
+  // The first difference between the sequences. A side is empty if only the other one has the
+  // request.
   struct Side {
-    uint64_t index = 0;  // in its stream
+    uint64_t index = 0;  // in its sequence
     std::string text;    // "alloc #7 of 4096 B"
     std::string op, module;
     trace::Category category = trace::Category::kUnknown;
@@ -58,24 +59,27 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
-    // The planned one has another name (a library's kernel is modelled under one of our own): the
-    // two are the same by their op and their order in it. "": one name, or one side alone.
+    // Set when the measured kernel has another name and was matched by op and order (a
+    // library's kernel is modelled under one of vramscope's names). "": same name, or only one
+    // side has the kernel.
     std::string measured_name;
-    bool is_class = false;  // `name` is a class of libraries' kernels, of which no name is on both
+    // `name` is a class of library kernels whose names occur on one side only.
+    bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
   };
-  std::vector<Kernel> kernels;  // of the step's launches; those that took longest first
-  // All launches, each in one: matrix products, attention, convolutions, batch norms, others.
-  std::vector<Kernel> classes;  // likewise
-  Kernel total;                 // of all
-  Kernel both;                  // of those whose name both have
-  Kernel by_class;              // of classes that both have, their names of one side alone
-  Kernel by_op;                 // of those that have two names
+  std::vector<Kernel> kernels;  // launched in the step; longest first
+  // Every launch counts in exactly one: matrix products, attention, convolutions, batch norms,
+  // others.
+  std::vector<Kernel> classes;  // longest first
+  Kernel total;                 // all launches
+  Kernel both;                  // matched by name
+  Kernel by_class;              // matched by class
+  Kernel by_op;                 // matched by op
 };
 
-// `step`: that one of both; nothing: the last whole one that both have, of traces without steps all
-// of them. kNotFound: one of them lacks it.
+// `step`: the step to compare. nullopt: the last complete step of both traces, or the whole traces
+// if they have no steps. kNotFound: a trace lacks the step.
 absl::StatusOr<Prediction> HoldAgainst(const trace::Trace& planned, const trace::Trace& measured,
                                        std::optional<int32_t> step);
 

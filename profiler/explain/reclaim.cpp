@@ -1,4 +1,4 @@
-// What would give reserved memory back, found out by replaying the requests.
+// Finds what would release reserved memory by replaying the allocations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,15 +20,15 @@ using replay::Replayed;
 using run::FormatBytes;
 using trace::EventIndex;
 
-// Collection does nothing without a fraction of the memory being set.
+// Garbage collection has no effect unless a fraction of the memory is set.
 constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
 
-constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this moment");
+constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this time");
 constexpr std::string_view kNeedsHistory =
-    "What other settings would have done needs a history of requests, which a state does not have: "
-    "torch.cuda.memory._record_memory_history() before the run records one.";
+    "Judging other settings needs a history of allocations, which a state does not have. To record "
+    "one, call torch.cuda.memory._record_memory_history() before the run.";
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =
@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// What memory fractions are parts of, and how that is known. Files do not state the card.
+// The GPU memory that memory fractions refer to, and how it is known. Snapshots do not state it.
 struct CardMemory {
   uint64_t bytes = 0;
   std::string note = {};
@@ -77,7 +77,7 @@ void Compare(Remedy& remedy, const Remedy& with) {
   remedy.peak_given_back = static_cast<int64_t>(with.peak_reserved - remedy.peak_reserved);
 }
 
-// Replays one after another, each with its share of the progress.
+// Runs replays one after another; each reports its share of the progress.
 class Replays {
  public:
   Replays(const trace::Trace& trace, const ReclaimOptions& options, size_t count)
@@ -118,7 +118,7 @@ std::string Headline(const Reclaim& r) {
       i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
                    r.state ? i18n::Text("in this state") : i18n::Text("at this time"));
   if (r.state) {
-    return text + i18n::Format(" empty_cache() would give back {}. {}",
+    return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
                                kNeedsHistory);
   }
@@ -148,14 +148,14 @@ std::string Headline(const Reclaim& r) {
   return text + i18n::Text(".") + more;
 }
 
-// What empty_cache() gives back at once: private pools keep what they have.
+// Bytes that empty_cache() releases at once. Private pools keep their memory.
 uint64_t Releasable(const Fragmentation& f) {
   uint64_t bytes = 0;
   for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
   return bytes;
 }
 
-// No history: what is cached now goes back now, and nothing else can be said.
+// Without history only empty_cache() can be answered: it releases what is cached now.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;
   out.as_recorded = {
@@ -174,8 +174,8 @@ Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::stri
 
 }  // namespace
 
-// Not before the recording begins (what comes before restates in no order that means anything what
-// was there then), and within the steps if there are any.
+// Searches only after the recording began, because the order of the events before that is
+// arbitrary, and only within the steps if there are any.
 EventIndex MostUnused(const trace::Trace& trace) {
   const EventIndex begin = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
   EventIndex first = begin, last = trace::kNoEvent;
@@ -195,12 +195,12 @@ EventIndex MostUnused(const trace::Trace& trace) {
     return sums.reserved - std::min(sums.reserved, sums.allocated);
   };
   cursor.AdvanceTo(std::min(first, n));
-  // What was there when it began is a moment, too.
+  // The state at the start is a candidate too.
   EventIndex best = std::min(first, n - 1);
   uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
     if (!cursor.Apply()) continue;
-    // What was just got from the driver is for the request that comes next.
+    // A new segment is about to be used by the next request.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
     if (unused() <= most) continue;
@@ -246,7 +246,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   const CardMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
 
-  // From the recorded start state, against the recording itself.
+  // empty_cache() starts from the recorded state and is compared with the recording itself.
   {
     Remedy remedy;
     remedy.name = kEmptyCache;
@@ -263,7 +263,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
-    // On top of the recorded settings.
+    // In addition to the recorded settings.
     const std::string both =
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);

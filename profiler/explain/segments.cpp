@@ -1,4 +1,4 @@
-// The segments at a moment, piece by piece.
+// The segments at one event, piece by piece.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 using trace::EndOf;
 using trace::EventIndex;
 
-// The pieces of a mapped range with its blocks, which come by address.
+// Builds the pieces of a mapped range from its blocks, which must be passed in order of address.
 class PieceBuilder {
  public:
   explicit PieceBuilder(SegmentView& view) : view_(view) {}
@@ -54,7 +54,8 @@ void Fill(SegmentView& view, const std::vector<Range>& mapped,
     uint64_t at = begin;
     for (; next < blocks.size() && blocks[next].address < end; ++next) {
       SegmentView::Piece block = blocks[next];
-      // What overlaps the block before it, or leaves the range, is cut off: files lie.
+      // Truncate blocks that overlap the previous one or leave the range; files can be
+      // inconsistent.
       const uint64_t block_end = std::min(EndOf(block.address, block.bytes), end);
       block.address = std::max(block.address, at);
       if (block_end <= block.address) continue;

@@ -1,4 +1,4 @@
-// Bytes by call site, for a set of blocks: each site is named once. Internal to this folder.
+// Bytes by call site for a set of blocks. Each site is named only once. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class SiteGroups {
  public:
   explicit SiteGroups(const trace::Trace& trace) : trace_(trace) {}
   void Add(trace::AllocationId id, uint64_t bytes);
-  std::vector<analysis::Group> Sorted() const;  // most bytes first
+  std::vector<analysis::Group> Sorted() const;  // largest first
 
  private:
   struct Sum {

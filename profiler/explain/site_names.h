@@ -1,5 +1,5 @@
-// Names of call sites, as analysis has them, and of a stack as a page shows it. Internal to this
-// folder.
+// Names of call sites as analysis has them, and the name of a stack as pages show it. Internal to
+// this folder.
 #pragma once
 
 #include <span>
@@ -16,18 +16,18 @@ using analysis::IsOlder;
 using analysis::ModuleOpName;
 using analysis::SiteNames;
 
-// As CallSite::name, of a stack alone; "" when it says nothing.
+// Same format as CallSite::name, from a stack alone; "" if the stack has no usable frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack);
 
-// A call site that is going to be listed; without a stack its name stays as it is.
+// A call site that will be listed. Without a stack its name stays unchanged.
 struct NamedStack {
   const trace::Trace* trace = nullptr;
   trace::StackId stack;
-  std::string_view op;  // as SiteNames::Name takes it
+  std::string_view op;  // as for SiteNames::Name
   std::string* name = nullptr;
 };
-// Those of the same name get what tells them apart, if anything does: frames of packages within
-// the program's innermost frame, else as many of its callers.
+// Extends equal names until they differ, if possible: first by package frames called from the
+// program's innermost frame, else by callers of that frame.
 //
 //   "train.py:10 <module>" twice: "conv.py:548 _conv_forward < train.py:10 <module>" and
 //   "batchnorm.py:193 forward < train.py:10 <module>"

@@ -16,7 +16,7 @@ using run::FormatBytes;
 
 std::string Headline(const MemoryState& s) {
   const Fragmentation& f = s.fragmentation;
-  if (f.reserved == 0 && f.allocated == 0) return i18n::Text("Nothing is in memory.");
+  if (f.reserved == 0 && f.allocated == 0) return i18n::Text("No memory is in use.");
   std::string text = i18n::Format("{} are in use of {} reserved", FormatBytes(f.allocated),
                                   FormatBytes(f.reserved));
   if (!s.by_category.empty() &&
@@ -28,7 +28,7 @@ std::string Headline(const MemoryState& s) {
                        FormatBytes(f.holes), FormatBytes(f.cached));
   if (f.cached > 0) {
     text += i18n::Format(
-        " empty_cache() would give back {}{}.", FormatBytes(s.empty_cache_gives),
+        " empty_cache() would release {}{}.", FormatBytes(s.empty_cache_gives),
         s.empty_cache_gives < f.cached ? i18n::Text(": private pools keep the rest") : "");
   }
   return text;

@@ -1,5 +1,5 @@
-// What is in the memory of one device at one moment, told whole: for files that are a state and no
-// run (a snapshot without a history, torch.cuda.memory_snapshot()), and for any moment of a run.
+// The complete memory of one device at one event. For files that contain a state but no run (a
+// snapshot without a history, torch.cuda.memory_snapshot()), and for any event of a run.
 //
 //   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
@@ -19,22 +19,24 @@ namespace vramscope::explain {
 struct MemoryState {
   uint8_t device = 0;
   trace::EventIndex event = 0;
-  // Sums, pools with their owners (Fragmentation::pools), segments with holes and who pins them.
+  // Sums, pools with their owners (Fragmentation::pools), segments with holes and the blocks that
+  // pin them.
   Fragmentation fragmentation;
-  std::vector<SegmentView> segments;  // by address, piece by piece
-  // Who holds the live blocks, most bytes first; each adds up to fragmentation.allocated.
+  std::vector<SegmentView> segments;  // sorted by address
+  // Live blocks by call site, category and so on, largest first. Each list adds up to
+  // fragmentation.allocated.
   std::vector<analysis::Group> by_site;
   std::vector<analysis::Group> by_category;
   std::vector<analysis::Group> by_pool;  // "large, stream 0", "vLLM: KV cache (private pool 0.2)"
-  // What torch.cuda.empty_cache() would give back: cached, but for what private pools keep.
+  // Bytes that torch.cuda.empty_cache() would release: cached memory outside private pools.
   uint64_t empty_cache_gives = 0;
   std::string headline;  // one or two sentences
 };
 MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event);
-// The only real moment of a state.
+// The state after the last event.
 MemoryState StateAtEnd(const trace::Trace& trace);
 
-// "large, stream 0"; of a private pool its owner and its id.
+// "large, stream 0". The name of a private pool consists of its owner and its id.
 std::string PoolName(const Fragmentation::PoolUse& pool);
 
 }  // namespace vramscope::explain

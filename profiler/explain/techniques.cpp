@@ -26,16 +26,16 @@ using trace::Category;
 using trace::EventIndex;
 using trace::Phase;
 
-constexpr uint64_t kFp32 = 4;                   // bytes an element: recordings do not state types
-constexpr uint64_t kQuantisedBlock = 256;       // elements with a scale of their own
-constexpr uint64_t kFewestQuantised = 4096;     // elements; smaller tensors stay fp32
-constexpr uint64_t kAdapterRank = 8;            // of LoRA
+constexpr uint64_t kFp32 = 4;                // bytes per element: recordings do not contain types
+constexpr uint64_t kQuantisedBlock = 256;    // elements that share one scale
+constexpr uint64_t kFewestQuantised = 4096;  // elements; smaller tensors stay fp32
+constexpr uint64_t kAdapterRank = 8;         // of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements of a weight that gets an adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results are there in 16 bits under autocast: those that it runs so, those whose
-// results it casts for them (norms, dropout), and those that follow them. Sums with the residual
-// stream, softmax and the like stay in fp32.
+// Operators whose results have 16 bits under autocast: those that it runs in 16 bits, those whose
+// results it casts (norms, dropout), and those that follow them. Sums with the residual stream,
+// softmax and similar results stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
@@ -46,7 +46,7 @@ bool Is16BitUnderAutocast(std::string_view op) {
   return false;
 }
 
-// Operators whose results are no floats.
+// Operators whose results are not floating-point numbers.
 bool IsOfIntegers(std::string_view op) {
   for (const std::string_view name : {"arange", "argmax", "argsort", "randint", "bernoulli"}) {
     if (op.find(name) != std::string_view::npos) return true;
@@ -100,7 +100,7 @@ class Finder {
   }
 
  private:
-  // New size of a block, of those whose category it was for most of their life.
+  // Returns the new size of a block. `category` is the one that it had for most of its life.
   using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
 
   uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
@@ -112,17 +112,18 @@ class Finder {
   uint64_t Rounded(uint64_t bytes) const {
     return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
   }
-  bool OfAPass(uint32_t id, Category c) const {  // made anew in every forward and backward
+  // Whether the block is allocated anew in every forward and backward pass.
+  bool OfAPass(uint32_t id, Category c) const {
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }
-  // A weight in 16 bits, which autocast makes for a forward.
+  // A 16-bit copy of a weight that autocast makes in a forward pass.
   bool IsWeightCopy(uint32_t id) const {
     return Op(id).find("_to_copy") != std::string_view::npos &&
            parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
-  // `every`: blocks of all the trace get their new size, else those alive at the failure alone.
+  // `every`: all blocks of the trace get their new size; else only those alive at the failure.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
@@ -151,8 +152,8 @@ class Finder {
     return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
   }
 
-  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of weights
-  // are not. Gradients that stay for the second micro-batch come in addition.
+  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of
+  // weights are not. Gradients that the first micro-batch leaves for the second one are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -165,31 +166,32 @@ class Finder {
     };
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
-        i18n::Format("half of the {} of activations, inputs and temporaries alive then{}",
+        i18n::Format("half of the {} of activations, inputs and temporaries live at the failure{}",
                      FormatBytes(sum), AndOf(batch_bound_));
     Add(i18n::Text("half the batch"), formula, half, request, 0);
     if (!batch_bound_ || phase_ == Phase::kEval || phase_ == Phase::kGeneration) return;
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add(i18n::Text("two micro-batches (gradient accumulation)"),
-        formula + (extra == 0 ? ""
-                              : i18n::Format(", less {} of gradients that the first one leaves",
-                                             FormatBytes(extra))),
+        formula + (extra == 0
+                       ? ""
+                       : i18n::Format(", minus {} of gradients that the first micro-batch leaves",
+                                      FormatBytes(extra))),
         half, request, extra);
   }
 
-  // Most gradients that the trace has had; where it has had none, as many as parameters.
+  // The highest bytes of gradients in the trace; without any, the bytes of the parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // A first backward may be on its way.
+    // The first backward pass may not be complete.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 
-  // Every layer but one keeps the first block made in it, its input, alone: the one that is
-  // recomputed is there as a whole.
+  // Each layer keeps only the first block allocated in it, its input. The layer that is being
+  // recomputed, taken as the largest, keeps all blocks.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -197,8 +199,8 @@ class Finder {
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
         i18n::Text("gradient checkpointing"),
-        i18n::Format("{} layers hold {} of the {} of activations alive then; all but the largest "
-                     "({}) keep only the first block made in them",
+        i18n::Format("{} layers hold {} of the {} of activations live at the failure; all but the "
+                     "largest ({}) keep only their first block",
                      layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
                      FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
@@ -213,7 +215,7 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
-  // Of dropout: made right after its result, a byte an element.
+  // The mask of dropout: allocated right after the result, one byte per element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
            allocations_.bytes[id] * kFp32 == allocations_.bytes[id - 1];
@@ -237,12 +239,12 @@ class Finder {
     const bool request_cast = batch_bound_ && Is16BitUnderAutocast(request_op_);
     if (sum_cast > 0 || request_cast) {
       const std::string copies = weights == 0 ? ""
-                                              : i18n::Format(", less {} for copies of the weights",
+                                              : i18n::Format(", minus {} for copies of the weights",
                                                              FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the {} of activations and temporaries alive then that autocast has "
-                       "in 16 bits, if they are fp32{}",
+          i18n::Format("half of the {} of activations and temporaries live at the failure that "
+                       "autocast keeps in 16 bits, if they are fp32{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -258,9 +260,10 @@ class Finder {
         i18n::Text("weights in bf16"),
         i18n::Format(
             "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
-            sum == 0 ? std::string()
-                     : i18n::Format("{} of activations and temporaries alive then, and of the ",
-                                    FormatBytes(sum)),
+            sum == 0
+                ? std::string()
+                : i18n::Format("{} of activations and temporaries live at the failure, and of the ",
+                               FormatBytes(sum)),
             FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
           return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
@@ -269,7 +272,8 @@ class Finder {
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
-  // Scores of attention: results of softmax operators, and of functions of the program so called.
+  // Attention scores: results of softmax operators, and of functions of the program with such a
+  // name.
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
     return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
@@ -298,13 +302,13 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         i18n::Text("fused attention (flash or memory-efficient)"),
-        i18n::Format("the {} of softmax results alive then{}", FormatBytes(sum),
+        i18n::Format("the {} of softmax results live at the failure{}", FormatBytes(sum),
                      request ? i18n::Text(", and the request is one of them") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
   }
 
-  // What the loss makes of the logits is there for a chunk of them alone.
+  // Tensors that the loss computes from the logits exist for one chunk at a time.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
       return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
@@ -322,8 +326,8 @@ class Finder {
     Add(
         i18n::Format("loss in {} chunks", kLossChunks),
         sum == 0 ? i18n::Format("7/8 of the {} requested", FormatBytes(oom_.asked))
-                 : i18n::Format("7/8 of the {} alive then that the loss has made{}",
-                                FormatBytes(sum), AndOf(request)),
+                 : i18n::Format("7/8 of the {} that the loss has allocated{}", FormatBytes(sum),
+                                AndOf(request)),
         [&](uint32_t id, Category c) {
           return of_loss(id, c) ? allocations_.bytes[id] / kLossChunks : allocations_.bytes[id];
         },
@@ -339,12 +343,13 @@ class Finder {
     const uint64_t state = Of(Category::kOptimizerState);
     if (state == 0 && !request_is_state_) return;
     const std::string of =
-        i18n::Format("the {} of optimizer state alive then{}", FormatBytes(state),
-                     request_is_state_ ? i18n::Text(", and the request is such") : "");
+        i18n::Format("the {} of optimizer state live at the failure{}", FormatBytes(state),
+                     request_is_state_ ? i18n::Text(", and the request is optimizer state") : "");
     Add(
         i18n::Text("8-bit optimizer"),
-        i18n::Format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
-                     kQuantisedBlock, of),
+        i18n::Format(
+            "1 byte per element and 4 for each {} elements instead of 4 per element, for {}",
+            kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
           return c == Category::kOptimizerState ? EightBit(allocations_.bytes[id])
                                                 : allocations_.bytes[id];
@@ -358,7 +363,8 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, 0);
   }
 
-  // A fused step computes in place; one by one, two results of the largest parameter are there.
+  // A fused step computes in place. With foreach=False, two temporaries of the size of the
+  // largest parameter exist at a time.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
@@ -374,17 +380,18 @@ class Finder {
     const NewBytes gone = [&](uint32_t id, Category c) {
       return goes(id, c) ? 0 : allocations_.bytes[id];
     };
-    const std::string of =
-        i18n::Format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : "");
+    const std::string of = i18n::Format(
+        "the {} of temporaries of the optimizer step live at the failure{}", FormatBytes(sum),
+        request ? i18n::Text(", and the request is one of them") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
-    Add(i18n::Text("optimizer one by one (foreach=False)"),
-        of + i18n::Format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
+    Add(i18n::Text("optimizer without foreach (foreach=False)"),
+        of + i18n::Format(", minus twice the largest parameter ({})", FormatBytes(largest)), gone,
         request ? 0 : oom_.asked, 2 * largest);
   }
 
-  // Adapters of every large weight, taken as square: each has two matrices of rank times its side.
+  // LoRA adapters for every large weight, which is taken as square: two matrices of rank times
+  // side.
   void Adapters() {
     const uint64_t gradients = Of(Category::kGradient), state = Of(Category::kOptimizerState);
     if (gradients + state == 0) return;
@@ -395,14 +402,14 @@ class Finder {
       elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
     }
     const uint64_t parameters = std::max<uint64_t>(Of(Category::kParameter), 1);
-    // The adapters themselves, their gradients, and state in the proportion seen.
+    // The adapters, their gradients, and optimizer state in the observed proportion.
     const auto extra =
         static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));
     Add(
         i18n::Text("LoRA"),
-        i18n::Format("the {} of gradients and optimizer state alive then, less {} for adapters of "
-                     "rank {}",
+        i18n::Format("the {} of gradients and optimizer state live at the failure, minus {} for "
+                     "adapters of rank {}",
                      FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
         [this](uint32_t id, Category c) {
           return c == Category::kGradient || c == Category::kOptimizerState
@@ -412,7 +419,7 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, extra);
   }
 
-  // Gradients of the step before, which the forward would not need.
+  // Gradients of the previous step, which the forward pass does not need.
   void OldGradients() {
     if (phase_ != Phase::kForward && phase_ != Phase::kLoss) return;
     const trace::SliceTable& s = trace_.slices;
@@ -443,7 +450,7 @@ class Finder {
   const run::AllocConf conf_;
   const Phase phase_;
   const std::string request_op_;
-  const bool batch_bound_;  // the request itself is proportional to the batch
+  const bool batch_bound_;  // the request is proportional to the batch
   const bool request_is_state_;
   base::HashSet<uint64_t> parameter_bytes_;
   base::HashMap<uint32_t, bool> softmax_;  // by stack

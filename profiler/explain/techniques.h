@@ -1,5 +1,5 @@
-// What techniques of saving memory would change of a trace that ran out of it: which blocks become
-// smaller or go, by the blocks that are there, and what comes in addition. Internal to this folder.
+// How techniques that save memory would change a trace that ran out of memory: which of its blocks
+// become smaller or are not allocated, and what is allocated in addition. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@ namespace vramscope::explain {
 struct Technique {
   std::string name;
   std::string formula;  // "half of 9.50 GiB of activations alive then"
-  // By AllocationId: what is asked for instead; 0: the block is not made.
+  // By AllocationId: the new requested size; 0: the block is not allocated.
   std::vector<uint64_t> bytes;
-  uint64_t request = 0;     // what the request that failed asks for; 0: it is not made
-  uint64_t extra = 0;       // what comes in addition
-  uint64_t frees = 0;       // at that moment, less what comes in addition
-  bool everywhere = false;  // `bytes` holds for the whole trace, and not for what lives then alone
+  uint64_t request = 0;  // new size of the failed request; 0: it is not made
+  uint64_t extra = 0;    // bytes allocated in addition
+  uint64_t frees = 0;    // at the event, minus `extra`
+  // `bytes` applies to the whole trace, not only to blocks live at the event.
+  bool everywhere = false;
 };
 
-// Those that change something at that moment. `live`: of the device that ran out.
+// Techniques that change memory at the event. `live`: the blocks of the device that ran out.
 std::vector<Technique> TechniquesFor(const trace::Trace& trace, const analysis::LiveSet& live,
                                      const OutOfMemory& oom);
 

@@ -25,17 +25,17 @@ struct LiveSite {
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
   std::string_view op;
-  std::string innermost;  // SiteNames::InnermostKey and the operator; "": can't be matched by it
+  std::string innermost;  // SiteNames::InnermostKey and the operator; "": cannot be matched by it
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-using LiveSites = std::map<std::string, LiveSite>;  // by a key that both traces share
+using LiveSites = std::map<std::string, LiveSite>;  // by a key that is the same in both traces
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
   const trace::AllocationTable& a = trace.allocations;
   const SiteNames names(trace);
   LiveSites out;
-  // By stack, or by module and op, and whether it is older than the recording.
+  // Key: stack, or module and op; and whether the block is older than the recording.
   base::HashMap<std::pair<uint64_t, bool>, LiveSite*> known;
   for (const analysis::LiveAllocation& l : live.allocations) {
     const uint32_t id = l.id.value;
@@ -73,10 +73,10 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// Sites that only one trace has, while the other has the same line called from elsewhere, are one
-// site: a program that is started in another way is not another program.
+// A site that only one trace has is joined with a site of the other trace whose innermost line is
+// the same. The same program may have been started in another way.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
-  std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of either side
+  std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of each side
   LiveSites* const sides[] = {&a, &b};
   for (size_t side = 0; side < 2; ++side)
     for (const auto& [key, site] : *sides[side])
@@ -142,7 +142,7 @@ std::vector<TraceDiff::Step> StepsOf(const std::vector<analysis::StepRow>& a,
   return out;
 }
 
-// The event at which most is allocated within the step; kNoEvent: there is no such step.
+// The event with the highest allocated bytes in the step; kNoEvent: there is no such step.
 EventIndex PeakEvent(const trace::Trace& trace, const analysis::MemoryCurves& curves,
                      int32_t step) {
   const trace::SliceTable& s = trace.slices;
@@ -177,7 +177,7 @@ std::string Headline(const TraceDiff& diff) {
   size_t changed = 0;
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
   if (delta == 0 && changed == 0)
-    return i18n::Text("Both peaks hold the same, call site by call site.");
+    return i18n::Text("Both peaks are the same, call site by call site.");
   std::string text = i18n::Format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
                                   FormatBytes(static_cast<uint64_t>(std::abs(delta))),
                                   delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),
@@ -253,7 +253,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   for (const auto& [key, site] : sites_a) both[key].first = &site;
   for (const auto& [key, site] : sites_b) both[key].second = &site;
   std::vector<NamedStack> named;
-  diff.sites.reserve(both.size());  // names stay where they are
+  diff.sites.reserve(both.size());  // keeps the names at their addresses
   for (const auto& [key, pair] : both) {
     TraceDiff::Site& out = diff.sites.emplace_back();
     std::array<uint64_t, trace::kCategoryCount> categories{};

@@ -21,8 +21,8 @@ using trace::EventIndex;
 constexpr std::string_view kSettings[] = {"expandable_segments:True", "max_split_size_mb:64",
                                           "max_split_size_mb:256"};
 
-// Where the request that did not fit shows up: a plan goes on beyond the limit and records it as an
-// allocation after the event.
+// The event of the request that did not fit. A plan continues past the limit and records the
+// request as an allocation after the out-of-memory event.
 EventIndex RequestOf(const trace::Trace& trace, EventIndex oom) {
   if (trace.info.backend != trace::Backend::kPlan) return oom;
   const auto& kinds = trace.events.kind;
@@ -48,7 +48,7 @@ uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   return reserved;
 }
 
-// Replays up to the request, one after another, each with its share of the progress.
+// Replays the trace up to the request, once per way out; each reports its share of the progress.
 class Replays {
  public:
   Replays(const trace::Trace& trace, const OutOfMemory& oom, const OutOfMemoryOptions& options)
@@ -57,7 +57,8 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
-  // A plan is known to its end, and so is what a technique makes of it that changes all of it.
+  // Whether the whole run can be judged: a plan is recorded to its end, and the technique (if
+  // any) changes all of its blocks.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);
@@ -92,12 +93,12 @@ class Replays {
   bool Passes(const Replayed& r) const {
     return !r.first_out_of_memory || *r.first_out_of_memory > request_;
   }
-  // Fills what the replay tells; returns it in words.
+  // Fills `way` from the result of the replay; returns a description.
   std::string Judge(const Replayed& r, const Technique* technique, WayOut& way) const {
     way.passes = way.request_passes = Passes(r);
     if (!Whole(technique)) {
       return !way.passes ? i18n::Text("it does not pass")
-                         : i18n::Text("the request passes; what comes after it was not looked at");
+                         : i18n::Text("the request passes; later requests were not checked");
     }
     way.run_passes = way.passes = r.out_of_memory == 0;
     if (way.passes) return i18n::Text("the whole run passes");
@@ -137,7 +138,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
 
   const absl::StatusOr<Replayed> base = replays.Run(*recorded, nullptr);
   if (!base.ok()) return base.status();
-  // The model has the blocks from before the recording in fewer segments than they may have been.
+  // The model may place blocks from before the recording in fewer segments than the program did.
   const bool reproduced = !replays.Passes(*base);
 
   std::vector<WayOut> out;
@@ -159,7 +160,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
     way.how = i18n::Format("by replay with {} for the allocator: {}; {} reserved at that time",
                            FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
-      way.how += i18n::Text("; but so it does in the model under the recorded settings");
+      way.how += i18n::Text("; but in the model it also passes under the recorded settings");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }

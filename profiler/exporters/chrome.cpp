@@ -28,10 +28,11 @@ using trace::kCategoryCount;
 
 constexpr size_t kFlushAt = size_t{1} << 18;
 
-// Process and thread numbers of the file. Kineto gives GPU n the process n; ours is beyond them.
+// Process and thread numbers in the file. Kineto assigns process n to GPU n; the host's number is
+// larger.
 constexpr uint32_t kHostProcess = 1000;
 constexpr uint32_t kFirstThread = 1001;
-// Kineto sorts GPU processes behind every CPU process.
+// Kineto's sort index places GPU processes after all CPU processes.
 constexpr uint32_t kGpuSortIndex = 5000000;
 // c10::DeviceType.
 constexpr int kDeviceTypeCpu = 0;
@@ -101,7 +102,7 @@ class ChromeWriter {
           CleanJsonText(device.name), device.memory_bytes, device.compute_capability / 10,
           device.compute_capability % 10, device.max_threads_per_sm, device.sm_count);
     }
-    // HolisticTraceAnalysis finds the rank by a pattern that wants a space after the colon.
+    // HolisticTraceAnalysis finds the rank with a pattern that requires a space after the colon.
     Put("  \"distributedInfo\": {{\"backend\": \"none\", \"rank\": 0, \"world_size\": 1}},\n");
     Put("  \"profile_memory\": 1,\n  \"with_modules\": 1,\n");
     Put("  \"vramscope\": {{\"producer\": \"{}\", \"backend\": \"{}\", \"source\": \"{}\", "
@@ -113,14 +114,14 @@ class ChromeWriter {
   }
 
   void Trailer() {
-    // The one event without a comma after it, as Kineto ends its list.
+    // Like Kineto, the last event has no comma after it.
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"\", \"s\": \"g\", \"name\": \"Record Window End\", "
         "\"pid\": {}, \"tid\": {}, \"ts\": {}\n  }}\n  ],\n",
         kHostProcess, kFirstThread, Time(shown_ns_.empty() ? begin_ns_ : shown_ns_.back()));
     Put("  \"traceName\": \"{}\"\n}}\n", CleanJsonText(trace_.info.title));
   }
 
-  // Every event is a block between a line "  {" and a line "  },": streaming readers rely on it.
+  // Every event is a block between a line "  {" and a line "  },"; streaming readers rely on it.
   void MetadataEvent(std::string_view name, uint32_t process, uint32_t thread,
                      std::string_view argument) {
     Put("  {{\n    \"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": 0.000,\n"
@@ -163,7 +164,7 @@ class ChromeWriter {
     return count;
   }
   static uint32_t ProcessOf(const Track& track) { return track.gpu ? track.device : kHostProcess; }
-  // Numbers of the file, all different: viewers take thread 0 for the idle thread.
+  // Thread numbers start above 0, because viewers treat thread 0 as the idle thread.
   static uint32_t ThreadOf(uint32_t track) { return kFirstThread + track; }
 
   void WriteSpan(const Span& span) {
@@ -209,8 +210,8 @@ class ChromeWriter {
     Put("\n  }},\n");
   }
 
-  // A modelled kernel takes its operator's time. HolisticTraceAnalysis keeps a kernel only when a
-  // launch in a profiler step has the same correlation.
+  // A modelled kernel has the times of its operator. HolisticTraceAnalysis keeps a kernel only if
+  // a launch in a profiler step has the same correlation.
   void Kernel(const Span& span) {
     const uint32_t host_thread = thread_of_[trace_.slices.thread[span.slice]];
     Put("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
@@ -236,7 +237,7 @@ class ChromeWriter {
             Now(device).by_category[static_cast<size_t>(category)]);
   }
 
-  // Every curve begins at zero, so that the first step up is seen.
+  // Starts every curve at zero, so that the first increase is visible.
   void FirstCounters() {
     std::map<uint8_t, std::array<bool, kCategoryCount>> present;
     for (uint32_t a = 0; a < trace_.allocations.size(); ++a) {
@@ -256,7 +257,7 @@ class ChromeWriter {
     }
   }
 
-  // Of one device at the present event.
+  // Sums of one device at the current event.
   const trace::MemorySums& Now(uint8_t device) const { return at_.memory(device).sums(); }
 
   void MemoryInstant(EventIndex event, uint8_t device, int64_t bytes, uint64_t address,
@@ -271,7 +272,7 @@ class ChromeWriter {
         kHostProcess, open_thread_, Time(shown_ns_[event]), now.reserved, now.allocated, bytes,
         address, DeviceId(device), DeviceType(), event, trace::Name(category), held_as);
   }
-  // PyTorch's CPU device has the index -1.
+  // PyTorch uses index -1 for the CPU.
   int DeviceId(uint8_t device) const { return on_cpu_ ? -1 : device; }
   int DeviceType() const { return on_cpu_ ? kDeviceTypeCpu : kDeviceTypeCuda; }
 
@@ -322,7 +323,7 @@ class ChromeWriter {
             NameOf(events.name[event]), kHostProcess, open_thread_, Time(ns));
         break;
       default:
-        break;  // begins and ends are spans; a free request changes no curve
+        break;  // begins and ends become spans; a free request changes no curve
     }
   }
 
@@ -360,14 +361,14 @@ class ChromeWriter {
   const bool on_cpu_;
   const bool modelled_;
   const int64_t begin_ns_;
-  const std::vector<int64_t> shown_ns_;  // of every event
+  const std::vector<int64_t> shown_ns_;  // by event
   const Spans spans_;
-  std::vector<std::string> names_;  // strings of the trace, cleaned
+  std::vector<std::string> names_;  // the trace's strings, cleaned
   const ChromeActivities activities_{trace_, names_, begin_ns_};
   trace::MemoryCursor at_;
-  std::map<uint32_t, uint32_t> thread_of_;  // thread of the trace -> of the file
+  std::map<uint32_t, uint32_t> thread_of_;  // thread of the trace -> thread of the file
   size_t activity_ = 0;                     // next row of the activity table
-  uint32_t open_thread_ = kFirstThread;     // of the slice that began last
+  uint32_t open_thread_ = kFirstThread;     // thread of the slice that began last
   fmt::memory_buffer buffer_;
 };
 

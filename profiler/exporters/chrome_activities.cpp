@@ -37,7 +37,7 @@ std::string_view CategoryOf(ActivityKind kind) {
       return "range";
     case ActivityKind::kCounter:
       return "counter";
-    case ActivityKind::kOperand:  // in a table of their own
+    case ActivityKind::kOperand:  // stored in a separate table
       break;
   }
   return "";
@@ -56,7 +56,8 @@ ChromeActivities::ChromeActivities(const trace::Trace& trace, const std::vector<
   for (uint32_t row = 0; row < table_.size(); ++row)
     if (trace::IsOfDevice(table_.kind[row]) && table_.correlation[row] != 0)
       launched.insert(table_.correlation[row]);
-  // The runtime's call, where the driver's within it has the same correlation.
+  // The runtime call takes precedence over the driver call within it, which has the same
+  // correlation.
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kDriverCall})
     for (uint32_t row = 0; row < table_.size(); ++row)
       if (table_.kind[row] == kind && launched.contains(table_.correlation[row]))
@@ -83,7 +84,7 @@ void ChromeActivities::Write(uint32_t row, Place place, fmt::memory_buffer& out)
     put("{}\"{}\": \"{}\"", comma, key, value);
     comma = ", ";
   };
-  // A viewer draws every argument of a counter: it has one.
+  // Viewers draw every argument of a counter, so it has only one.
   if (a.bytes != 0 || counter) number("bytes", a.bytes);
   if (!counter) {
     if (trace::HasDevice(a.kind)) number("device", a.device);

@@ -1,6 +1,7 @@
-// Activities as events of a Chrome trace, named and categorised as Kineto does (what it has no word
-// for, in words of ours that importers/kineto_events.cpp reads again), and a flow arrow from every
-// call to what the device did for it. Split from the writer of the whole file.
+// Writes activities as events of a Chrome trace. Names and categories are those of Kineto;
+// activities that Kineto does not support have names of vramscope, which
+// importers/kineto_events.cpp reads again. A flow arrow leads from every API call to its work on
+// the device.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,20 +18,20 @@ namespace vramscope::exporters {
 class ChromeActivities {
  public:
   struct Place {
-    uint32_t process = 0, thread = 0;  // of the file
+    uint32_t process = 0, thread = 0;  // in the file
   };
 
-  // `names`: strings of the trace, ready to stand between quotes; both must outlive it.
+  // `names`: the trace's strings, escaped for JSON. The trace and `names` must outlive this object.
   ChromeActivities(const trace::Trace& trace, const std::vector<std::string>& names,
                    int64_t begin_ns);
-  // One event or two, each a block between a line "  {" and a line "  },".
+  // Writes one or two events, each as a block between a line "  {" and a line "  },".
   void Write(uint32_t activity, Place place, fmt::memory_buffer& out) const;
 
  private:
   const trace::ActivityTable& table_;
   const std::vector<std::string>& names_;
   const int64_t begin_ns_;
-  // By correlation: the row of the call from which the arrows go.
+  // correlation -> row of the call where the arrow starts
   base::HashMap<uint64_t, uint32_t> calls_;
 };
 

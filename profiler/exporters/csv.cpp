@@ -19,7 +19,7 @@ constexpr std::string_view kHeader =
     "allocation,source,bytes_requested,bytes_rounded,address,device,stream,pool,segment,begin_ns,"
     "end_ns,freed,birth_category,category,step,micro_batch,phase,module,op\r\n";
 
-// RFC 4180: quotes around what holds a comma, a quote or a line end; quotes inside doubled.
+// RFC 4180: fields with a comma, a quote or a line end are quoted; quotes inside are doubled.
 std::string Field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

@@ -1,12 +1,12 @@
-// The allocations of a trace as CSV (RFC 4180: commas, CRLF, quotes where needed), one row an
-// allocation in order of birth, with a header row:
+// Writes the allocations of a trace as CSV (RFC 4180: commas, CRLF, quotes where needed). After a
+// header row there is one row per allocation, in order of allocation:
 //
 //   allocation,source,bytes_requested,bytes_rounded,address,device,stream,pool,segment,begin_ns,
 //   end_ns,freed,birth_category,category,step,micro_batch,phase,module,op
 //
-// `source` is modelled or measured. `freed` is 0 for what was alive at the end of the trace; its
-// end_ns is then the trace's. step, micro_batch and segment are empty where there is none;
-// addresses are hexadecimal, because spreadsheets round large numbers.
+// `source` is modelled or measured. `freed` is 0 for blocks that are live at the end of the trace;
+// end_ns is then the end of the trace. step, micro_batch and segment are empty if there is none.
+// Addresses are hexadecimal, because spreadsheets round large numbers.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,7 +17,7 @@
 
 namespace vramscope::exporters {
 
-// Errors: kDataLoss when `out` refuses the text (full disk).
+// Errors: kDataLoss if `out` cannot write the text (full disk).
 absl::Status WriteCsv(const trace::Trace& trace, std::ostream& out);
 
 }  // namespace vramscope::exporters

@@ -44,7 +44,7 @@ std::vector<EndSegment> EndState(const trace::Trace& trace) {
   });
 
   const size_t held = result.size();
-  size_t at = 0;  // segment that the next block may lie in
+  size_t at = 0;  // segment that may contain the next block
   for (const uint32_t a : alive) {
     const uint8_t device = allocations.device[a];
     const uint64_t begin = allocations.address[a];
@@ -62,7 +62,7 @@ std::vector<EndSegment> EndState(const trace::Trace& trace) {
     const uint64_t cursor = segment.blocks.empty()
                                 ? segment.address
                                 : segment.blocks.back().address + segment.blocks.back().bytes;
-    if (begin < cursor) continue;  // of a damaged trace: two blocks in one place
+    if (begin < cursor) continue;  // damaged trace: blocks overlap
     if (begin > cursor) segment.blocks.push_back({cursor, begin - cursor, EndBlock::kFree});
     segment.blocks.push_back({begin, end - begin, a});
   }

@@ -1,4 +1,5 @@
-// What torch.cuda.memory_snapshot() would list at the end of a trace: segments with their blocks.
+// The segments with their blocks at the end of a trace, as torch.cuda.memory_snapshot() would list
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +12,23 @@ namespace vramscope::exporters {
 struct EndBlock {
   static constexpr uint32_t kFree = UINT32_MAX;
   uint64_t address = 0, bytes = 0;
-  uint32_t allocation = kFree;  // row; kFree: in the cache
+  uint32_t allocation = kFree;  // row; kFree: a free block
 };
 
-// A live segment; of an expandable one, every stretch of mapped memory is listed by itself, as the
-// allocator does.
+// A segment at the end of the trace. Like in the allocator, every mapped range of an expandable
+// segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  uint32_t segment = UINT32_MAX;  // row; UINT32_MAX: no segment holds the one block in it
+  uint32_t segment = UINT32_MAX;  // row; UINT32_MAX: made for a block outside all segments
   uint8_t device = 0;
-  std::vector<EndBlock> blocks;  // by address, without gaps
+  std::vector<EndBlock> blocks;  // sorted by address, without gaps
 };
 
-// By device and address. Blocks that no segment holds (a trace that tells nothing of segments) get
-// one each.
+// Sorted by device and address. A block outside all segments (in a trace without segments) gets a
+// segment of its own.
 std::vector<EndSegment> EndState(const trace::Trace& trace);
 
-// Whether the request to free a block of the end has been made already (another stream uses it).
+// Whether a free of the block was requested but not completed, because another stream uses it.
 inline bool PendingFree(const trace::Trace& trace, uint32_t allocation) {
   return trace.allocations.free_requested_event[allocation] != trace::kNoEvent;
 }

@@ -1,10 +1,10 @@
-// A format that traces are written in, declared by the file that writes it; no list is touched:
+// Export formats. The source file of an exporter declares its format; no list has to be edited:
 //
 //   ExporterEntry DeclareExporter_csv() {
 //     return {.place = 20, .name = "csv", .suffix = "csv", .write = Write};
 //   }
 //
-// `vramscope export` and the window know it from there.
+// `vramscope export` and the window use these declarations.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,29 +21,29 @@
 
 namespace vramscope::exporters {
 
-// What is written, and how where a format can choose.
+// The trace to write, and options of formats that have them.
 struct ExportRequest {
-  std::shared_ptr<const trace::Trace> trace;          // one device, where the format holds one
-  std::string title = {};                             // any text; "": what ran, or the model
-  std::string command = {};                           // that writes the same, as typed; "": none
-  std::shared_ptr<const trace::Trace> baseline = {};  // null: nothing
+  std::shared_ptr<const trace::Trace> trace;  // one device, if the format supports only one
+  std::string title = {};                     // "": the program, or the model
+  std::string command = {};                   // a command line that writes the same file; "": none
+  std::shared_ptr<const trace::Trace> baseline = {};  // null: none
   std::string baseline_title = {};
   bool categories = true, annotations = true;
-  std::function<void(double fraction)> progress = {};  // on the calling thread
-  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
+  std::function<void(double fraction)> progress = {};  // called on the calling thread
+  const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
 };
 
 struct ExporterEntry {
-  int place = 0;            // in help and menus: the lowest first
-  std::string_view name;    // of `export --to`
-  std::string_view help;    // what reads it; "": the name says it
-  std::string_view suffix;  // of files; "": the window does not write it
+  int place = 0;            // order in help and menus: lowest first
+  std::string_view name;    // as in `export --to`
+  std::string_view help;    // programs that read it; "": see the name
+  std::string_view suffix;  // of files; "": the window does not offer it
   bool one_device = false;
-  // Which parts of the request it uses.
+  // The parts of the request that the format uses.
   bool uses_title = false, uses_baseline = false, uses_labels = false;
   absl::Status (*write)(const ExportRequest& request, std::ostream& out) = nullptr;
 };
-// What the files of this folder declare, in the order of their places. CMake writes the list.
+// The exporters declared in this folder, in the order of `place`. CMake generates the list.
 const std::vector<ExporterEntry>& AllExporters();
 
 }  // namespace vramscope::exporters

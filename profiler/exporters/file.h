@@ -1,6 +1,6 @@
-// Writes a file whole or not at all: into a temporary file beside it that takes its name at the
-// end, so that a full disk or a crash leaves an older file as it was. Pipes and devices are written
-// directly; a link stays, its target is replaced.
+// Writes a file completely or not at all. The text is written to a temporary file in the same
+// folder, which is renamed at the end, so a full disk or a crash leaves an existing file unchanged.
+// Pipes and devices are written directly. If the path is a link, its target is replaced.
 //
 //   RETURN_IF_ERROR(WriteFile(path, [&](std::ostream& out) { return WriteCsv(*trace, out); }));
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace vramscope::exporters {
 
-// Errors: what `write` returned; else those of trace::OutputFile, naming the path and the system's
-// reason. What the system did not take counts before `write`.
+// Errors: those of trace::OutputFile, with the path and the system's error, take precedence;
+// otherwise the error that `write` returned.
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write);
 

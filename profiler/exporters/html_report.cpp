@@ -70,7 +70,8 @@ double Share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Columns of text to the left, of figures to the right, of a share as a bar.
+// A table with three kinds of columns: text (left-aligned), figures (right-aligned), and shares
+// drawn as bars.
 class HtmlTable {
  public:
   enum Kind { kText, kFigure, kBar };
@@ -81,7 +82,7 @@ class HtmlTable {
       html_ += fmt::format("<th{}>{}</th>", kind == kFigure ? " class=\"n\"" : "", XmlText(title));
     html_ += "</tr></thead><tbody>\n";
   }
-  // Of a bar the cell is its share in percent.
+  // The cell of a bar is its length in percent.
   void Row(const std::vector<std::string>& cells) {
     html_ += "<tr>";
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -95,7 +96,7 @@ class HtmlTable {
     ++rows_;
   }
   bool empty() const { return rows_ == 0; }
-  // `all`: how many there would be.
+  // `all`: number of rows without the limit.
   std::string Html(size_t all = 0) const {
     std::string html = html_ + "</tbody></table></div>\n";
     if (all > rows_) html += Paragraph(fmt::format("and {} more", all - rows_), "dim");
@@ -240,7 +241,7 @@ class Report {
     std::string html = Heading("Compared with " + Baseline());
     const auto diff = explain::DiffTraces(*options_.baseline, trace_, std::nullopt);
     if (!diff.ok()) return html + Paragraph(std::string(diff.status().message()), "bad");
-    html += Paragraph("A is the baseline, B is this. " + diff->headline);
+    html += Paragraph("A is the baseline, B is this run. " + diff->headline);
     HtmlTable peaks({{"", HtmlTable::kText},
                      {"Baseline", HtmlTable::kFigure},
                      {"This", HtmlTable::kFigure},
@@ -309,7 +310,7 @@ class Report {
     return Heading(title) + table.Html(groups.size());
   }
 
-  // What explain says in a sentence each. Remedies, which are found by replays, are not looked for.
+  // One sentence for each result of explain. Remedies are left out, because they need replays.
   std::string Findings() const {
     const trace::EventIndex peak = summary_.peak.context.event;
     std::vector<std::string> found;
@@ -364,7 +365,7 @@ class Report {
     const query::KernelSums sums =
         query::SumKernels(query::ActivityIndex(shared_), query::KernelsBy::kName);
     if (sums.count == 0) return "";
-    HtmlTable table({{"Kernel, copy or fill", HtmlTable::kText},
+    HtmlTable table({{"Kernel, memcpy or memset", HtmlTable::kText},
                      {"Count", HtmlTable::kFigure},
                      {"Takes", HtmlTable::kFigure},
                      {"Mean", HtmlTable::kFigure},
@@ -388,7 +389,7 @@ class Report {
       list += fmt::format("<li>{}{} <span class=\"dim\">{}</span></li>\n", XmlText(each.what),
                           each.bytes == 0 ? "" : fmt::format(" ({})", FormatBytes(each.bytes)),
                           XmlText(each.where));
-    return list.empty() ? "" : Heading("Taken for granted") + "<ul>\n" + list + "</ul>\n";
+    return list.empty() ? "" : Heading("Assumptions") + "<ul>\n" + list + "</ul>\n";
   }
 
   std::string Settings() const {

@@ -1,13 +1,13 @@
-// A run, or two compared, as one page of HTML that is read without vramscope: key figures, memory
-// over time, the peak by category, module and call site, what explain finds, steps, kernels,
-// settings, the command that made it.
+// Writes one HTML page about a run, or about a comparison of two runs: key figures, memory over
+// time, the peak by category, module and call site, findings, steps, kernels, settings and the
+// command line. It can be read without vramscope.
 //
 //   out << HtmlReport(trace, {.title = "train.py", .command = "vramscope plan --preset ..."});
 //
-// Self-contained: no script, nothing is fetched (curves are SVG in the page); prints well; light or
-// dark as the reader's browser prefers. Whatever text comes from the trace is escaped. One device:
-// of several, a slice (trace/one_device.h). Pure function; thread-safe. Reads the whole trace a few
-// times: a second for some millions of events.
+// The page is self-contained: no script, no external files (curves are inline SVG). It can be
+// printed, and is light or dark as the browser prefers. All text of the trace is escaped. The trace
+// must contain one device (trace/one_device.h). Pure function; thread-safe. Takes about a second
+// for some millions of events.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@
 namespace vramscope::exporters {
 
 struct HtmlReportOptions {
-  std::string title = {};    // any text; "": what ran, or the model
-  std::string command = {};  // that shows the same, as typed; "": none
-  // What it is compared with; null: nothing.
+  std::string title = {};    // "": the program, or the model
+  std::string command = {};  // a command line that shows the same; "": none
+  // The run to compare with; null: none.
   std::shared_ptr<const trace::Trace> baseline = {};
   std::string baseline_title = {};
-  size_t rows = 20;  // of a table, at most
+  size_t rows = 20;  // maximum number of rows in a table
 };
 std::string HtmlReport(const std::shared_ptr<const trace::Trace>& trace,
                        const HtmlReportOptions& options = {});

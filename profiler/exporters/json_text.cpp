@@ -45,7 +45,7 @@ std::string CleanJsonText(std::string_view text) {
     } else if (c == '"') {
       clean += "\\\"";
     } else if (c == '\n' || c == '\r') {
-      // dropped
+      // control characters that are dropped
     } else if (c == '\t') {
       clean += ' ';
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {

@@ -1,4 +1,4 @@
-// Text pieces that the exporters share.
+// Text functions that the exporters share.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace vramscope::exporters {
 
-// What Kineto does to names before they go between JSON quotes: backslashes become slashes, line
-// ends vanish, quotes are escaped, and a text with anything else that cannot be printed becomes
-// "unknown". Unlike Kineto's, printable UTF-8 stays.
+// Cleans names for JSON strings as Kineto does: backslashes become slashes, line ends are removed,
+// quotes are escaped, and a text with other unprintable characters becomes "unknown". Unlike in
+// Kineto, printable UTF-8 is kept.
 std::string CleanJsonText(std::string_view text);
 
-// The text with U+FFFD for every byte that is not part of well-formed UTF-8.
+// Replaces every byte that is not part of well-formed UTF-8 by U+FFFD.
 std::string ValidUtf8(std::string_view text);
 
-// Text between tags and in quoted attributes of XML and HTML: well-formed UTF-8, without characters
-// that XML 1.0 has no place for.
+// Escapes text for elements and quoted attributes of XML and HTML. The result is well-formed UTF-8
+// without characters that XML 1.0 forbids.
 std::string XmlText(std::string_view text);
 
-// Nanoseconds as microseconds with three decimals: 1234567 is "1234.567".
+// Formats nanoseconds as microseconds with three decimals: 1234567 is "1234.567".
 std::string Microseconds(int64_t ns);
 
 }  // namespace vramscope::exporters

@@ -29,8 +29,8 @@ constexpr uint64_t kFormatVersion = 1;
 constexpr EventIndex kCheckEvery = 1 << 14;
 constexpr uint32_t kNoActivity = UINT32_MAX;
 
-// Markers that the recording's entries became which are no event of an allocator:
-// profiler/recording says which. "" for other markers.
+// The action of a recording's entry that became a marker because it is not an allocator event (see
+// profiler/recording). "" for other markers.
 std::string_view ActionOfMarker(std::string_view marker) {
   constexpr std::string_view kLeftOut = "left out: ";
   if (marker == "snapshot" || marker == "annotate") return marker;
@@ -68,7 +68,7 @@ class SnapshotWriter {
   }
 
  private:
-  // Sizes that no reader takes come of damaged or made-up traces.
+  // Sizes above the readers' limits occur only in damaged or artificial traces.
   absl::Status CanBeReadBack() const {
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < a.size(); ++row)
@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // What a recording began with is in its segments; of a state that is all, but for the mark of
-  // the snapshot.
+  // First event to write. The state at the beginning of a recording is in the segments; a trace
+  // of a state has no events to write except its snapshot marker.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
@@ -117,11 +117,11 @@ class SnapshotWriter {
     const auto is_said = [&](EventIndex event) {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
-    // Where the file said some, the others are written with them: a reader that concludes again
-    // would forget those.
+    // If the file itself contained some categories, the inferred ones are written as known,
+    // because a reader that infers again would discard the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
-  // Allocations whose category changes while they live.
+  // Finds allocations whose category changes while they are live.
   void FindChanges() {
     const trace::EventTable& events = trace_.events;
     if (std::find(events.kind.begin(), events.kind.end(), EventKind::kRetag) == events.kind.end())
@@ -155,7 +155,7 @@ class SnapshotWriter {
     out_.EndDict();
   }
 
-  // ---- segments
+  // // ---- Segments
   void Segments() {
     out_.Key("segments");
     SnapshotPickle::List list(out_);
@@ -220,7 +220,7 @@ class SnapshotWriter {
     out_.EndDict();
   }
 
-  // ---- entries
+  // // ---- Entries
   absl::Status DeviceTraces() {
     out_.Key("device_traces");
     SnapshotPickle::List list(out_);
@@ -265,8 +265,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // What blocks were when the recording began whose category changes within it: their own entries
-  // say what they were for most of their lives.
+  // Writes the categories at the beginning of the recording for older blocks whose category
+  // changes later. Their own entries contain the category that they had for most of their life.
   void OlderBlocks(int device, SnapshotPickle::List& list) {
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < changes_.size(); ++row) {
@@ -289,7 +289,7 @@ class SnapshotWriter {
     }
     return 0;
   }
-  // Expandable segments come to be by their maps; the reservation of addresses is no entry.
+  // Expandable segments appear with their maps; reserving addresses is not an entry.
   bool IsAddressSpace(EventIndex event) const {
     const EventKind kind = trace_.events.kind[event];
     return (kind == EventKind::kSegmentAlloc || kind == EventKind::kSegmentFree) &&
@@ -304,7 +304,7 @@ class SnapshotWriter {
     out_.Item("stream", uint64_t{stream});
     if (trace_.info.has_times) out_.Item("time_us", times_.Of(event));
   }
-  // What the recorded program said of the entry.
+  // Texts of the recorded program for the entry.
   void Said(EventIndex event, bool always) {
     if (const std::string_view text = Text(trace_.events.CompileContextOf(event)); !text.empty())
       out_.TextItem("compile_context", text);
@@ -387,7 +387,8 @@ class SnapshotWriter {
     CategoryItem(to);
     category_now_[row] = to;
   }
-  // The alloc says what the block is for most of its life; this, what it was made as.
+  // The alloc entry contains the category that the block has for most of its life; this entry,
+  // the category at its allocation.
   void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);
@@ -395,14 +396,14 @@ class SnapshotWriter {
     CategoryItem(category_now_[row]);
     out_.EndDict();
   }
-  // MemoryViz.js fails on a file with categories none of whose entries says "unknown": one does.
+  // MemoryViz.js fails on a file with categories if no entry has "unknown", so one entry gets it.
   void SayUnknown() {
     if (!write_categories_ || unknown_said_) return;
     unknown_said_ = true;
     CategoryItem(Category::kUnknown);
   }
 
-  // ---- the rest
+  // // ---- Settings and annotations
   void Settings() {
     const absl::StatusOr<run::AllocConf> parsed = run::ParseAllocConf(trace_.info.alloc_conf);
     const run::AllocConf conf = parsed.ok() ? *parsed : run::AllocConf{};
@@ -471,7 +472,8 @@ class SnapshotWriter {
       out_.BeginDict();
       out_.TextItem("stage", mark.begin ? "START" : "END");
       out_.TextItem("name", AnnotationName(mark.slice));
-      // Imported annotations have their device in the thread's number (recording.h).
+      // In imported traces the device of an annotation is part of the thread's number
+      // (recording.h).
       out_.Item("device", uint64_t{imported_ ? (slices.thread[mark.slice] >> 8) & 0xff : 0});
       out_.Item("time_us", times_.Of(mark.event));
       out_.EndDict();
@@ -492,11 +494,11 @@ class SnapshotWriter {
   SnapshotPickle out_;
   const SnapshotTimes times_;
   const bool imported_;
-  const EventIndex first_;  // of the recording
+  const EventIndex first_;  // first event of the recording
   const bool inferred_;
   const bool write_categories_;
   bool unknown_said_ = false;
-  std::vector<Category> category_now_;  // both by allocation; empty: no change is written
+  std::vector<Category> category_now_;  // both by allocation; empty: no changes are written
   std::vector<bool> changes_;
 };
 

@@ -21,10 +21,10 @@ using trace::Category;
 
 struct Band {
   Category category;
-  std::string_view light, dark;  // colours
+  std::string_view light, dark;  // colors
 };
-// torch.profiler's order from the bottom and its colours; what it does not have comes on top. On a
-// dark ground those that would not be seen are lighter.
+// torch.profiler's colors, in its order from the bottom; categories that it does not have are on
+// top. The dark variants are lighter where needed.
 constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kBuffer, "#3cb371", "#3cb371"},
                            {Category::kOptimizerState, "#daa520", "#daa520"},
@@ -39,7 +39,7 @@ constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kUnknown, "#808080", "#808080"}};
 
 constexpr int kLeft = 76, kRight = 14, kTop = 14, kTitle = 20, kAxis = 34, kLegendRow = 17;
-constexpr double kLetter = 6.2;  // the mean width of one of this size
+constexpr double kLetter = 6.2;  // mean width of a letter in this font size
 
 struct Column {
   uint64_t allocated = 0, reserved = 0;
@@ -47,7 +47,7 @@ struct Column {
   bool filled = false;
 };
 
-// The highest moment of every column of pixels; a column without one stays as the one before it.
+// The highest state in every column of pixels. A column without a point repeats the previous one.
 std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   std::vector<Column> columns(static_cast<size_t>(count));
   const int64_t begin = curves.time_ns.front();
@@ -77,7 +77,7 @@ std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   return columns;
 }
 
-// A line of steps from the left to the right; levels that stay are one line.
+// A step line from left to right. Equal levels become one segment.
 template <class X>
 std::string Steps(const std::vector<double>& level, const X& x) {
   std::string path = fmt::format("M{:.1f} {:.1f}", x(0), level[0]);
@@ -87,7 +87,7 @@ std::string Steps(const std::vector<double>& level, const X& x) {
   return path + fmt::format("H{:.1f}", x(level.size()));
 }
 
-// And from the right to the left.
+// The same from right to left.
 template <class X>
 std::string Back(const std::vector<double>& level, const X& x) {
   std::string path = fmt::format("V{:.1f}", level.back());
@@ -97,7 +97,7 @@ std::string Back(const std::vector<double>& level, const X& x) {
   return path + fmt::format("H{:.1f}", x(0));
 }
 
-// A length that is 1, 2 or 5 times a power of ten.
+// Rounds up to 1, 2 or 5 times a power of ten.
 double RoundStep(double about) {
   const double ten = std::pow(10.0, std::floor(std::log10(about)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -115,7 +115,7 @@ struct Axis {
   }
 };
 
-// Round values of the largest of the units of which there is at least one.
+// Ticks at round values, in the largest unit that does not exceed the values.
 template <size_t N>
 Axis RoundAxis(double from, double to, int about,
                const std::array<std::pair<double, std::string_view>, N>& units) {
@@ -126,8 +126,8 @@ Axis RoundAxis(double from, double to, int about,
   const double span = std::max(to - from, axis.unit * 1e-6);
   const double step = RoundStep(span / axis.unit / about);
   axis.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))));
-  // Counted in steps, so that a tick is a whole number of them; not so many that a number of steps
-  // is no longer exact, as with a clock far from its beginning.
+  // Ticks are computed as multiples of the step. The limit on their number ends the loop even if
+  // values are so large that adding a step no longer changes them.
   const double first = std::ceil(from / axis.unit / step);
   for (int n = 0; n <= 2 * about && (first + n) * step * axis.unit <= to; ++n)
     axis.ticks.push_back((first + n) * step * axis.unit);
@@ -158,7 +158,7 @@ std::string Style() {
          dark + "}";
 }
 
-// What is drawn, and where.
+// The drawing and its layout.
 class Picture {
  public:
   Picture(const trace::Trace& trace, const MemorySvgOptions& options)
@@ -185,7 +185,7 @@ class Picture {
   std::string Shortened(const std::string& text) const {
     const auto most = static_cast<size_t>((options_.width - kLeft - kRight) / (kLetter * 1.25));
     if (text.size() <= most) return text;
-    return text.substr(0, most) + "...";  // a letter that is cut in two becomes U+FFFD
+    return text.substr(0, most) + "...";  // a character that is cut becomes U+FFFD
   }
 
   void Place() {
@@ -193,7 +193,7 @@ class Picture {
     peak_ = analysis::FindPeak(trace_, curves_);
     uint64_t top = 1;
     for (const Column& column : columns_) top = std::max({top, column.allocated, column.reserved});
-    // A limit that is far above says nothing, and would press everything else down.
+    // A limit far above the curves is left out, because it would compress them.
     const uint64_t card = trace_.info.device.memory_bytes;
     constexpr uint64_t kNear = 2;
     shows_card_ = card > 0 && !trace::IsOfHostMemory(trace_) && card / kNear <= top;
@@ -328,8 +328,8 @@ class Picture {
   const analysis::MemoryCurves curves_;
   std::vector<Column> columns_;
   analysis::Peak peak_;
-  std::vector<size_t> shown_;                   // rows of kBands
-  std::vector<std::pair<double, int>> legend_;  // of each, and of "reserved": x, row
+  std::vector<size_t> shown_;                   // indexes in kBands
+  std::vector<std::pair<double, int>> legend_;  // x and row of each legend entry and of "reserved"
   int legend_rows_ = 0, high_ = 0, wide_ = 0;
   double highest_ = 1, begin_ = 0, end_ = 1;
   bool shows_card_ = false, shows_reserved_ = false;

@@ -22,7 +22,7 @@ constexpr EventIndex kCheckEvery = 1 << 14;
 
 // torch.profiler._memory_profiler.Action.
 enum Action : int { kPreexisting = 1, kCreate = 2, kIncrementVersion = 3, kDestroy = 4 };
-constexpr int64_t kBefore = -1;  // time of what was there already
+constexpr int64_t kBefore = -1;  // time of blocks from before the recording
 
 int TimelineCategory(Category category) {
   switch (category) {
@@ -53,7 +53,7 @@ int TimelineCategory(Category category) {
 class GzipOutput {
  public:
   explicit GzipOutput(std::ostream& out) : out_(out) {
-    ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,  // 16: as gzip
+    ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,  // 16: gzip header
                           Z_DEFAULT_STRATEGY) == Z_OK;
   }
   ~GzipOutput() { deflateEnd(&zlib_); }
@@ -114,10 +114,10 @@ class TimelineWriter {
     if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted && kind != EventKind::kRetag)
       return;
     const auto id = static_cast<uint32_t>(trace_.events.id[event]);
-    at_.AdvanceTo(event);  // what held before it
+    at_.AdvanceTo(event);  // the sums before the event
     const Category category = at_.CategoryOf({id});
     const bool before = trace_.recording_begin != trace::kNoEvent && event < trace_.recording_begin;
-    // Wraps on a damaged file's numbers instead of overflowing.
+    // Unsigned, so that invalid times wrap around instead of overflowing.
     const auto ns = before
                         ? kBefore
                         : static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +

@@ -1,14 +1,15 @@
-// A trace as the raw memory timeline of torch.profiler (`export_memory_timeline("x.raw.json.gz")`),
-// which HolisticTraceAnalysis plots: MemoryAnalysis("x.raw.json.gz").plot_memory_timeline().
+// Writes a trace as the raw memory timeline of torch.profiler
+// (`export_memory_timeline("x.raw.json.gz")`), which HolisticTraceAnalysis plots:
+// MemoryAnalysis("x.raw.json.gz").plot_memory_timeline().
 //
 //   RETURN_IF_ERROR(WriteMemoryTimeline(*trace, out, {}));
 //
-// Gzip of one JSON list of [time_ns, action, bytes, category]; bytes are of blocks, negative where
-// memory goes away. Actions and categories are torch.profiler's numbers: 1 pre-existing (time -1),
-// 2 create, 3 increment version (a category change: a pair, out of one, into the other), 4 destroy;
-// 0 Parameter, 1 Optimizer state, 2 Input, 3 Temporary, 4 Activation, 5 Gradient, 6 Autograd,
-// 7 Unknown. What it has no word for: workspace and communication go to Temporary, buffers to
-// Unknown.
+// Gzip of one JSON list of [time_ns, action, bytes, category]; bytes are block sizes, negative for
+// memory that is freed. Actions and categories are torch.profiler's numbers: 1 pre-existing (time
+// -1), 2 create, 3 increment version (a category change: one entry leaves the old category, one
+// joins the new), 4 destroy; 0 Parameter, 1 Optimizer state, 2 Input, 3 Temporary, 4 Activation, 5
+// Gradient, 6 Autograd, 7 Unknown. Workspaces and communication buffers are written as Temporary,
+// module buffers as Unknown.
 //
 // Written in one pass. Thread-safe.
 #pragma once
@@ -26,11 +27,11 @@ namespace vramscope::exporters {
 
 struct MemoryTimelineOptions {
   std::function<void(double fraction)> progress = {};
-  const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
+  const std::atomic<bool>* cancel = nullptr;  // when true: stops with kCancelled
 };
 
-// Errors: kDataLoss when `out` refuses the bytes (full disk); kCancelled.
-// `trace`: of one device, as the format holds one.
+// Errors: kDataLoss if `out` cannot write the bytes (full disk); kCancelled.
+// `trace` must contain one device, because the format supports only one.
 absl::Status WriteMemoryTimeline(const trace::Trace& trace, std::ostream& out,
                                  const MemoryTimelineOptions& options = {});
 

@@ -65,7 +65,7 @@ void PickleWriter::Unsigned(uint64_t value) {
 }
 
 void PickleWriter::Float(double value) {
-  Op('G');  // the one value that is big-endian
+  Op('G');  // the only big-endian value
   const auto bits = std::bit_cast<uint64_t>(value);
   for (int i = 7; i >= 0; --i) frame_.push_back(static_cast<char>(bits >> (8 * i)));
 }

@@ -1,15 +1,15 @@
-// Python values as a pickle of protocol 4, streamed: no object is held, only what is asked to be
-// remembered (memo) is known by number. Just the values that a memory snapshot is made of.
+// Streams Python values as a pickle of protocol 4. No object is kept; memoized objects are referred
+// to by number. Supports only the values that a memory snapshot needs.
 //
 //   PickleWriter w(out);
 //   w.EmptyDict();
 //   w.Mark();
-//   w.Shared("action");              // a string written once, referred to afterwards
+//   w.Shared("action");              // written once, then referred to
 //   w.Int(-3);
 //   w.SetItems();                    // {'action': -3}
 //   RETURN_IF_ERROR(w.Finish());
 //
-// The caller keeps the stack in order. One object belongs to one thread.
+// The caller is responsible for the order of the stack. Use each object from one thread.
 #pragma once
 
 #include <absl/status/status.h>
@@ -25,8 +25,8 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // Readers keep a list's items on their stack until it is appended; they are handed over in
-  // batches of at most this many, as Python's own writer does.
+  // Readers keep a list's items on their stack until they are appended. As in Python's own
+  // writer, a batch has at most this many items.
   static constexpr int kBatch = 1000;
 
   explicit PickleWriter(std::ostream& out);
@@ -36,21 +36,21 @@ class PickleWriter {
   void Int(int64_t value);
   void Unsigned(uint64_t value);
   void Float(double value);
-  void String(std::string_view text);  // UTF-8; other bytes become U+FFFD
+  void String(std::string_view text);  // UTF-8; invalid bytes become U+FFFD
   void Shared(std::string_view text);
   void EmptyDict() { Op('}'); }
   void EmptyList() { Op(']'); }
   void Mark() { Op('('); }
-  void SetItems() { Op('u'); }  // of the dict below the mark
-  void Appends() { Op('e'); }   // to the list below the mark
+  void SetItems() { Op('u'); }  // adds to the dict below the mark
+  void Appends() { Op('e'); }   // appends to the list below the mark
   void Tuple2() { Op('\x86'); }
 
-  // Remembers what is on top of the stack; Get brings it back.
+  // Memoizes the top of the stack; Get pushes it again.
   uint32_t Memoize();
   void Get(uint32_t memo);
 
   uint64_t bytes() const { return written_ + frame_.size(); }
-  // kDataLoss when `out` did not take everything.
+  // kDataLoss if `out` did not accept all bytes.
   absl::Status Finish();
 
  private:
@@ -68,7 +68,7 @@ class PickleWriter {
 
   static constexpr size_t kFrameBytes = size_t{1} << 16;
   std::ostream& out_;
-  std::string frame_;  // opcodes since the last FRAME, whole ones
+  std::string frame_;  // complete opcodes since the last FRAME
   uint64_t written_ = 0;
   uint32_t memos_ = 0;
   std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> shared_;

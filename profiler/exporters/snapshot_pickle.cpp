@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kNoMemo = UINT32_MAX;
 
-// "layers.3" of "model.layers.3": a container's number says nothing by itself.
+// "model.layers.3" -> "layers.3": a number is kept with the name before it.
 std::string_view LastPart(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return path;
@@ -139,7 +139,7 @@ void SnapshotPickle::Frame(std::string_view name, std::string_view file, uint32_
   BeginDict();
   TextItem("name", name);
   TextItem("filename", file);
-  // Of generated code it is -1, which importers keep as its two's complement.
+  // Generated code has line -1, which importers keep as two's complement.
   Item("line", int64_t{static_cast<int32_t>(line)});
   EndDict();
 }

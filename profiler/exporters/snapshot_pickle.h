@@ -1,5 +1,5 @@
-// The values of a snapshot as a pickle: dicts of items, lists handed over in batches, frames and
-// stacks each once. What a snapshot is made of is snapshot.cpp's. Internal.
+// Writes the values of a snapshot as a pickle: dicts, lists in batches, and each frame and stack
+// only once. memory_snapshot.cpp determines the contents. Internal.
 //
 //   SnapshotPickle out(trace, stream);
 //   out.BeginDict();
@@ -35,7 +35,7 @@ class SnapshotPickle {
   void TextItem(std::string_view key, std::string_view value);
   void PairItem(std::string_view key, uint32_t first, uint32_t second);
 
-  // Next() before every value.
+  // Call Next() before every value.
   class List {
    public:
     explicit List(SnapshotPickle& out) : pickle_(out.pickle_) {
@@ -57,12 +57,12 @@ class SnapshotPickle {
   };
   void Text(std::string_view text) { pickle_.Shared(text); }
 
-  // A list of frames: the recorded stack of the event that made it; of a run of our own, which has
-  // none, the operator and its module, a frame a module outwards.
+  // A list of frames: the recorded stack of the allocation. For vramscope's own runs, which have
+  // none: the operator and its module, then one frame for each enclosing module.
   void AllocationFrames(uint32_t allocation);
-  void FramesOf(trace::EventIndex event);  // empty where nothing was recorded
+  void FramesOf(trace::EventIndex event);  // empty if nothing was recorded
   void NoFrames();
-  void FramesItemOf(trace::EventIndex event);  // no item where nothing was recorded
+  void FramesItemOf(trace::EventIndex event);  // no item if nothing was recorded
 
   absl::Status Finish() { return pickle_.Finish(); }
 
@@ -79,7 +79,7 @@ class SnapshotPickle {
   std::vector<uint32_t> stack_memos_;  // by StackId
   uint32_t no_frames_;
   base::HashMap<std::pair<std::string, std::string>, uint32_t> module_frames_;
-  base::HashMap<uint64_t, uint32_t> op_stacks_;  // op and module
+  base::HashMap<uint64_t, uint32_t> op_stacks_;  // key: op and module
 };
 
 }  // namespace vramscope::exporters

@@ -32,8 +32,8 @@ bool IsSnapshotEntry(EventKind kind) {
   return trace::IsAllocatorEvent(kind) || kind == EventKind::kRetag;
 }
 
-// A recorded file has whole microseconds anyway. Of a run of our own, every entry is kept on its
-// side of the boundaries of steps and phases.
+// Recorded files have whole microseconds. In vramscope's own runs, every entry is kept on its side
+// of the boundaries of steps and phases.
 SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
   if (trace.events.size() > 0) before_0_ = std::max<int64_t>(0, -Recorded(0));
   if (trace.info.backend == trace::Backend::kImported) return;
@@ -55,7 +55,7 @@ SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
 }
 
 int64_t SnapshotTimes::Recorded(EventIndex event) const {
-  // Wraps on a damaged file's times instead of overflowing.
+  // Unsigned, so that invalid times wrap around instead of overflowing.
   const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
                                        static_cast<uint64_t>(trace_.events.time_ns[event]));
   return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);

@@ -1,5 +1,5 @@
-// The microseconds that a snapshot shows events at: a trace has nanoseconds, a snapshot not.
-// Internal to snapshot.cpp.
+// The times of events in a snapshot. A trace has nanoseconds, a snapshot only microseconds.
+// Internal to memory_snapshot.cpp.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class SnapshotTimes {
   int64_t Microsecond(trace::EventIndex event) const;
 
   const trace::Trace& trace_;
-  // No snapshot has a time before 0 (where the first entries of a file had none, they lie before
-  // the first that has one): then all of them are later by that.
+  // Added to all times, because a snapshot has no times before 0. (If the first entries of a file
+  // had no time, they lie before the first one that has a time.)
   int64_t before_0_ = 0;
-  std::vector<int64_t> shown_;  // of every event; empty: as recorded
+  std::vector<int64_t> shown_;  // by event; empty: as recorded
 };
 
 }  // namespace vramscope::exporters

@@ -20,7 +20,7 @@ bool IsMainPhase(Phase phase) {
          phase == Phase::kOptimizer;
 }
 
-// Per row of `slices`: whether it is an op with no op inside, on its thread.
+// For each row of `slices`: whether it is an op without an op inside it on its thread.
 std::vector<bool> InnermostOps(const SliceTable& slices) {
   std::vector<bool> innermost(slices.size(), false);
   std::map<uint32_t, std::vector<uint32_t>> open;  // thread -> rows
@@ -38,29 +38,29 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// The event that ends each slice; of a forward phase: the end of the loss phase which follows it,
-// when one does. kNoEvent: the slice never ended.
+// The event that ends each slice. For a forward phase it is the end of the following loss phase, if
+// there is one. kNoEvent: the slice never ended.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   std::vector<EventIndex> ends(slices.size());
   slices.end_event.Read(0, ends);
-  uint32_t last = UINT32_MAX;  // row of the last phase
+  uint32_t last = UINT32_MAX;  // the last phase
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.kind[row] == SliceKind::kMicroBatch) last = UINT32_MAX;
     if (slices.kind[row] != SliceKind::kPhase) continue;
     if (last != UINT32_MAX && slices.phase(row) == Phase::kLoss &&
         slices.phase(last) == Phase::kForward && slices.step[row] == slices.step[last] &&
         slices.thread[row] == slices.thread[last] && ends[last] != kNoEvent) {
-      ends[last] = std::max(ends[last], slices.end_event[row]);  // kNoEvent is the largest
+      ends[last] = std::max(ends[last], slices.end_event[row]);  // kNoEvent is the largest value
     }
     last = row;
   }
   return ends;
 }
 
-// A call that begins with an op comes behind it, and so lies in it.
+// A call that begins at the same time as an op is placed after it, and so inside it.
 void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_ns,
                    std::vector<Span>& spans) {
-  // The one that began before them and ends behind comes first: what it holds would push it aside.
+  // Of activities with the same begin, the longest comes first, because it contains the others.
   const trace::ActivityTable& a = trace.activities;
   std::vector<uint32_t> rows(a.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -80,7 +80,7 @@ void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_
     span.slice = row;
     activities.push_back(span);
   }
-  // Before the slices, which begin at their event and not before it.
+  // Activities come before slices: a slice begins exactly at its event.
   spans.insert(spans.begin(), activities.begin(), activities.end());
 }
 

@@ -1,5 +1,5 @@
-// The complete events of a Chrome trace, before they are text: which slices are written under which
-// name on which track. Split from the writer so that the nesting rule can be tested by itself.
+// The complete events of a Chrome trace before they are written: which slices are written, under
+// which name and on which track. Separate from the writer, so that the nesting can be tested alone.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,25 @@ enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel, kActivity };
 
 struct Span {
   SpanKind kind = SpanKind::kAnnotation;
-  // At which it begins, of an activity the first one behind; spans are in this order.
+  // The event at which it begins; for an activity, the first event after its begin. Spans are
+  // sorted by it.
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  std::string name;          // of annotations; the others take the slice's
-  uint32_t slice = 0;        // row, for modules, ops and kernels; of an activity its row
+  std::string name;          // for annotations; others have the slice's name
+  uint32_t slice = 0;        // row of the slice, or of the activity
   uint32_t track = 0;        // index into Spans::tracks
-  uint32_t external_id = 0;  // of ops; a kernel has its op's
+  uint32_t external_id = 0;  // for ops; a kernel has the id of its op
 };
 
-// Of a device, for what lies on no stream: the driver's allocations, counters.
+// Track of a device for activities without a stream: driver allocations, counters.
 inline constexpr uint32_t kDriverTrack = UINT32_MAX;
 
 struct Track {
   bool gpu = false;
-  uint8_t device = 0;     // of a GPU track
-  uint32_t thread = 0;    // of the trace; of a GPU track: the stream, or kDriverTrack
-  uint32_t overflow = 0;  // 0: the thread itself; more: what did not nest in it
+  uint8_t device = 0;     // for a GPU track
+  uint32_t thread = 0;    // thread of the trace; for a GPU track the stream, or kDriverTrack
+  uint32_t overflow = 0;  // 0: the thread itself; > 0: spans that did not nest in it
 };
 
 struct Spans {
@@ -41,23 +42,22 @@ struct Spans {
   std::vector<Track> tracks;
 };
 
-// The time at which each event is shown. Viewers order what begins at the same moment by length and
-// nest it, so a hundred views at one moment of a planned run (they take no time) would become a
-// staircase a hundred deep. Hence no two events share a moment: each comes at its own time or one
-// nanosecond after the one before, whichever is later. The next gap takes the shift up again.
+// The time at which each event is shown. Viewers sort events with the same time by length and nest
+// them. A hundred views at the same time in a plan, where they take no time, would be drawn as a
+// hundred nested levels. Events therefore get distinct times: their own time, or one nanosecond
+// after the previous event if that is later. The shift ends at the next gap.
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
-// On every track, two spans are either apart or one holds the other; a span comes after the one
-// that holds it. What would break that (slices of a damaged or foreign trace) moves to an overflow
-// track. `kernels`: derive a kernel from every innermost op that takes time; not of a trace that
-// has kernels.
+// On every track, two spans are either disjoint or nested, and an outer span precedes its inner
+// ones. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
+// `kernels`: derive a kernel from every innermost op that takes time; for traces without kernels.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 
-// Hands out tracks by that rule.
+// Assigns tracks by that rule.
 class TrackAllocator {
  public:
   explicit TrackAllocator(std::vector<Track>* tracks) : tracks_(tracks) {}
-  // Spans of one thread come in order of begin, a holder before what it holds.
+  // Spans of a thread must be passed in order of their begin, outer spans first.
   uint32_t Place(const Track& of, int64_t begin_ns, int64_t end_ns);
 
  private:

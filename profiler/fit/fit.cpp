@@ -25,17 +25,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
-constexpr size_t kAtOnce = 4;  // plans that are asked for together
-// Of the patience; the rest is for the largest batch and the longest sequence.
+constexpr size_t kAtOnce = 4;  // plans that are requested together
+// Share of the patience. The rest is used to find the largest batch and the longest sequence.
 constexpr double kSearchShare = 0.85;
-// A step that saves nothing that is needed stays for more than a hundredth of the time, for more
-// than a twentieth where it changes the training.
+// A step that saves no needed memory is kept if it makes the run faster by more than 1 %, or by
+// more than 5 % if it changes the training.
 double AsFast(const Move& move) { return move.changes == run::Changes::kNothing ? 1.01 : 1.05; }
-constexpr uint64_t kLittle = 1000;  // of the budget
+constexpr uint64_t kLittle = 1000;  // a thousandth of the budget is negligible
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
-// A combination, with what led to it.
+// A combination, and the moves that led to it.
 struct Node {
   run::RunConfig config;
   std::vector<Move> moves;
@@ -55,11 +55,11 @@ class Search {
     if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
     if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
 
-    // Ways down: with every move, with those that leave the training what it is but for bits, and
-    // with those that leave it alone. The first is the shortest: what is left of its time is the
-    // next one's.
+    // Three searches: with all moves, with moves that change at most rounding, and with moves
+    // that leave the training unchanged. The first one needs the least time; time that it does
+    // not use is left to the next one.
     std::vector<Node> ends;
-    std::vector<bool> cut;  // by the time that it had
+    std::vector<bool> cut;  // stopped by the time limit
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
     const double used = std::min(kSearchShare, Used());
@@ -71,7 +71,7 @@ class Search {
       ends.push_back(*std::move(end));
       cut.push_back(Late() && !Fits(ends.back().planned));
     }
-    // What is left is for those that were cut short.
+    // The remaining time is given to searches that were cut short.
     Until(kSearchShare);
     for (Node& end : ends) {
       if (Late() || Fits(end.planned)) continue;
@@ -94,7 +94,7 @@ class Search {
 
  private:
   bool Fits(const Planned& planned) const { return planned.FitsInto(budget_); }
-  // The search goes on until this share of the patience is used up.
+  // Sets the deadline to this share of the patience.
   void Until(double share) {
     deadline_ = begin_ + std::chrono::duration_cast<Clock::duration>(options_.patience * share);
   }
@@ -103,7 +103,7 @@ class Search {
   }
   bool Late() const { return Clock::now() > deadline_; }
 
-  // Plans what is not known yet, all at once.
+  // Plans all nodes that are not planned yet, in one call.
   absl::Status PlanNodes(const std::vector<Node*>& nodes) {
     std::vector<run::RunConfig> wanted;
     std::vector<std::string> keys;
@@ -128,8 +128,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Down from `at` by the moves that change no more than this, and without those that turned out
-  // needless.
+  // Descends from `at` with moves that change at most `most`, then removes moves that turned out
+  // to be needless.
   absl::StatusOr<Node> Way(Node at, const std::vector<Move>& moves, run::Changes most) {
     std::vector<Move> allowed;
     std::ranges::copy_if(moves, std::back_inserter(allowed),
@@ -139,7 +139,7 @@ class Search {
     return Pruned(*std::move(end));
   }
 
-  // The run as it is, and what all ways begin with.
+  // Plans the run as it is and with each single move.
   absl::Status PlanFirst(Node& first, const std::vector<Move>& moves) {
     std::vector<Node> nodes;
     for (const Move& move : moves) {
@@ -152,16 +152,16 @@ class Search {
     return PlanNodes(pointers);
   }
 
-  // A move that may come next, and what it came to where it was planned last.
+  // A move that may come next, and its effect where it was planned last.
   struct Candidate {
     const Move* move;
     Planned before = {}, after = {};
     bool known = false;
-    std::optional<Node> next = {};  // planned where the way is now
-    bool possible = true;           // there
+    std::optional<Node> next = {};  // planned at the current node
+    bool possible = true;           // at the current node
   };
 
-  // Plans these candidates where the way is.
+  // Plans these candidates at the current node.
   absl::Status PlanNext(const Node& at, const std::vector<Candidate*>& candidates) {
     std::vector<Node*> nodes;
     const Settings taken = Changed(start_, at.config);
@@ -183,7 +183,7 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Whether what an earlier move has set would be set anew: one of a kind at a time.
+  // Whether the move would overwrite a setting of an earlier move.
   static bool ChangesOneOf(const Settings& taken, const run::RunConfig& at,
                            const run::RunConfig& next) {
     return std::ranges::any_of(Changed(at, next), [&](const auto& setting) {
@@ -191,7 +191,7 @@ class Search {
     });
   }
 
-  // What a candidate is worth where the way is: by its plan there, or by its last one.
+  // The value of a candidate at the current node, from its plan there or from its last plan.
   double Worth(const Node& at, const Candidate& candidate) const {
     if (!candidate.possible) return 0;
     if (!candidate.known) return std::numeric_limits<double>::infinity();
@@ -202,9 +202,10 @@ class Search {
                : 0;
   }
 
-  // The best that comes next; nullptr: nothing does. A move is seldom worth more later than where
-  // it was planned before, so those that were worth most are planned first, until one keeps what
-  // the others promise; where nothing is left, all are looked at once more.
+  // The best next candidate; nullptr: there is none. A move is seldom worth more later than where
+  // it was planned before. The candidates that were worth most are therefore planned first, until
+  // one of them is worth at least as much as the others promise. If none is left, all are tried
+  // once more.
   absl::StatusOr<Candidate*> Best(const Node& at, std::vector<Candidate>& candidates) {
     for (Candidate& each : candidates) {
       each.next.reset();
@@ -230,14 +231,15 @@ class Search {
         if (wanted.empty()) break;
         if (absl::Status status = PlanNext(at, wanted); !status.ok()) return status;
       }
-      // Looking at everything again is for what still does not fit.
+      // All candidates are tried again only if the run still does not fit.
       if (Fits(at.planned)) break;
     }
     return nullptr;
   }
 
-  // One move after the other until it fits, each time the one that saves most for its time; then,
-  // unless that is `enough`, those that make it faster and leave it fitting.
+  // Applies one move after another until the run fits, each time the one that saves most for its
+  // time. After that, unless `enough`, applies moves that make the run faster and keep it
+  // fitting.
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves, bool enough = false) {
     std::vector<Candidate> usual, last;
     for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
@@ -251,20 +253,20 @@ class Search {
     return at;
   }
 
-  // Bytes for a millisecond, counting no more than what is still too much; a move that makes the
-  // step faster as well beats every one that does not.
+  // Bytes saved per millisecond; bytes beyond the budget's excess do not count. A move that also
+  // makes the step faster beats every move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    // Out of memory within the budget: by too little to be counted.
+    // Out of memory although the need is within the budget: the excess is too small to be counted.
     const double over = now.needed() > budget_ ? static_cast<double>(now.needed() - budget_) : 1.0;
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
     if (cost <= 0) return saved * 1e6 - cost;
-    // In shares of the step, so that a slow card and a fast one choose alike.
+    // Relative to the step's time, so that slow and fast GPUs lead to the same choice.
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // Without one of its moves, not planned yet; nothing where the others need it.
+  // The node without one of its moves, not planned yet; nullopt if the other moves depend on it.
   std::optional<Node> Without(const Node& node, size_t which) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (size_t i = 0; i < node.moves.size(); ++i) {
@@ -277,13 +279,13 @@ class Search {
     return less;
   }
 
-  // Without each of its moves in turn: what fits as well and is hardly slower stands in its place.
+  // Replaces the node by one with fewer moves while that fits too and is hardly slower.
   absl::StatusOr<Node> Pruned(Node node) {
     if (!Fits(node.planned)) return node;
     bool again = true;
     while (again && !Late()) {
       again = false;
-      // All are asked for together; the last move goes first.
+      // All are planned together. The last move is removed first.
       std::vector<std::pair<size_t, Node>> shorter;
       for (size_t without = node.moves.size(); without-- > 0;) {
         if (std::optional<Node> less = Without(node, without))
@@ -305,7 +307,7 @@ class Search {
     return node;
   }
 
-  // Moves that change no more than this, those that save most where nothing else is done first.
+  // Moves that change at most `most`, sorted by their saving when applied alone.
   std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
     std::vector<std::pair<uint64_t, const Move*>> needs;
     for (const Move& move : moves) {
@@ -322,8 +324,8 @@ class Search {
     return out;
   }
 
-  // One of these moves further than where it fits: what leaves a twentieth more to spare, that of
-  // the least time times memory first.
+  // Adds one of these moves to a node that fits. Returns the results that need at least 5 % less
+  // memory, sorted by time multiplied by memory.
   absl::StatusOr<std::vector<Node>> Roomier(const Node& at, std::span<const Move* const> moves) {
     std::vector<Candidate> candidates;
     for (const Move* move : moves) candidates.push_back({.move = move});
@@ -350,7 +352,7 @@ class Search {
     return most;
   }
 
-  // The moves again in their order, each planned where it stands.
+  // Applies the moves again in order and plans the run after each.
   absl::StatusOr<Proposal> Explained(const Node& node) {
     Proposal out{.settings = Changed(start_, node.config),
                  .changes = ChangesOf(node),
@@ -370,7 +372,7 @@ class Search {
     std::vector<Node*> pointers;
     for (Node& each : path) pointers.push_back(&each);
     if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-    // A step that neither saves nor hurries is none.
+    // A step that neither saves memory nor time is dropped.
     for (size_t i = 1; i < path.size(); ++i) {
       const Planned &before = path[i - 1].planned, &after = path[i].planned;
       const bool saves =
@@ -390,7 +392,7 @@ class Search {
     return out;
   }
 
-  // All of them side by side; what is not known when the time is up stays 0.
+  // Searches all limits in parallel. A limit that is not known when the time is up stays 0.
   absl::Status FindLimits(std::vector<Limit> limits) {
     while (!Late()) {
       std::vector<Node> nodes;
@@ -405,7 +407,7 @@ class Search {
             asked.emplace_back(&limit, value);
             break;
           }
-          limit.Saw(value, false, 0);  // past what the model or a technique takes
+          limit.Saw(value, false, 0);  // beyond the maximum of the model or a technique
         }
       }
       if (nodes.empty()) break;
@@ -413,7 +415,7 @@ class Search {
       for (Node& node : nodes) pointers.push_back(&node);
       const size_t seen = seen_.size();
       if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-      seen_.resize(seen);  // other runs, not other ways to run this one
+      seen_.resize(seen);  // these are other runs, not other ways to run this one
       for (size_t i = 0; i < nodes.size(); ++i) {
         const Planned& planned = nodes[i].planned;
         asked[i].first->Saw(asked[i].second, Fits(planned), planned.ok() ? planned.needed() : 0);
@@ -449,8 +451,9 @@ class Search {
                .front = {},
                .plans = 0,
                .cut_short = cut_short_};
-    // What differs by a hundredth in time and memory is the same proposal; one that changes the
-    // training as much or more and is not better for it is none.
+    // Two proposals are the same if time and memory differ by at most 1 %. A proposal is
+    // dropped if another one changes the training at most as much and needs no more time and
+    // memory.
     const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
     const auto beats = [](const Proposal& other, const Planned& planned, run::Changes changes) {
       return changes >= other.changes && planned.step_ms >= other.planned.step_ms &&
@@ -470,7 +473,7 @@ class Search {
         if (!Fits(node.planned) || !adds(node.planned, ChangesOf(node))) continue;
         absl::StatusOr<Proposal> proposal = Explained(node);
         if (!proposal.ok()) return proposal.status();
-        // Without steps that turned out to be none it may be one of the others.
+        // After dropping steps it may equal another proposal.
         if (!adds(proposal->planned, proposal->changes)) continue;
         std::erase_if(out.proposals, [&](const Proposal& other) {
           return beats(*proposal, other.planned, other.changes);
@@ -479,15 +482,15 @@ class Search {
       }
       return absl::OkStatus();
     };
-    // What changes the training less comes first, then the faster.
+    // Sorts by the amount of change to the training, then by time.
     const auto rank = [](const auto& changes, const Planned& planned) {
       return std::pair(changes, planned.step_ms);
     };
     std::ranges::sort(ends, {},
                       [&](const Node& node) { return rank(ChangesOf(node), node.planned); });
     const std::vector<Node> front = Front();
-    // The end of each way, the fastest of all that were looked at, what is left on the front, then
-    // what is slower and has more to spare.
+    // Candidates in this order: the result of each search, the fastest of all combinations, the
+    // rest of the Pareto front, then slower ones that need less memory.
     for (const std::vector<Node>* nodes :
          std::initializer_list<const std::vector<Node>*>{&ends, &front})
       if (absl::Status status = propose(*nodes); !status.ok()) return status;
@@ -539,7 +542,7 @@ class Search {
         if (!proposal.fits) continue;
         look(proposal, &Proposal::largest_batch, "batch", proposal.config.batch,
              std::max(1, proposal.config.micro_batches), kMostBatch);
-        // A stream of lengths has its own longest.
+        // If the sequence length varies, its maximum is part of the setting.
         if (run::SeqText(proposal.config) != fmt::format("{}", proposal.config.seq)) continue;
         look(proposal, &Proposal::longest_seq, "seq", proposal.config.seq, 64, kMostSeq);
       }
@@ -566,7 +569,7 @@ class Search {
 run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget) {
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
   if (!device.ok() || device->memory_bytes == budget) return config;
-  // A GPU that is full of its context is none; such a budget is exceeded on any.
+  // A GPU needs some memory beyond its context. A smaller budget is exceeded by every run.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   run::RunConfig limited = config;
   limited.custom_device.memory_bytes = std::max(budget, device->context_bytes + kLeast);

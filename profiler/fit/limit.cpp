@@ -8,13 +8,13 @@ namespace vramscope::fit {
 int Limit::close() const { return std::max(step, low / 64); }
 
 int Limit::Next(uint64_t budget) const {
-  double each = 0;  // bytes for one more
+  double each = 0;  // bytes per unit of the value
   if (high > 0 && at_high > at_low) each = static_cast<double>(at_high - at_low) / (high - low);
   if (high == 0 && lower > 0 && at_low > at_lower)
     each = static_cast<double>(at_low - at_lower) / (low - lower);
   double more = high > 0 ? (high - low) / 2.0 : low;
   if (each > 0 && !halve) more = static_cast<double>(budget - at_low) / each;
-  // So near to what fits or to what does not that this may be the end.
+  // The guess stays so far from both ends that it may be the last one.
   const int furthest = high > 0 ? (high - low - close() + step - 1) / step : (most - low) / step;
   const int nearest = std::min(close() / step, furthest);
   const double steps = std::clamp<double>(std::floor(more / step), nearest, furthest);

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// run.json of a configuration as flat settings, "lora.rank" and the like.
+// Flattens the run.json of a configuration to settings such as "lora.rank".
 void Flatten(const Json& json, const std::string& prefix, Settings& out) {
   for (const auto& [key, value] : json.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
@@ -40,7 +40,7 @@ Move MoveOf(const run::FitMove& fit, const std::string& title, const std::string
           .last_resort = fit.last_resort};
 }
 
-// The value of `key` doubled as long as the run allows it, each a move.
+// Adds a move for each doubling of the value of `key` that the run allows.
 void AddDoubled(const Move& row, const std::string& key, const run::RunConfig& config,
                 std::vector<Move>& out) {
   const Settings now = SettingsOf(config);
@@ -59,7 +59,7 @@ void AddDoubled(const Move& row, const std::string& key, const run::RunConfig& c
   }
 }
 
-// An optimizer in place of the run's, in the implementation that it has, if it can be.
+// The settings that select an optimizer, in the run's implementation if possible.
 Settings ChoiceOf(const run::OptimizerDeclaration& optimizer, const run::RunConfig& config) {
   Settings settings = {{"optimizer.name", optimizer.id}};
   const std::vector<std::string>& ways = optimizer.implementations;

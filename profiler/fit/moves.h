@@ -1,5 +1,5 @@
-// What can be changed to make a run fit: the rows and optimizers that technique files allow it
-// (run::FitMove, in the catalogue). There is no table here.
+// Moves: changes that can make a run fit. Technique files declare them for toggles and optimizers
+// (run::FitMove, in the catalogue).
 //
 //   for (const Move& move : Moves(config))
 //     if (absl::StatusOr<run::RunConfig> with = Applied(move, config); with.ok()) ...
@@ -19,29 +19,30 @@
 
 namespace vramscope::fit {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;  // as --set takes them
+using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
 struct Move {
   std::string id;     // "checkpoint-layer"
   std::string title;  // "Checkpoint every layer"
-  std::string why;    // what it does, in the declaration's words
+  std::string why;    // its effect, from the declaration
   run::Changes changes = run::Changes::kNothing;
   bool last_resort = false;
-  const run::Toggle* toggle = nullptr;  // the row that is switched on; null: `settings` are set
+  const run::Toggle* toggle = nullptr;  // the toggle to switch on; null: `settings` are set
   Settings settings = {};
 };
 
-// Everything that this version has for the configuration's model and that it does not do already.
+// All moves that this version has for the configuration's model and that the configuration does not
+// use already.
 std::vector<Move> Moves(const run::RunConfig& config);
-// The configuration with the move; an error where it can't be combined with the rest, or changes
+// The configuration with the move; an error if it cannot be combined with the rest, or changes
 // nothing.
 absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config);
-// With these settings; an error where they don't go together.
+// The configuration with these settings; an error if they exclude each other.
 absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConfig& config);
 
 // All settings of a run, flat.
 Settings SettingsOf(const run::RunConfig& config);
-// Those that `after` has otherwise than `before`.
+// The settings of `after` that differ from `before`.
 Settings Changed(const run::RunConfig& before, const run::RunConfig& after);
 
 // "the training stays as it is"

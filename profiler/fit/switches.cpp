@@ -12,18 +12,18 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
-constexpr double kWorth = 0.002;  // of the budget: a switch that saves less is none
-constexpr double kDoubt = 1.25;   // how far switches may do better than expected
+constexpr double kWorth = 0.002;  // of the budget: a smaller saving does not count
+constexpr double kDoubt = 1.25;   // factor by which switches may save more than expected
 
-// One way down: switches are added, those first that save most alone, until it fits.
+// One search: adds switches, those with the largest saving first, until the program fits.
 struct Way {
   Changes level = Changes::kNothing;
-  std::string without = {};  // a name that it does without; "": none
+  std::string without = {};  // name of an excluded switch; "": none
   SwitchSet set = {};
   Planned planned = {};
-  std::vector<size_t> left = {};  // to be tried, in this order
-  SwitchSet next = {};            // what is planned now
-  bool by_one = false;            // several at once did not help
+  std::vector<size_t> left = {};  // switches to try, in this order
+  SwitchSet next = {};            // the set to plan next
+  bool by_one = false;            // adding several switches at once did not help
   bool done = false;
 };
 
@@ -39,7 +39,7 @@ class Search {
       ways.push_back(WayOf(level, ""));
     }
     if (const absl::Status status = Descend(ways); !status.ok()) return status;
-    // Another way in place of what the ones that were found rest on.
+    // Search for alternatives without each of the switches that the found proposals use.
     for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
       if (!Used(i)) continue;
       std::vector<Way> others = {WayOf(Changes::kTraining, s_.switches[i].name)};
@@ -50,7 +50,7 @@ class Search {
   }
 
  private:
-  // Whether there is time for another round of plans: it takes about as long as the longest did.
+  // Whether there is time for another round of plans, judged by the longest round so far.
   bool InTime() {
     const bool in_time = Clock::now() + longest_ / 2 < end_;
     cut_short_ |= !in_time;
@@ -72,8 +72,9 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Those that may do alone, a few at a time, until as many fit as are wanted: what changes the
-  // training less first, of it what is expected to save most.
+  // Plans single switches that may suffice alone, a few at a time, until enough of them fit.
+  // Switches with the least change of the training come first, then those with the largest
+  // expected saving.
   absl::Status Singles() {
     std::vector<size_t> order;
     for (size_t i = 0; i < s_.switches.size(); ++i)
@@ -99,7 +100,7 @@ class Search {
     return !expected ||
            kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
   }
-  // Of several values of one name the one that saves just enough, with some to spare.
+  // Among values with the same name, prefer the one that saves enough with the least surplus.
   bool OtherValueFirst(size_t i) const {
     const auto enough = [&](size_t k) {
       return static_cast<double>(Saves(k)) >= 1.1 * static_cast<double>(Missing(s_.start));
@@ -113,8 +114,8 @@ class Search {
     return false;
   }
 
-  // What a switch saves by itself; of one that was not planned: as expected. One that failed saves
-  // nothing.
+  // The saving of a switch alone; if it was not planned, the expected saving. A failed switch
+  // saves nothing.
   int64_t Saves(size_t i) const {
     const auto at = planned_.find({i});
     if (at == planned_.end()) return static_cast<int64_t>(s_.switches[i].expected.value_or(0));
@@ -132,7 +133,7 @@ class Search {
     for (size_t i = 0; i < s_.switches.size(); ++i)
       if (s_.switches[i].changes <= level && s_.switches[i].name != without && !Failed(i))
         way.left.push_back(i);
-    // Slow ones last, and what costs the training nothing before what does among equals.
+    // Slow switches last; among the others the largest saving first.
     std::stable_sort(way.left.begin(), way.left.end(), [&](size_t x, size_t y) {
       return std::tuple(s_.switches[x].slow, -Saves(x)) <
              std::tuple(s_.switches[y].slow, -Saves(y));
@@ -151,9 +152,9 @@ class Search {
     return set;
   }
 
-  // What is planned next of a way: one switch more, or as many as are expected to do. Where all of
-  // them together are far from doing there is no such way; only the last one is gone all the same,
-  // to say how far it goes.
+  // Chooses the next set: one more switch, or as many as are expected to suffice. If all switches
+  // together are expected to save far too little, the search ends. Only the last search (all
+  // changes allowed) continues, to show how far it gets.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
@@ -174,7 +175,7 @@ class Search {
                kDoubt * static_cast<double>(saves) < static_cast<double>(missing);
   }
 
-  // All ways a step at a time, so that their plans go side by side.
+  // Advances all searches by one step at a time, so that their plans run in parallel.
   absl::Status Descend(std::vector<Way>& ways) {
     while (InTime()) {
       std::vector<SwitchSet> next;
@@ -204,13 +205,13 @@ class Search {
     if (helps) way.set = way.next, way.planned = planned;
   }
 
-  // What it fits without goes.
+  // Removes switches that are not needed to fit.
   absl::Status Prune(const std::vector<Way>& ways) {
     std::vector<SwitchSet> smaller;
     for (const Way& way : ways) {
       if (!Fits(way.planned) || way.set.size() < 2) continue;
       for (size_t i = 0; i < way.set.size(); ++i) {
-        // By far too much without it, as far as is known.
+        // As far as is known, it needs far too much memory without this switch.
         const int64_t spare = -Missing(way.planned);
         if (Known(way.set[i]) && Saves(way.set[i]) / 2 > spare) continue;
         SwitchSet set = way.set;
@@ -221,7 +222,7 @@ class Search {
     return InTime() ? Plan(std::move(smaller)) : absl::OkStatus();
   }
 
-  // Fewer than were asked for: what fits, and one switch more, with more to spare.
+  // If there are too few proposals: adds one more switch to a set that fits, for more free memory.
   absl::Status Further() {
     for (size_t i = 0; Fitting() < s_.proposals && InTime(); ++i) {
       const std::vector<SwitchProposal> fit = Fit();
@@ -238,8 +239,8 @@ class Search {
     return most;
   }
 
-  // Those that fit, the best first; of one that holds another, and is neither faster nor smaller,
-  // the other alone.
+  // The sets that fit, best first. A set that contains another one without being faster or
+  // smaller is left out.
   std::vector<SwitchProposal> Fit() const {
     std::vector<SwitchProposal> fit;
     for (const auto& [set, planned] : planned_)
@@ -285,7 +286,7 @@ class Search {
     return out;
   }
 
-  // Of as many as were asked for none is another with one switch more while there are others.
+  // Prefers sets that are not supersets of other chosen sets.
   std::vector<SwitchProposal> Choose(const std::vector<SwitchProposal>& fit) const {
     std::vector<SwitchProposal> chosen, more;
     for (const SwitchProposal& one : fit) {
@@ -306,7 +307,7 @@ class Search {
   const SwitchSearch& s_;
   const Clock::time_point end_;
   std::map<SwitchSet, Planned> planned_;
-  Clock::duration longest_{};  // of a round of plans
+  Clock::duration longest_{};  // the longest round of plans
   bool cut_short_ = false;
 };
 

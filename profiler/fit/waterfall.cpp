@@ -12,7 +12,7 @@
 namespace vramscope::fit {
 namespace {
 
-// "lora.rank" and "lora.alpha" are one bar; the optimizer's keys are techniques of their own.
+// "lora.rank" and "lora.alpha" belong to one bar; the optimizer's keys are separate techniques.
 std::string RungOf(const std::string& key) {
   for (const char* whole : {"lora", "checkpointing", "shard", "custom_device"}) {
     if (key.starts_with(std::string(whole) + ".")) return whole;
@@ -20,7 +20,7 @@ std::string RungOf(const std::string& key) {
   return key;
 }
 
-// What is the size of a run and not a way of running it.
+// Keys that define the size of a run, not its techniques.
 constexpr std::string_view kSizes[] = {"batch",
                                        "seq",
                                        "steps",
@@ -54,7 +54,7 @@ std::string Escaped(std::string_view text) {
 
 absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now) {
   run::RunConfigBuilder builder;
-  // A preset by its name: it brings its own defaults.
+  // A preset is set by name because it has its own defaults.
   absl::Status status = builder.SetPreset(now.model);
   if (!status.ok()) status = builder.SetModelConfig(now.model, now.model_config_json);
   if (!status.ok()) return status;

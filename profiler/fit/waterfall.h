@@ -1,5 +1,5 @@
-// Baseline to now, a bar for every technique: what each of them changes where it stands in the
-// order. Nothing is added up: every bar is the difference of two plans.
+// The waterfall from the baseline to the current run: one bar for every technique, with its effect
+// at its place in the order. Every bar is the difference of two plans.
 //
 //   ASSIGN_OR_RETURN(std::vector<Rung> ladder, Ladder(baseline, now, order));
 //   // plan every rung's config, then rung i's bar is from planned[i - 1] to planned[i]
@@ -18,24 +18,24 @@
 
 namespace vramscope::fit {
 
-// The same model and sizes (batch, sequence, steps, device, ...) with no technique: what the run
-// would be by its model's defaults.
+// The same model and sizes (batch, sequence, steps, device, ...) without techniques, with the
+// model's defaults.
 absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now);
 
 struct Rung {
-  std::string name;   // "precision" or "lora": what the bar is called; the first: "baseline"
-  Settings settings;  // that this rung changes
+  std::string name;   // name of the bar: "precision", "lora"; the first one is "baseline"
+  Settings settings;  // changed by this rung
   run::RunConfig config;
 };
 
-// The settings in which `now` differs from `baseline`, grouped by technique (lora.* is one), in
-// `order` (names of rungs; those that it does not name come behind, in the order of the keys).
-// Errors: a name in `order` that changes nothing; a rung whose settings can't stand at its place,
-// with the way out.
+// Groups the settings in which `now` differs from `baseline` by technique (lora.* is one
+// technique), in `order`: names of rungs; rungs that it does not name follow in the order of their
+// keys. Errors: a name in `order` that changes nothing, or a rung whose settings are invalid at its
+// place; the message says what to do.
 absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const run::RunConfig& now,
                                          const std::vector<std::string>& order);
 
-// The bars as a picture: peak of allocated bytes, rung by rung.
+// The bars as an SVG: the peak of allocated bytes, rung by rung.
 std::string WaterfallSvg(const std::vector<Rung>& ladder, const std::vector<Planned>& planned);
 
 }  // namespace vramscope::fit

@@ -13,9 +13,9 @@ const ImporterEntry* ByKey(const JsonKey& key) {
   return nullptr;
 }
 
-// Runs through JSON text without parsing it: strings and the depth of brackets are all that counts
-// for finding the keys of the outermost object, or of the objects in the outermost list (the
-// Chrome format allows a bare list of events, memory_snapshot() gives one of segments).
+// Scans JSON text without parsing it. Tracking strings and the depth of brackets is enough to find
+// the keys of the outermost object, or of the objects in the outermost list (the Chrome format
+// allows a bare list of events, and memory_snapshot() returns a list of segments).
 const ImporterEntry* ByKeys(std::string_view text) {
   int depth = 0;
   bool in_list = false;
@@ -31,7 +31,7 @@ const ImporterEntry* ByKeys(std::string_view text) {
       if (i >= text.size()) break;
       const std::string_view string = text.substr(begin, i - begin);
       const size_t next = text.find_first_not_of(" \t\r\n", i + 1);
-      if (next == std::string_view::npos || text[next] != ':') continue;  // no key
+      if (next == std::string_view::npos || text[next] != ':') continue;  // not a key
       if (depth != (in_list ? 2 : 1)) continue;
       if (const ImporterEntry* importer = ByKey({.name = string, .in_list = in_list}))
         return importer;

@@ -1,4 +1,4 @@
-// A recording as a trace: its history, its labels, its events.
+// Converts a recording to a trace: its history, labels and events.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -16,7 +16,7 @@ using recording::Labels;
 using recording::Recording;
 using TracePtr = std::shared_ptr<const trace::Trace>;
 
-// Where each stage of a recording ends, as parts of the whole time.
+// Progress at the end of each stage, as a share of the whole time.
 constexpr double kRead = 0.7, kReconstructed = 0.8, kInferred = 0.88;
 
 absl::Status Cancelled(const std::string& name) {
@@ -31,7 +31,7 @@ void Progress(const OpenOptions& options, double fraction) {
   if (options.progress) options.progress(fraction);
 }
 
-// Builds the trace; events that come after a cancel are dropped.
+// Builds the trace. Events after a cancel are dropped.
 class Sink : public trace::EventSink {
  public:
   Sink(std::string title, const Recording& r, const History& h, const Labels& labels,
@@ -69,7 +69,7 @@ class Sink : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // What could not be stored is the program's mistake, not the file's, but the rest is shown.
+  // Failing to store an event is a bug of vramscope, not of the file. The rest is shown anyway.
   absl::StatusOr<TracePtr> Finish(const std::string& lost) {
     if (absl::IsCancelled(status_)) return status_;
     std::string why(status_.message());
@@ -92,7 +92,7 @@ class Sink : public trace::EventSink {
   absl::Status status_;
 };
 
-// Only what the file itself says.
+// Only the labels in the file itself.
 Labels RecordedLabels(const Recording& r, const History& h) {
   Labels labels;
   const uint32_t n = h.allocations.size();

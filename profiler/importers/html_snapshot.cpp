@@ -15,7 +15,7 @@ using std::string_view_literals::operator""sv;
 constexpr size_t kChunk = size_t{64} << 10;
 constexpr std::string_view kKey = "\"base64\":";
 
-// Behind the quote that opens the base64; npos: there is none.
+// Position after the quote that opens the base64; npos: there is none.
 size_t BeginOfBase64(std::string_view head) {
   if (head.find("local_files"sv) == std::string_view::npos) return std::string_view::npos;
   const size_t key = head.find(kKey);
@@ -24,7 +24,7 @@ size_t BeginOfBase64(std::string_view head) {
   return quote == std::string_view::npos ? quote : quote + 1;
 }
 
-// Six bits; -1: no character of base64.
+// The six bits of a character; -1: not a base64 character.
 int ValueOf(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -39,9 +39,9 @@ bool HoldsPickle(std::string_view head) { return BeginOfBase64(head) != std::str
 std::string_view WhyNoSnapshotInHtml(std::string_view head) {
   if (head.find("GPU Memory Timeline"sv) != std::string_view::npos)
     return i18n::Text(
-        "a memory timeline as HTML (export_memory_timeline(\"x.html\")), which holds an image and "
-        "no numbers. Export it with export_memory_timeline(\"x.raw.json.gz\"), or record a memory "
-        "snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
+        "a memory timeline as HTML (export_memory_timeline(\"x.html\")), which contains an image "
+        "but no numbers. Export it with export_memory_timeline(\"x.raw.json.gz\"), or record a "
+        "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
   if (head.find("alloc_data ="sv) != std::string_view::npos)
     return i18n::Text(
         "a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing's data "
@@ -56,7 +56,7 @@ PickleInHtml::PickleInHtml(trace::InputStream& page, std::string_view head) : pa
   if (!ended_) buffer_ = head.substr(begin);
 }
 
-// False: the page ends.
+// Returns false at the end of the page.
 absl::StatusOr<bool> PickleInHtml::Refill() {
   buffer_.resize(kChunk);
   at_ = 0;

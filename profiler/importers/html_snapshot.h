@@ -1,9 +1,10 @@
-// Pages that PyTorch writes of a memory snapshot (torch.cuda._memory_viz trace_plot): since 2.1
-// they hold the whole pickle as base64, which this gives as an input of its own.
+// Reads the HTML pages that PyTorch writes for a memory snapshot (torch.cuda._memory_viz
+// trace_plot). Since 2.1 they contain the whole pickle as base64. This class decodes it to an input
+// stream.
 //
 //   if (HoldsPickle(head)) { PickleInHtml pickle(*input, head); ReadSnapshot(pickle, {}); }
 //
-// One stream belongs to one thread.
+// Use each stream from one thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,11 +18,12 @@
 namespace vramscope::importers {
 
 bool HoldsPickle(std::string_view head);
-// Why another page can't be opened and what to do instead; "" of one that is not known.
+// Why a page without a pickle cannot be opened, and what to do instead; "": the page is of an
+// unknown kind.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
-// The bytes that the page's base64 stands for. `head`: what has been taken from `page`, which must
-// outlive this. Read: kDataLoss where it is no base64.
+// The decoded bytes of the page's base64. `head`: the bytes already read from `page`, which must
+// outlive this object. Read returns kDataLoss for invalid base64.
 class PickleInHtml : public trace::InputStream {
  public:
   PickleInHtml(trace::InputStream& page, std::string_view head);
@@ -36,7 +38,7 @@ class PickleInHtml : public trace::InputStream {
   trace::InputStream& page_;
   std::string buffer_;
   size_t at_ = 0;
-  uint32_t bits_ = 0;  // of characters that do not make a byte yet
+  uint32_t bits_ = 0;  // of characters that do not complete a byte yet
   int bit_count_ = 0;
   bool ended_ = false;
 };

@@ -123,7 +123,8 @@ JsonTokens::Token JsonTokens::Word(Token token) {
   }
   scratch_.assign(buffer_, begin, at_ - begin);
   while (More() && IsWord(buffer_[at_])) {
-    if (scratch_.size() == kMostText) return Fail(i18n::Text("a number does not end"));
+    if (scratch_.size() == kMostText)
+      return Fail(i18n::Text("a number is too long or not terminated"));
     scratch_ += buffer_[at_++];
   }
   text_ = scratch_;
@@ -157,7 +158,7 @@ JsonTokens::Token JsonTokens::String() {
     Keep(part);
     copied = true;
     if (at_ < size_) {
-      ++at_;  // a backslash
+      ++at_;  // skip the backslash
       if (!Escape()) return Fail(i18n::Text("a string does not end"));
     } else if (!More()) {
       return Fail(i18n::Text("a string does not end"));
@@ -197,7 +198,8 @@ void JsonTokens::AppendUtf8(uint32_t code) {
   Keep({bytes, n});
 }
 
-// After the backslash. False: the input ends. What no writer escapes stands for itself.
+// Parses the escape after a backslash. Returns false if the input ends. An unknown escape is kept
+// as the character itself.
 bool JsonTokens::Escape() {
   if (!More()) return false;
   const char c = buffer_[at_++];
@@ -215,7 +217,7 @@ bool JsonTokens::Escape() {
     case 'u': {
       const std::optional<uint32_t> code = Hex4();
       if (!code) return false;
-      // Names beyond the basic plane are not worth pairing surrogates for.
+      // Surrogate pairs are not decoded; names rarely contain such characters.
       AppendUtf8(*code >= 0xD800 && *code < 0xE000 ? 0xFFFD : *code);
       return true;
     }
@@ -276,7 +278,7 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size()) return value;
-  uint64_t large = 0;  // addresses beyond 2^63
+  uint64_t large = 0;  // for addresses beyond 2^63
   const auto [last, large_error] = std::from_chars(text.data(), text.data() + text.size(), large);
   if (large_error == std::errc() && last == text.data() + text.size())
     return static_cast<int64_t>(large);

@@ -1,5 +1,5 @@
-// JSON as a stream of tokens: nothing is kept but the present one. Lenient where writers are
-// (commas and colons are not checked), strict about what could be misread. Internal to this folder.
+// Reads JSON as a stream of tokens; only the current token is kept. Commas and colons are not
+// checked, because some writers are careless; ambiguous input is an error. Internal to this folder.
 //
 //   JsonTokens json(input, head);
 //   for (auto t = json.Next(); t != JsonTokens::kEnd && t != JsonTokens::kError; t = json.Next())
@@ -22,7 +22,7 @@ class JsonTokens {
  public:
   enum Token : uint8_t {
     kEnd,
-    kError,  // status() says what
+    kError,  // see status()
     kBeginObject,
     kEndObject,
     kBeginArray,
@@ -31,22 +31,23 @@ class JsonTokens {
     kNumber,
     kLiteral,  // true, false, null, NaN, Infinity
   };
-  // Of a string this much is kept, the rest passed over.
+  // The maximum length kept of a string; the rest is skipped.
   static constexpr size_t kMostText = size_t{1} << 20;
 
-  // `head`: what has been taken from the input before. `refilled` is called every time that more is
-  // read; false ends with kCancelled.
+  // `head`: bytes already read from the input. `refilled` is called after each read from the
+  // input; if it returns false, reading ends with kCancelled.
   JsonTokens(trace::InputStream& input, std::string_view head, std::function<bool()> refilled);
 
   Token Next();
-  // Passes over the rest of the value that `first` begins. False: kError or kEnd came first.
+  // Skips the rest of the value that begins with `first`. Returns false at kError or kEnd.
   bool Skip(Token first);
 
-  // Of the last token, until the next: a string without its escapes, a number as written.
+  // Of the last token, valid until the next one: a string with its escapes decoded, a number as
+  // written.
   std::string_view text() const { return text_; }
-  uint64_t offset() const { return token_at_; }  // where it begins, in decompressed bytes
+  uint64_t offset() const { return token_at_; }  // position of the token in the decompressed bytes
   const absl::Status& status() const { return status_; }
-  // Of an error: it is that the input ends, or that its compressed data is cut.
+  // Whether the error is that the input or its compressed data is truncated.
   bool ended() const { return cut_; }
 
  private:
@@ -64,7 +65,7 @@ class JsonTokens {
   std::function<bool()> refilled_;
   std::string buffer_;
   size_t at_ = 0, size_ = 0;
-  uint64_t before_ = 0;  // bytes before the buffer
+  uint64_t before_ = 0;  // number of bytes before the buffer
   uint64_t token_at_ = 0;
   std::string scratch_;
   std::string_view text_;
@@ -72,10 +73,11 @@ class JsonTokens {
   absl::Status status_;
 };
 
-// "123.456" as 123456: a decimal number in thousandths, exactly (a double would not hold an
-// absolute time). Digits after the third are dropped. Also what quotes enclosed.
+// Parses a decimal number exactly in thousandths: "123.456" as 123456. (A double cannot represent
+// absolute times exactly.) Digits after the third are dropped. Also accepts the text of a quoted
+// number.
 std::optional<int64_t> ParseThousandths(std::string_view text);
-// Integers; also "0x7f..", and the integer part of a decimal number.
+// Parses integers, "0x7f..", and the integer part of decimal numbers.
 std::optional<int64_t> ParseInteger(std::string_view text);
 
 }  // namespace vramscope::importers

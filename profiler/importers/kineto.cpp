@@ -31,14 +31,14 @@ using Span = KinetoTables::Span;
 
 using trace::kReservedTotalAddress;
 
-constexpr uint64_t kMadeAddresses = uint64_t{1} << 58;  // of blocks whose address is not said
+constexpr uint64_t kMadeAddresses = uint64_t{1} << 58;  // for blocks without a recorded address
 
-// What one device's `Total ...` say.
+// The figures of one device's `Total ...` fields.
 struct DeviceTotals {
   int64_t reserved = -1, least_reserved = INT64_MAX;
-  int64_t allocated_before = -1;  // the first event
+  int64_t allocated_before = -1;  // before the first event
   uint64_t older_freed = 0;
-  base::HashMap<uint64_t, uint64_t> live;  // address, bytes
+  base::HashMap<uint64_t, uint64_t> live;  // address -> bytes
 };
 
 class Assembler {
@@ -64,7 +64,7 @@ class Assembler {
     begin_ns_ = Begin();
     recording_.start_unix_ns = tables_.base_ns + begin_ns_;
     Stacks();
-    if (budget_.exhausted()) return std::move(recording_);  // the caller looks
+    if (budget_.exhausted()) return std::move(recording_);  // the caller checks the budget
     Entries();
     Segments();
     Annotations();
@@ -72,13 +72,12 @@ class Assembler {
     Activities();
     if (tables_.unusable > 0)
       recording_.warnings.push_back(
-          fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
-                      tables_.unusable));
+          fmt::format("{} events without a time, size or address are left out", tables_.unusable));
     return std::move(recording_);
   }
 
  private:
-  // The memory events that are asked for, by time.
+  // Selects the requested memory events, by time.
   void ChooseMemory() {
     std::vector<Memory>& memory = tables_.memory;
     only_cpu_ = std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
@@ -102,9 +101,10 @@ class Assembler {
     part_ = memory.size() < before;
   }
 
-  // Events without addresses, as PyTorch before 1.11 wrote them: which block is freed is not said.
-  // It is one of that size, so how much is allocated is known all the same; the latest is taken,
-  // which is right for what is used like a stack.
+  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. Such a file does
+  // not record which block a free belongs to, only its size, so the allocated total is right for
+  // any block of that size. The latest one is taken, which is right for allocations in stack
+  // order.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;
     const auto nameless = [](const Memory& m) { return m.without_address; };
@@ -117,7 +117,7 @@ class Assembler {
           fmt::format("{} [memory] events have no address and are left out", count));
       return;
     }
-    constexpr uint64_t kMost = uint64_t{1} << 59;  // of all sizes together
+    constexpr uint64_t kMost = uint64_t{1} << 59;  // all sizes together
     base::HashMap<std::pair<uint8_t, uint64_t>, std::vector<uint64_t>> live;
     uint64_t next = kMadeAddresses;
     for (Memory& m : memory) {
@@ -129,21 +129,21 @@ class Assembler {
         blocks.pop_back();
         continue;
       }
-      if (bytes > kMadeAddresses + kMost - next) continue;  // it has none, and goes
-      m.address = next;  // of a free: a block that is older than the trace
+      if (bytes > kMadeAddresses + kMost - next) continue;  // keeps address 0 and is removed below
+      m.address = next;  // for a free: a block older than the trace
       next += bytes;
       if (m.bytes > 0) blocks.push_back(m.address);
     }
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
-    recording_.warnings.push_back(fmt::format(
-        "its {} [memory] events have sizes and no addresses (\"Addr\"), as PyTorch before 1.11 "
-        "wrote them: how much is allocated is recorded, which block of several of one size is "
-        "freed is not (the latest is taken), and what was there before is not shown",
-        count));
+    recording_.warnings.push_back(
+        fmt::format("its {} [memory] events have sizes but no addresses (\"Addr\"), as PyTorch "
+                    "before 1.11 wrote them: totals are recorded, but not which of several blocks "
+                    "of one size is freed (the latest is taken), and earlier memory is not shown",
+                    count));
   }
 
-  // The GPU that the memory is of, as the file's deviceProperties say; none of several.
+  // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
   run::DeviceProfile Card() const {
     if (only_cpu_) return {};
     const uint8_t device = tables_.memory.front().device;
@@ -167,7 +167,7 @@ class Assembler {
         kernels));
   }
 
-  // Of a part of the file, what lies outside it is left out.
+  // Whether the time lies outside the requested part of the file.
   bool Outside(int64_t begin_ns, int64_t end_ns) const {
     return part_ &&
            (end_ns < tables_.memory.front().time_ns || begin_ns > tables_.memory.back().time_ns);
@@ -189,7 +189,7 @@ class Assembler {
   }
   int64_t Time(int64_t ns) const { return std::max<int64_t>(0, ns - begin_ns_); }
 
-  // Of every memory event, and of the launches of device work that does not name its operator.
+  // Finds the stacks of all memory events, and of launches of device work without an operator.
   void Stacks() {
     memory_stacks_.resize(tables_.memory.size());
     std::vector<StackQuery*> queries;
@@ -287,7 +287,7 @@ class Assembler {
     }
   }
 
-  // What was there before the first event and is never freed.
+  // Bytes of blocks that are older than the first event and never freed.
   uint64_t OlderBytes(uint8_t device, const DeviceTotals& totals) {
     if (totals.allocated_before < 0) return 0;
     const auto before = static_cast<uint64_t>(totals.allocated_before);
@@ -295,8 +295,8 @@ class Assembler {
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(
-        fmt::format("device {}: {} bytes that were allocated before the first event are not shown: "
-                    "more than was reserved later",
+        fmt::format("device {}: {} bytes that were allocated before the first event are not shown, "
+                    "because they exceed the bytes reserved later",
                     device, older));
     return 0;
   }
@@ -322,7 +322,7 @@ class Assembler {
                      [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
   }
 
-  // ---- operators, modules
+  // // ---- Operators and modules
   struct Mark {
     int64_t time_ns;
     uint32_t row;
@@ -348,7 +348,7 @@ class Assembler {
     }
   }
 
-  // Begins and ends that nest on every thread; FillStacks has put the spans in order.
+  // Creates begin and end marks that nest on every thread. FillStacks has sorted the spans.
   void SpanMarks(std::vector<Mark>& marks) const {
     std::vector<Mark> open;
     const auto close_until = [&](int64_t time) {
@@ -369,7 +369,7 @@ class Assembler {
     close_until(INT64_MAX);
   }
 
-  // ---- kernels, copies, calls
+  // // ---- Kernels, memcpys, API calls
   void Activities() {
     recording_.activities.reserve(tables_.work.size());
     for (const KinetoTables::Work& work : tables_.work) {
@@ -432,8 +432,9 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   absl::StatusOr<Recording> recording = Assembler(std::move(tables), options, budget).Run();
   if (budget.exhausted()) return exceeded();
   if (recording.ok() && !status.ok())
-    recording->lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
-                                  std::string(status.message()));
+    recording->lost =
+        fmt::format("the file is truncated or damaged; the part before that is shown: {}",
+                    std::string(status.message()));
   return recording;
 }
 

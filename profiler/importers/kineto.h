@@ -1,18 +1,19 @@
 // Reads the Chrome trace of PyTorch's profiler (Kineto's JSON, `export_chrome_trace`) into a
-// Recording: `[memory]` and `[OutOfMemory]` become entries, user annotations annotations; kernels,
-// copies, operators and modules further events; the operators and Python functions that were
-// running the entries' stacks. Streams: no tree is built; strings are kept once.
+// Recording: `[memory]` and `[OutOfMemory]` become entries and user annotations become annotations.
+// Kernels, memcpys, operators and modules become further events. The operators and Python functions
+// running at the time of an entry become its stack. The file is read as a stream without building a
+// tree; equal strings are stored once.
 //
 //   ASSIGN_OR_RETURN(auto input, InputStream::Open("trace.json.gz"));
 //   ASSIGN_OR_RETURN(recording::Recording r, ReadKineto(*input, {}));
 //
-// Such a file has no segments and no requested sizes, only blocks. `Total Reserved` becomes one
-// expandable segment a device that grows and shrinks with it, at an address where no memory is.
-// What `Total Allocated` counts beyond the blocks that are seen is one older block in it, never
-// freed. Of the CPU's own memory events only when no other device has any.
+// Such a file contains blocks, but no segments and no requested sizes. `Total Reserved` becomes one
+// expandable segment per device, at an unused address, that grows and shrinks with the total. Bytes
+// of `Total Allocated` beyond the recorded blocks become one older block in it that is never freed.
+// Memory events of the CPU are used only if no other device has any.
 //
-// A damaged or cut file gives what came before, with a warning. Thread-safe for different inputs;
-// callbacks come from the calling thread.
+// For a damaged or truncated file the part before the damage is returned, with a warning.
+// Thread-safe for different inputs; callbacks come from the calling thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -30,23 +31,25 @@
 namespace vramscope::importers {
 
 struct KinetoOptions {
-  // What the caller has already taken from the input (to find out what it is).
+  // Bytes that the caller has already read from the input, to detect the kind of file.
   std::string_view head = {};
-  std::function<void(double fraction)> progress = {};  // 0 .. 1, of the file's bytes
-  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
+  std::function<void(double fraction)> progress = {};  // 0 .. 1, share of the file's bytes
+  const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
   uint64_t memory_limit =
-      0;  // in place of the one by the file's size (trace::MemoryBudget); 0: none
-  std::optional<uint8_t> device = {};  // only this one
-  // Only memory events of this range: numbers count from the first one of the file, times from its
-  // time; both ends are kept. What was made before and lives on joins the older block.
+      0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
+  std::optional<uint8_t> device = {};  // read only this device
+  // Read only memory events in this range, both ends included. Numbers count from the first
+  // memory event of the file, times from its time. Blocks that were allocated before the range
+  // and are live in it are added to the older block.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
 };
 
-// Errors: kInvalidArgument (JSON, but no Chrome trace; or without memory events: says what to
-// record), kOutOfRange (none of them in the part that was asked for), kDataLoss (nothing could be
-// read; which byte), kResourceExhausted (more memory than a file of its size may take), kCancelled.
+// Errors: kInvalidArgument (JSON, but not a Chrome trace, or without memory events; the message
+// says what to record), kOutOfRange (the requested part has no memory events), kDataLoss (nothing
+// could be read; the message names the byte), kResourceExhausted (needs more memory than allowed
+// for a file of its size), kCancelled.
 absl::StatusOr<recording::Recording> ReadKineto(trace::InputStream& input,
                                                 const KinetoOptions& options);
 

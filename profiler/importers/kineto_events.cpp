@@ -18,7 +18,7 @@ using trace::Category;
 using trace::MemorySpace;
 
 constexpr int64_t kCpu = 0;  // c10::DeviceType
-// Times and sizes beyond these are damage; sums of two stay in range.
+// Larger times and sizes are invalid. The sum of two valid ones fits into an int64.
 constexpr int64_t kMostNs = INT64_MAX / 4;
 constexpr int64_t kMostBytes = int64_t{1} << 56;
 
@@ -33,21 +33,21 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// As our own export names them.
+// Names used by vramscope's own export.
 Category CategoryNamed(std::string_view name) {
   for (int c = 0; c < trace::kCategoryCount; ++c)
     if (trace::Name(static_cast<Category>(c)) == name) return static_cast<Category>(c);
   return Category::kUnknown;
 }
 
-// As our own export names them.
+// Names used by vramscope's own export.
 MemorySpace SpaceNamed(std::string_view name) {
   for (int s = 0; s < trace::kMemorySpaceCount; ++s)
     if (trace::Name(static_cast<MemorySpace>(s)) == name) return static_cast<MemorySpace>(s);
   return MemorySpace::kUnknown;
 }
 
-// Of a tensor that a collective takes.
+// For tensors of collectives.
 uint64_t BytesOfElement(std::string_view dtype) {
   static constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
       {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
@@ -70,7 +70,7 @@ std::optional<ActivityKind> WorkNamed(std::string_view category, std::string_vie
       {"cuda_driver", ActivityKind::kDriverCall},
       {"cuda_sync", ActivityKind::kSynchronization},
       {"overhead", ActivityKind::kOverhead},
-      // Of our own export.
+      // From vramscope's own export.
       {"driver_alloc", ActivityKind::kDriverAlloc},
       {"driver_free", ActivityKind::kDriverFree},
       {"range", ActivityKind::kRange},
@@ -115,7 +115,7 @@ absl::Status KinetoEventReader::Read() {
   return Broken();
 }
 
-// The object around the list. False: broken.
+// Parses the object that contains the list. Returns false if it is malformed.
 bool KinetoEventReader::Top() {
   while (true) {
     const Token key = json_.Next();
@@ -139,7 +139,7 @@ bool KinetoEventReader::Top() {
   }
 }
 
-// The GPUs of the computer, in the order of their numbers.
+// Parses the computer's GPUs, in the order of their numbers.
 bool KinetoEventReader::DeviceProperties() {
   constexpr size_t kMostCards = 256;
   while (true) {
@@ -195,7 +195,7 @@ bool KinetoEventReader::Events() {
   }
 }
 
-// The fields of the object that has begun, each to `take`.
+// Calls `take` for each field of the current object.
 bool KinetoEventReader::Object(bool (KinetoEventReader::*take)(Token)) {
   while (true) {
     const Token key = json_.Next();
@@ -309,7 +309,7 @@ void KinetoEventReader::TakeMemory() {
   m.cpu = event_.device_type.value_or(kCpu) == kCpu;
   m.device = DeviceNumber(event_.device_id.value_or(0));
   m.said = CategoryNamed(event_.held_as.empty() ? event_.said : event_.held_as);
-  // `Total Reserved` may make an entry of its own of it.
+  // `Total Reserved` may add an entry.
   if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }
 
@@ -354,7 +354,8 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   a.address = static_cast<uint64_t>(event_.address.value_or(0));
   a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
   const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
-  // Kineto writes a synchronization onto the device's row, with stream -1 where it is of all.
+  // Kineto records a synchronization in the device's row, with stream -1 if it concerns all
+  // streams.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
     a.stream = sync && stream < 0
@@ -373,7 +374,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
     a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, event_.elements.value_or(0))) *
               BytesOfElement(event_.dtype);
   }
-  a.op = Intern(event_.op);  // our own export says them
+  a.op = Intern(event_.op);  // only vramscope's own export contains it
   a.module = Intern(event_.module);
   tables_.work.push_back({a, event_.external_id.value_or(0)});
   const bool call = kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;

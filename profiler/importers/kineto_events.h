@@ -1,5 +1,5 @@
-// The events of a Kineto file as tables, in the file's order, before they are put in order and
-// joined. Internal to this folder.
+// The events of a Kineto file as tables in the file's order, before they are sorted and joined.
+// Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -22,24 +22,24 @@
 namespace vramscope::importers {
 
 struct KinetoTables {
-  // Times are nanoseconds from base_ns.
+  // Times are in nanoseconds from base_ns.
   struct Memory {
     int64_t time_ns;
     int64_t bytes;  // negative: a free
     uint64_t address;
-    int64_t total_allocated, total_reserved;  // after it; -1: not said
+    int64_t total_allocated, total_reserved;  // after it; -1: not recorded
     uint32_t thread;
     uint8_t device;
     bool cpu, out_of_memory;
-    bool without_address;  // PyTorch before 1.11
+    bool without_address;  // written by PyTorch before 1.11
     trace::Category said;
   };
-  // What lies on a host thread and nests.
+  // A span on a host thread; spans nest.
   struct Span {
     enum Kind : uint8_t { kPython, kModule, kOp };
     int64_t begin_ns, end_ns;
     trace::StringId name;
-    trace::StringId module;  // of an op; 0: not said
+    trace::StringId module;  // of an operator; 0: not recorded
     uint32_t thread;
     Kind kind;
   };
@@ -47,7 +47,7 @@ struct KinetoTables {
     int64_t begin_ns, end_ns;
     trace::StringId name;
   };
-  // A kernel, copy, call or the like, without the op that it is of.
+  // A kernel, memcpy, API call or similar, without its operator.
   struct Work {
     trace::Activity activity;
     int64_t external_id;  // 0: none
@@ -68,30 +68,30 @@ struct KinetoTables {
   std::vector<Launch> launches;
   base::HashMap<int64_t, Op> op_of_external_id;
   std::vector<std::string> strings = {""};
-  std::vector<std::pair<int64_t, run::Card>> cards;  // of deviceProperties, by "id"
+  std::vector<std::pair<int64_t, run::Card>> cards;  // from deviceProperties, by "id"
   int64_t base_ns = 0;
   bool ours = false;      // written by vramscope
   uint64_t events = 0;    // of all kinds
-  uint64_t unusable = 0;  // that lack what they need (a time, a size)
+  uint64_t unusable = 0;  // events without a required field (time, size)
 };
 
-// Reads a whole file. What has been read stays in `tables` when it fails.
+// Reads a whole file. If it fails, `tables` contains the events read before the error.
 class KinetoEventReader {
  public:
   KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
       : json_(json), tables_(tables), budget_(budget) {}
-  // kInvalidArgument: not a Chrome trace; kDataLoss or what the JSON reader says. Look at the
-  // budget first: it ends the reading too.
+  // kInvalidArgument: not a Chrome trace; kDataLoss or other errors of the JSON reader. Check the
+  // budget first, because it can also end the reading.
   absl::Status Read();
 
  private:
   using Token = JsonTokens::Token;
-  // One event of the list, the fields that matter.
+  // The relevant fields of one event.
   struct Raw {
     std::string name, category, phase;
     std::string pid, tid, flow_id;
     std::optional<int64_t> begin_ns, duration_ns;
-    // Of args.
+    // From args.
     std::optional<int64_t> bytes, address, total_allocated, total_reserved;
     std::optional<int64_t> device_type, device_id, device, stream, external_id, correlation;
     std::optional<int64_t> elements;
@@ -126,7 +126,7 @@ class KinetoEventReader {
   trace::MemoryBudget& budget_;
   Raw event_;
   int64_t card_id_ = 0, card_major_ = 0, card_minor_ = 0;
-  run::Card card_;  // that is being read
+  run::Card card_;  // the one being read
   std::string key_;
   bool saw_events_ = false;
   base::HashMap<std::string, uint32_t> interned_;

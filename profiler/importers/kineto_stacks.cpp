@@ -14,7 +14,7 @@ using Span = KinetoTables::Span;
 using trace::StackId;
 using trace::StringId;
 
-constexpr size_t kDeepest = 512;  // frames; what lies further in is left away
+constexpr size_t kDeepest = 512;  // frames; deeper frames are left out
 constexpr uint64_t kMemoryOfNode = 64;
 
 class Stacks {
@@ -23,7 +23,7 @@ class Stacks {
       : strings_(strings), table_(stacks), budget_(budget) {}
 
   void Begin() { open_.clear(); }
-  // What happens at the moment at which a span ends still belongs to it, unless it is another span.
+  // An event at the time at which a span ends still belongs to it; a new span does not.
   void EndBefore(int64_t time) {
     while (!open_.empty() && open_.back().end_ns < time) open_.pop_back();
   }
@@ -46,7 +46,7 @@ class Stacks {
     return {};
   }
   StackId Present() {
-    uint32_t node = 0;  // nothing
+    uint32_t node = 0;  // no frame
     for (Open& open : open_) {
       if (open.node == kNotYet) open.node = Child(node, Frame(*open.span));
       node = open.node;
@@ -61,7 +61,7 @@ class Stacks {
     const Span* span;
     uint32_t node;
   };
-  // A stack as its innermost frame and the stack of its caller.
+  // A stack: its innermost frame and the stack of the caller.
   struct Node {
     uint32_t parent, frame;
     StackId stack;
@@ -120,7 +120,7 @@ class Stacks {
   std::vector<Open> open_;
   std::vector<Node> nodes_ = {{0, 0, {}}};
   base::HashMap<uint64_t, uint32_t> children_;
-  base::HashMap<uint64_t, uint32_t> frames_[3];  // of Span::Kind
+  base::HashMap<uint64_t, uint32_t> frames_[3];  // by Span::Kind
   base::HashMap<std::string, uint32_t> interned_;
 };
 
@@ -141,7 +141,7 @@ PythonName SplitPythonName(std::string_view name) {
 void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget) {
-  // A module or Python function that spans the same time as an operator holds it (Span::Kind).
+  // A module or Python function with the same times as an operator contains it (see Span::Kind).
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::tuple(a.thread, a.begin_ns, -a.end_ns, a.kind) <
            std::tuple(b.thread, b.begin_ns, -b.end_ns, b.kind);

@@ -1,4 +1,4 @@
-// Call stacks for moments on host threads, from the operators and Python functions that were
+// Builds call stacks for times on host threads from the operators and Python functions that were
 // running then. Internal to this folder.
 #pragma once
 
@@ -12,25 +12,26 @@
 
 namespace vramscope::importers {
 
-// A moment whose stack is asked for, and the answer.
+// A time whose stack is wanted, and the result.
 struct StackQuery {
   int64_t time_ns = 0;
   uint32_t thread = 0;
-  bool only_op = false;  // the stack is not asked for
+  bool only_op = false;  // the stack is not needed
   trace::StackId stack;
   trace::StringId op;      // innermost operator; 0: none
-  trace::StringId module;  // the innermost, or that of the operator; 0: none
+  trace::StringId module;  // the innermost one, or the module of the operator; 0: none
 };
 
-// Spans that break the nesting of their thread (damage) end with what they began in. Puts the spans
-// in order (thread, begin, longest first) and answers the queries, which it sorts by (thread,
-// time). Frames are interned into `stacks`, new strings (files, functions) appended to `strings`.
-// Ends before its time when the budget is spent.
+// Sorts the spans (thread, begin, longest first) and answers the queries, which it sorts by
+// (thread, time). Spans that violate the nesting of their thread (damage) are cut at the end of the
+// span in which they began. Frames are interned into `stacks`; new strings (files, functions) are
+// appended to `strings`. Stops early when the budget is exhausted.
 void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget);
 
-// "torch/nn/modules/linear.py(114): forward" in its parts; other names are a function of no file.
+// The parts of "torch/nn/modules/linear.py(114): forward". For other names the whole is the
+// function, without a file.
 struct PythonName {
   std::string_view function, file;
   uint32_t line = 0;

@@ -13,7 +13,7 @@
 namespace vramscope::importers {
 namespace {
 
-// memory_stats() has about 120.
+// memory_stats() returns about 120.
 constexpr size_t kMostFigures = 4096;
 constexpr size_t kDeepest = 16;
 constexpr size_t kLongestKey = 256;
@@ -38,7 +38,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   if (json.Next() != JsonTokens::kBeginObject)
     return absl::InvalidArgumentError(
         i18n::Text("not memory statistics, which are one JSON object"));
-  std::vector<std::string> path = {""};  // of the open objects, each with its dot
+  std::vector<std::string> path = {""};  // of the open objects, each with a trailing dot
   const auto damaged = [&](std::string_view what) {
     return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
   };
@@ -52,7 +52,8 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       const absl::Status status =
           json.status().ok() ? damaged(i18n::Text("a key is missing")) : json.status();
       if (r.statistics.empty() || (token != JsonTokens::kEnd && !json.ended())) return status;
-      r.lost = fmt::format("byte {}: the file ends here, what came before is shown", json.offset());
+      r.lost =
+          fmt::format("byte {}: the file ends here; the part before that is shown", json.offset());
       break;
     }
     if (json.text().size() > kLongestKey)
@@ -61,7 +62,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
     token = json.Next();
     if (token == JsonTokens::kBeginObject) {
       if (path.size() == kDeepest)
-        return damaged(i18n::Text("nested deeper than memory statistics can be"));
+        return damaged(i18n::Text("nested more deeply than memory statistics can be"));
       path.push_back(key + ".");
     } else if (token == JsonTokens::kNumber) {
       if (r.statistics.size() == kMostFigures)
@@ -70,7 +71,8 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       if (const auto value = ParseInteger(json.text())) r.statistics.push_back({key, *value});
     } else if (!json.Skip(token)) {
       if (r.statistics.empty()) return damaged(i18n::Text("the file ends too early"));
-      r.lost = fmt::format("byte {}: the file ends here, what came before is shown", json.offset());
+      r.lost =
+          fmt::format("byte {}: the file ends here; the part before that is shown", json.offset());
       break;
     }
   }

@@ -1,6 +1,6 @@
 // Reads torch.cuda.memory_stats() (or memory_stats_as_nested_dict()) written as JSON: figures of
-// one moment and of all the time before it, no blocks. They become TraceInfo::statistics, a nested
-// name joined by dots, as memory_stats() has it: "allocated_bytes.all.peak".
+// one time and totals up to it, without blocks. They become TraceInfo::statistics. Nested names are
+// joined by dots as in memory_stats(): "allocated_bytes.all.peak".
 //
 // Thread-safe for different inputs.
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace vramscope::importers {
 
-// Whether a key of the outermost object tells that it is such a file.
+// Whether a key of the outermost object identifies such a file.
 bool IsMemoryStatsKey(std::string_view key);
 
-// `head`: what has been taken from the input before. Errors: kInvalidArgument (no such file),
-// kDataLoss (damaged; a file that is cut says what came before), kResourceExhausted (more figures
-// than PyTorch has).
+// `head`: bytes already read from the input. Errors: kInvalidArgument (not such a file), kDataLoss
+// (damaged; for a truncated file the message lists what came before), kResourceExhausted (more
+// figures than PyTorch writes).
 absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
                                                      std::string_view head);
 

@@ -46,14 +46,14 @@ class Reader {
       if (token != JsonTokens::kBeginArray)
         return Broken(i18n::Text("a list of four numbers is missing"));
       if (absl::Status s = Row(r); !s.ok()) return s;
-      if (budget_.exhausted()) return absl::OkStatus();  // the caller looks
+      if (budget_.exhausted()) return absl::OkStatus();  // the caller checks the budget
     }
   }
   uint64_t rows() const { return rows_; }
   uint64_t unusable() const { return unusable_; }
 
  private:
-  // -1: the bytes leave the category, 1: they join it.
+  // Negative bytes leave the category, positive bytes join it.
   struct Point {
     int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
   };
@@ -78,7 +78,7 @@ class Reader {
       Take(r, {numbers[0], numbers[1], numbers[2], numbers[3]});
     return absl::OkStatus();
   }
-  // export_memory_timeline("x.json") has [times, sums by category].
+  // export_memory_timeline("x.json") writes [times, sums by category].
   absl::Status NotRaw() const {
     if (!json_.status().ok()) return json_.status();
     if (rows_ > 0) return Broken(i18n::Text("a list of four numbers is missing"));
@@ -128,7 +128,8 @@ class Reader {
     if (p.category != left_ && kCategories[static_cast<size_t>(p.category)] != Category::kUnknown) {
       Put(r, p, Action::kCategory, address, bytes);
     } else if (p.category != left_) {
-      // A change to "unknown" is none that a file can say of a block: it is made anew.
+      // A recording cannot express a change to "unknown", so the block is freed and allocated
+      // again.
       Put(r, p, Action::kFreeCompleted, address, bytes);
       Put(r, p, Action::kAlloc, address, bytes);
     }
@@ -143,11 +144,11 @@ class Reader {
     return address;
   }
 
-  // Blocks are told apart by addresses: the file has none, so that each gets one of its own.
+  // The file contains no addresses, so each block gets a unique one.
   uint64_t New(uint64_t bytes) {
     const uint64_t address = next_;
     next_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    if (next_ > (uint64_t{1} << 59)) next_ = kFirstAddress;  // only a hostile file gets there
+    if (next_ > (uint64_t{1} << 59)) next_ = kFirstAddress;  // only malicious files get here
     return address;
   }
 
@@ -165,12 +166,12 @@ class Reader {
   JsonTokens& json_;
   trace::MemoryBudget& budget_;
   base::HashMap<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
-  std::optional<uint64_t> changes_;  // the block whose version changes
-  int64_t left_ = 0;                 // the category that it left
+  std::optional<uint64_t> changes_;  // the block with the new version
+  int64_t left_ = 0;                 // its previous category
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 
-// What was there before (time -1) is there when the first event comes; times count from it.
+// Blocks from before the recording (time -1) exist at the first event. Times count from that event.
 void SetTimes(Recording& r) {
   std::vector<int64_t>& times = r.entries.time_ns;
   const auto first = std::ranges::find_if(times, [](int64_t t) { return t >= 0; });
@@ -204,20 +205,20 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (r.entries.size() == 0)
     return absl::InvalidArgumentError(i18n::Text("the memory timeline has no allocation"));
   if (!status.ok())
-    r.lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
+    r.lost = fmt::format("the file is truncated or damaged; the part before that is shown: {}",
                          std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
-      "the file has no addresses: which block a free is of is taken to be the latest of its size "
-      "and category; sums and categories do not depend on it");
+      "the file has no addresses: each free is assigned to the latest block of its size and "
+      "category, which does not affect sums and categories");
   if (reader.unusable() > 0)
-    r.warnings.push_back(fmt::format("{} rows fit no block and are left out", reader.unusable()));
+    r.warnings.push_back(fmt::format("{} rows match no block and are left out", reader.unusable()));
   return r;
 }
 
 namespace {
 
-// "[[-1, ...": lists of numbers in a list.
+// Whether the text begins with a list of lists of numbers: "[[-1, ...".
 bool IsListOfNumbers(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   for (int depth = 0; depth < 2; ++depth) {
@@ -244,7 +245,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportReq
                                           .memory_limit = request.options.memory_limit});
   request.input.reset();
   if (!recording.ok()) return recording.status();
-  // The categories are the file's own; nothing else in it could tell more.
+  // The file's own categories are used; nothing else in it would help to infer them.
   OpenOptions labelled = request.options;
   labelled.infer = false;
   return FromRecording(*std::move(recording), request.title, labelled);

@@ -1,7 +1,7 @@
-// Reads what torch.profiler's `export_memory_timeline("x.raw.json.gz")` writes: a list of
-// [time in ns, action, bytes, category] of one device. The curve and the categories are in it;
-// addresses, call stacks and how much was reserved are not. Which block a free is of is not in it
-// either: the latest of the same size and category is taken, which leaves every sum right.
+// Reads what torch.profiler's `export_memory_timeline("x.raw.json.gz")` writes: a list of [time in
+// ns, action, bytes, category] of one device. The file contains the curve and the categories, but
+// no addresses, call stacks or reserved bytes. It does not record which block a free belongs to.
+// The latest one of the same size and category is taken, which keeps every sum right.
 //
 // Thread-safe for different inputs; callbacks come from the calling thread.
 #pragma once
@@ -19,14 +19,15 @@
 namespace vramscope::importers {
 
 struct MemoryTimelineOptions {
-  std::string_view head = {};                          // taken from the input before
+  std::string_view head = {};                          // bytes already read from the input
   std::function<void(double fraction)> progress = {};  // 0 .. 1
-  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
+  const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
   uint64_t memory_limit = 0;                           // as KinetoOptions::memory_limit
 };
 
-// Errors: kInvalidArgument (another kind of memory timeline: says which, and what to export),
-// kDataLoss (damaged), kResourceExhausted, kCancelled. A file that is cut gives what came before.
+// Errors: kInvalidArgument (another kind of memory timeline; the message says which, and what to
+// export), kDataLoss (damaged), kResourceExhausted, kCancelled. For a truncated file the part
+// before the end is returned.
 absl::StatusOr<recording::Recording> ReadMemoryTimeline(trace::InputStream& input,
                                                         const MemoryTimelineOptions& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 using TracePtr = std::shared_ptr<const trace::Trace>;
 
-// "'x': what": the readers know the byte, not the file.
+// "'x': what": readers report the byte, not the name of the file.
 absl::Status In(const std::string& name, const absl::Status& status) {
   const std::string message(status.message());
   if (message.find(name) != std::string::npos) return status;
@@ -63,7 +63,7 @@ absl::StatusOr<TracePtr> OpenTraceStream(std::unique_ptr<trace::InputStream> inp
   while (have < head.size()) {
     absl::StatusOr<size_t> n = input->Read(head.data() + have, head.size() - have);
     if (!n.ok() && have == 0) return n.status();
-    if (!n.ok() || *n == 0) break;  // the reader meets a damage again
+    if (!n.ok() || *n == 0) break;  // the reader will report the damage
     have += *n;
   }
   head.resize(have);

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr size_t kLookAhead = 32;  // the longest item of fixed size is far below
+constexpr size_t kLookAhead = 32;  // longer than every item of fixed size
 constexpr size_t kMaxString = size_t{16} << 20;
 
 template <class T>
@@ -35,13 +35,13 @@ double BigEndianDouble(const uint8_t* p) {
   return std::bit_cast<double>(bits);
 }
 
-// Two's complement of `n` bytes, 1 to 8; reads 8.
+// Reads an n-byte two's complement number, 1 to 8 bytes. Accesses 8 bytes.
 int64_t Signed(const uint8_t* p, unsigned n) {
   const unsigned spare = 64 - 8 * n;
   return static_cast<int64_t>(Little<uint64_t>(p) << spare) >> spare;
 }
 
-// What an object was memoised as: 8 bytes, since there are millions.
+// The memo of the pickle: 8 bytes per object, since there can be millions.
 class Memo {
  public:
   enum class State { kThere, kUnset, kGone };
@@ -62,14 +62,14 @@ class Memo {
     value->payload = slot & kPayload;
     return State::kThere;
   }
-  // A frame's row, or -1.
+  // The row of a memoized frame, or -1.
   int64_t Frame(size_t index) const {
     if (index >= slots_.size()) return -1;
     const uint64_t slot = slots_[index];
     return slot >> 56 == static_cast<uint64_t>(Kind::kFrame) ? static_cast<int64_t>(slot & kPayload)
                                                              : -1;
   }
-  // What more it will take when it has room for `index`; 0: it has.
+  // Additional bytes needed for `index`; 0: none.
   size_t Growth(size_t index) const {
     return index < slots_.capacity() ? 0 : (Room(index) - slots_.capacity()) * sizeof(uint64_t);
   }
@@ -82,7 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  static constexpr uint8_t kFlag = 0x80;  // of a number: in large_; of others: gone
+  // Number: stored in large_; other kinds: no longer available.
+  static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
   size_t Room(size_t index) const {
@@ -99,9 +100,9 @@ class Memo {
       case Kind::kStack:
       case Kind::kStrings:
         return kind | static_cast<uint64_t>(value.key) << 48 | (value.payload & kPayload);
-      case Kind::kOpaque:  // whatever it was before
+      case Kind::kOpaque:  // all of these become opaque
       case Kind::kDict:
-        return 0;  // opaque
+        return 0;  // kOpaque
       case Kind::kInt:
       case Kind::kFloat:
       case Kind::kPair:
@@ -125,13 +126,13 @@ class PickleReader {
   absl::Status Read();
 
  private:
-  // Containers taken from the memo may not be changed.
+  // Containers fetched from the memo must not be changed.
   static constexpr uint32_t kShared = UINT32_MAX;
 
   absl::Status Error(std::string_view what) const {
     return absl::DataLossError(i18n::Format("byte {}: {}", in_.Offset(at_), what));
   }
-  ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool Step(uint8_t opcode);  // false: failed_ says why
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool Step(uint8_t opcode);  // false: see failed_
   ABSL_ATTRIBUTE_NOINLINE bool Fail(std::string_view what) {
     failed_ = Error(what);
     return false;
@@ -141,7 +142,7 @@ class PickleReader {
     failed_.SetPayload(kRefusedPayload, absl::Cord());
     return false;
   }
-  // failed_ is what the input says: its compressed data may be cut.
+  // Sets failed_ to the input's error, if any: its compressed data may be truncated.
   bool Ended() {
     end_.cut = absl::IsDataLoss(failed_);
     return false;
@@ -154,7 +155,7 @@ class PickleReader {
     return out_.Push(value) || Fail(out_.error());
   }
   bool Text(size_t header, size_t size);
-  // Most of a pickle are these: no call, no message in the way.
+  // Most opcodes are of this kind, so it has no call and no error message.
   ABSL_ATTRIBUTE_ALWAYS_INLINE bool Get(size_t index) {
     Value value;
     if (memo_.Get(index, &value) == Memo::State::kThere && value.kind != Kind::kOpenList &&
@@ -173,7 +174,7 @@ class PickleReader {
   SnapshotBuilder& out_;
   PickleEnd& end_;
   Memo memo_;
-  const uint8_t* at_ = nullptr;  // the opcode
+  const uint8_t* at_ = nullptr;  // the current opcode
   absl::Status failed_;
 };
 
@@ -194,7 +195,8 @@ bool PickleReader::Text(size_t header, size_t size) {
   return !out_.exhausted() ? Push(text) : Fail(out_.error());
 }
 
-// An object that is being filled is found in what is being filled: `x = []; x.append(x)`.
+// Whether the object is still being filled, which means that it contains itself: `x = [];
+// x.append(x)`.
 bool PickleReader::Recursive(size_t index) const {
   const auto stack = out_.stack();
   return std::ranges::any_of(
@@ -224,7 +226,7 @@ bool PickleReader::GetRare(size_t index) {
 bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
-  // Writers count up; the table must not be larger than a file of this size can use.
+  // Writers count up from 0. The limit keeps the table in proportion to the file.
   if (index > in_.Offset(at_) / 2 + 65536)
     return Fail(
         i18n::Format("memoizes object {}, more than the file can have at this point", index));
@@ -240,7 +242,7 @@ bool PickleReader::Put(size_t index) {
   return true;
 }
 
-// After a container was changed: the memo knows it as what it has become.
+// Updates the memo after a container was changed.
 bool PickleReader::Changed(bool good) {
   if (!good) return Fail(out_.error());
   const SnapshotBuilder::Changed& c = out_.changed();
@@ -250,8 +252,8 @@ bool PickleReader::Changed(bool good) {
   return true;
 }
 
-// After a mark. Of a list of frames, each of which has been seen before, nothing is put on the
-// stack.
+// Called after a mark. Adds the items of a list of frames that were all seen before, without
+// pushing them onto the stack.
 bool PickleReader::Items() {
   const Value* list = out_.top();
   if (list == nullptr || list->kind != Kind::kOpenList) return out_.Mark() || Fail(out_.error());
@@ -304,7 +306,7 @@ bool PickleReader::Global(uint8_t opcode) {
       name = fmt::format("{}.{}", Printable(rest.substr(0, first)),
                          Printable(rest.substr(first + 1, second - first - 1)));
   }
-  return Refuse(fmt::format("opcode {} would import '{}'; a snapshot needs no such thing, refused",
+  return Refuse(fmt::format("opcode {} would import '{}', which a snapshot never needs; refused",
                             opcode == kGlobal ? "GLOBAL"
                             : opcode == kInst ? "INST"
                                               : "STACK_GLOBAL",
@@ -399,7 +401,7 @@ bool PickleReader::Step(uint8_t opcode) {
       return Global(opcode);
     default:
       return Refuse(
-          fmt::format("{}; a snapshot needs no such thing, refused", RefusedOpcode(opcode)));
+          fmt::format("{}, which a snapshot never needs; refused", RefusedOpcode(opcode)));
   }
 }
 
@@ -430,7 +432,7 @@ absl::Status PickleReader::Read() {
     at_ = in_.p++;
     if (*at_ == kStop) return absl::OkStatus();
     const bool good = Step(*at_);
-    if (in_.p > in_.end) {  // whatever was read there was padding
+    if (in_.p > in_.end) {  // the opcode was read from the padding
       at_ = in_.end;
       return EndsHere();
     }

@@ -1,6 +1,6 @@
-// The part of Python's pickle format (protocols 2 to 5) that a memory snapshot needs: numbers,
-// strings, dicts, lists, tuples, the memo. Whatever would import, call or build an object is
-// refused by name and byte. Internal.
+// Reads the part of Python's pickle format (protocols 2 to 5) that a memory snapshot needs:
+// numbers, strings, dicts, lists, tuples, the memo. Opcodes that import, call or build an object
+// are rejected; the message contains name and byte. Internal.
 #pragma once
 
 #include <absl/status/status.h>
@@ -10,14 +10,14 @@
 
 namespace vramscope::importers {
 
-// On errors that something would be imported, called or built.
+// Payload of errors caused by opcodes that import, call or build an object.
 inline constexpr char kRefusedPayload[] = "vramscope/refused";
 
 struct PickleEnd {
   int protocol = 0;
-  bool cut = false;  // the error is that the input ends before its time
+  bool cut = false;  // the input is truncated
 };
-// Reads up to STOP, into the builder.
+// Reads up to STOP and passes the values to the builder.
 absl::Status ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd* end);
 
 }  // namespace vramscope::importers

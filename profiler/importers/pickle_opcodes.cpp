@@ -37,7 +37,7 @@ constexpr Refused kRefused[] = {
     {0x91, "FROZENSET", "makes a set"},
     {'0', "POP", "drops a value"},
     {'1', "POP_MARK", "drops values"},
-    {'2', "DUP", "doubles a value"},
+    {'2', "DUP", "duplicates a value"},
     {'I', "INT", "is of protocol 0"},
     {'L', "LONG", "is of protocol 0"},
     {'F', "FLOAT", "is of protocol 0"},

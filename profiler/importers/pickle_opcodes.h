@@ -45,7 +45,7 @@ enum Opcode : uint8_t {
   kInst = 'i',
 };
 
-// What an opcode that is not read is, for a message: "opcode REDUCE, which calls a function".
+// Describes a rejected opcode for a message: "opcode REDUCE, which calls a function".
 std::string RefusedOpcode(uint8_t opcode);
 
 }  // namespace vramscope::importers

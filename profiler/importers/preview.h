@@ -1,5 +1,5 @@
-// What has been read so far of a recording that loads: shown again when the recording has doubled,
-// and no more often than makes that a small part of the time. Internal to this folder.
+// Shows a recording while it loads: again whenever it has doubled, but not so often that it takes
+// more than a small part of the time. Internal to this folder.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Preview {
   Preview(std::string title, const OpenOptions& options)
       : title_(std::move(title)), options_(options) {}
 
-  // Calls options.preview, where it is time for it.
+  // Calls options.preview if it is due.
   void Show(const recording::Recording& so_far);
 
  private:
@@ -28,7 +28,7 @@ class Preview {
   Clock::time_point next_time_ = Clock::time_point::min();
 };
 
-// What ReadSnapshot is to do of a file that is opened. `preview` outlives the reading.
+// The options for ReadSnapshot when a file is opened. `preview` must outlive the reading.
 struct SnapshotOptions;
 SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& path,
                                    const OpenOptions& options, Preview& preview);

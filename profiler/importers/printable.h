@@ -1,5 +1,5 @@
-// Text from a file, safe to print in a message: at most so many bytes, what is no printable ASCII
-// as '?'. Internal to this folder.
+// Makes text from a file safe to print in a message: at most a given number of bytes, with '?' for
+// everything but printable ASCII. Internal to this folder.
 #pragma once
 
 #include <cstdint>

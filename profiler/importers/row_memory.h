@@ -1,6 +1,6 @@
-// What a row costs in memory until its trace is built, for trace::MemoryBudget: its columns here,
-// in the History and in the Trace, while they grow, and what inference keeps of it. Rounded up.
-// Internal.
+// Memory that a row needs until its trace is built, for trace::MemoryBudget: its columns here, in
+// the History and in the Trace, including the growth of vectors, and the data of inference. Rounded
+// up. Internal.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 namespace vramscope::importers {
 
 inline constexpr uint64_t kMemoryOfEntry = 160;
-inline constexpr uint64_t kMemoryOfAlloc = 260;      // beside that of its entry
-inline constexpr uint64_t kMemoryOfBareEntry = 48;   // outside a range that was asked for
-inline constexpr uint64_t kMemoryOfBareAlloc = 120;  // beside that
+inline constexpr uint64_t kMemoryOfAlloc = 260;      // in addition to its entry
+inline constexpr uint64_t kMemoryOfBareEntry = 48;   // outside the requested range
+inline constexpr uint64_t kMemoryOfBareAlloc = 120;  // in addition to its entry
 inline constexpr uint64_t kMemoryOfBlock = 128;
-inline constexpr uint64_t kMemoryOfUsedBlock = 420;  // beside that
+inline constexpr uint64_t kMemoryOfUsedBlock = 420;  // in addition to kMemoryOfBlock
 inline constexpr uint64_t kMemoryOfSegment = 320;
 inline constexpr uint64_t kMemoryOfAnnotation = 420;
 inline constexpr uint64_t kMemoryOfFrame = 120;
-inline constexpr uint64_t kMemoryOfStack = 64;  // and of each of its frames:
+inline constexpr uint64_t kMemoryOfStack = 64;  // plus, for each of its frames:
 inline constexpr uint64_t kMemoryOfStackFrame = 16;
-inline constexpr uint64_t kMemoryOfString = 160;  // and for each of its bytes:
+inline constexpr uint64_t kMemoryOfString = 160;  // plus, for each of its bytes:
 inline constexpr uint64_t kMemoryOfStringByte = 4;
 inline constexpr uint64_t kMemoryOfSpan = 900;  // an operator or module: two events and a slice
 inline constexpr uint64_t kMemoryOfPythonSpan = 80;
 inline constexpr uint64_t kMemoryOfWork =
-    420;  // a kernel, copy or call, in the tables and as an activity
+    420;  // a kernel, memcpy or API call, in the tables and as an activity
 inline constexpr uint64_t kMemoryOfLaunch = 120;
 
 }  // namespace vramscope::importers

@@ -24,10 +24,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr char kPickle = '\x80';  // opcode PROTO, the first
+constexpr char kPickle = '\x80';  // opcode PROTO, the first byte
 constexpr auto kPreviewEvery = std::chrono::milliseconds(250);
 
-// Whether what has been read so far can be shown: one device, times in order.
+// Whether the part read so far can be shown: one device, times in order.
 class PreviewGate {
  public:
   bool Open(const recording::EntryTable& entries) {
@@ -44,7 +44,8 @@ class PreviewGate {
   bool closed_ = false;
 };
 
-// With `builder`, whose range may turn out to need another reading: needs_all() says so then.
+// `builder` has a range. If the range cannot be cut out during the reading, needs_all() is true
+// afterwards.
 absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string head,
                                           const SnapshotOptions& options,
                                           const trace::MemoryBudget& budget,
@@ -82,10 +83,11 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
     syntax = "JSON";
   }
   if (builder.exhausted())
-    return budget.Exceeded(i18n::Format("{} entries and what they refer to", builder.entries()),
-                           SnapshotRange::IsAsked(options)
-                               ? i18n::Text("open a smaller part (--entries, --time)")
-                               : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
+    return budget.Exceeded(
+        i18n::Format("{} entries and the data that they refer to", builder.entries()),
+        SnapshotRange::IsAsked(options)
+            ? i18n::Text("open a smaller part (--entries, --time)")
+            : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
   if (!status.ok() && !cut) return status;
   if (cut) builder.CloseAtCut();
   SnapshotParts parts;

@@ -1,6 +1,7 @@
-// Reads what torch.cuda.memory._snapshot() gives, as a pickle (protocols 2 to 5) or as JSON with
-// the same keys, into a Recording. Streams: events become columns as soon as they are complete, so
-// that memory follows the Recording, not the file. Nothing in a file is executed or imported.
+// Reads the result of torch.cuda.memory._snapshot(), as a pickle (protocols 2 to 5) or as JSON with
+// the same keys, into a Recording. The file is read as a stream: entries become columns as soon as
+// they are complete, so the memory needed depends on the Recording, not on the file. Nothing in a
+// file is executed or imported.
 //
 //   ASSIGN_OR_RETURN(auto input, InputStream::Open("snapshot.pickle.gz"));
 //   ASSIGN_OR_RETURN(recording::Recording r, ReadSnapshot(*input, {}));
@@ -24,32 +25,33 @@
 namespace vramscope::importers {
 
 struct SnapshotOptions {
-  // What the caller has already taken from the input (to find out what it is).
+  // Bytes that the caller has already read from the input, to detect the kind of file.
   std::string_view head = {};
-  std::function<void(double fraction)> progress = {};  // 0 .. 1, of the file's bytes
-  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
-  // What has been read so far, a few times a second: entries, stacks and strings; no segments and
-  // no annotations yet (they are of the end). Not called any more once entries of a second device
-  // come. The reference is valid during the call.
+  std::function<void(double fraction)> progress = {};  // 0 .. 1, share of the file's bytes
+  const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
+  // Called a few times a second with the part read so far: entries, stacks and strings, without
+  // segments and annotations, which are at the end of the file. No longer called once entries of
+  // a second device appear. The reference is valid during the call.
   std::function<void(const recording::Recording& so_far)> preview = {};
   uint64_t memory_limit =
-      0;  // in place of the one by the file's size (trace::MemoryBudget); 0: none
-  std::optional<uint8_t> device = {};  // only this one
-  // Only entries of this range: numbers count from the first entry of the file (all devices, in
-  // time order), times from its time; both ends are kept. Segments are those at the last entry
-  // kept.
+      0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
+  std::optional<uint8_t> device = {};  // read only this device
+  // Read only entries in this range, both ends included. Numbers count from the first entry of
+  // the file (all devices, in order of time), times from the time of that entry. Segments are
+  // those at the last entry kept.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
-  // The same input from its beginning. Given, entries outside the range are dropped as they come;
-  // should that turn out to be too early (several devices, whose order is known at the end only),
-  // the file is read a second time.
+  // Returns the same input from its beginning. If set, entries outside the range are dropped
+  // while they are read. If that turns out to be too early (the order of several devices is known
+  // only at the end), the file is read a second time.
   std::function<absl::StatusOr<std::unique_ptr<trace::InputStream>>()> again = {};
 };
 
-// Errors say the byte (of the decompressed data) and what is wrong there. kInvalidArgument: whole,
-// but not a snapshot; kDataLoss: cut, damaged, or it asks for what no snapshot needs (GLOBAL ...);
-// kResourceExhausted: it would take more memory than a file of its size may; kCancelled.
+// Errors name the byte (of the decompressed data) and the problem. kInvalidArgument: intact, but
+// not a snapshot; kDataLoss: truncated, damaged, or contains operations that no snapshot needs
+// (GLOBAL ...); kResourceExhausted: needs more memory than allowed for a file of its size;
+// kCancelled.
 absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
                                                   const SnapshotOptions& options);
 

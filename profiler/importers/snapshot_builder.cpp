@@ -13,7 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Rows of side tables that a snapshot needs a few of; more are dropped, not kept.
+// Maximum number of rows in side tables of which a snapshot needs only a few. Further rows are
+// dropped.
 constexpr size_t kMaxLists = 64;
 
 bool IsList(Kind kind) {
@@ -106,10 +107,12 @@ std::string_view Name(Kind kind) {
 
 SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
     : budget_(budget), stacks_(parts_.recording.stacks) {
-  parts_.recording.has_times = false;  // until an entry says one
+  parts_.recording.has_times = false;  // until an entry has a time
 }
 
-bool SnapshotBuilder::Spent() { return Fail(i18n::Text("more values than memory may hold")); }
+bool SnapshotBuilder::Spent() {
+  return Fail(i18n::Text("more values than the memory limit allows"));
+}
 
 bool SnapshotBuilder::Fail(std::string text) {
   error_ = std::move(text);
@@ -150,8 +153,8 @@ bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   return true;
 }
 
-// Rows completed side by side become one value, so that a list of a million entries that is
-// closed at its end waits in a few bytes.
+// Merges consecutive rows into one value, so that a list of a million entries takes only a few
+// bytes on the stack until it is closed.
 void SnapshotBuilder::MergeTop() {
   if (marks_.empty() || stack_.size() < size_t{marks_.back()} + 2) return;
   const Value& top = stack_.back();
@@ -229,7 +232,7 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
     default:
       if (!IsList(list.kind))
         return Fail(i18n::Format("items are appended to {}", Name(list.kind)));
-      // Of an old block's history the first counts; of anything else nothing does.
+      // Only the first item of an old block's history counts. Other lists become opaque.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
       return true;
@@ -246,7 +249,7 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
     case Kind::kSegments:
     case Kind::kAnnotations:
       list.kind = ListOf(first.kind);
-      list.payload = first.row();  // and none of them yet
+      list.payload = first.row();  // ExtendRows adds the rows
       return ExtendRows(list, first.kind, items);
     case Kind::kTrace:
     case Kind::kOpenList:
@@ -280,7 +283,7 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
 bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
   for (const Value& item : items) {
     if (item.kind != of || item.row() != list.row() + list.count())
-      return Fail(i18n::Format("{} also holds {}", Name(list.kind), Name(item.kind)));
+      return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;
@@ -311,7 +314,7 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     else if (item.kind == Kind::kOpenList)
       rows.push_back({});
     else
-      return Fail(i18n::Format("a list of traces also holds {}", Name(item.kind)));
+      return Fail(i18n::Format("a list of traces also contains {}", Name(item.kind)));
   }
   return true;
 }
@@ -331,7 +334,7 @@ bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
   frames_.clear();
   for (const Value& item : items) {
     if (item.kind != Kind::kFrame)
-      return Fail(i18n::Format("a list of frames also holds {}", Name(item.kind)));
+      return Fail(i18n::Format("a list of frames also contains {}", Name(item.kind)));
     frames_.push_back(item.row());
   }
   uint32_t id = 0;
@@ -345,13 +348,13 @@ bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> fra
   const trace::StackTable& table = parts_.recording.stacks;
   const size_t stacks = table.size(), frames_before = table.frames.size();
   *id = list.kind == Kind::kStack ? stacks_.Extend(list.row(), frames) : stacks_.Stack(frames);
-  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be held"));
+  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be stored"));
   if (table.frames.size() == frames_before) return true;
   return Charge((table.size() - stacks) * kMemoryOfStack +
                 (table.frames.size() - frames_before) * kMemoryOfStackFrame);
 }
 
-// Items that are not kept.
+// Releases items that are not kept.
 void SnapshotBuilder::Drop(Items items) {
   for (const Value& item : items)
     if (item.kind == Kind::kDict) {
@@ -405,7 +408,7 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
   parts_.recording.start_unix_ns = has_time_ ? first_us_ * 1000 : 0;
   parts_.start_us = first_us_;
   parts_.has_times = has_time_;
-  // Rows at the end that have none.
+  // Rows at the end may lack these columns.
   recording::EntryTable& entries = parts_.recording.entries;
   for (auto* column : {&entries.user_metadata, &entries.compile_context})
     if (!column->empty()) column->resize(entries.size());

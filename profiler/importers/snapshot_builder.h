@@ -1,7 +1,7 @@
-// Turns the dicts and lists of a snapshot into columns while they are being read, whatever the
-// syntax (pickle, JSON) they come in: a dict that has the keys of an entry becomes a row of
-// entries, a list of frames a StackId, and so on from the inside out. What the keys do not tell is
-// dropped. Internal.
+// Converts the dicts and lists of a snapshot to columns while they are read, for both syntaxes
+// (pickle, JSON). Containers are converted from the inside out: a dict with the keys of an entry
+// becomes a row of entries, a list of frames becomes a StackId, and so on. Containers with unknown
+// keys are dropped. Internal.
 //
 //   builder.Push(Value::Of(Value::Kind::kOpenDict));
 //   builder.Mark();
@@ -27,39 +27,39 @@ class SnapshotBuilder {
  public:
   // The budget must outlive the builder.
   explicit SnapshotBuilder(trace::MemoryBudget& budget);
-  // Keeps entries of the range only.
+  // Keeps only entries in the range.
   SnapshotBuilder(trace::MemoryBudget& budget, const SnapshotOptions& range)
       : SnapshotBuilder(budget) {
     parts_.range.emplace(range);
   }
 
-  // --- A stack of values, with marks below the items of open containers (as pickle has it). Each
-  // returns false after an error.
+  // --- A stack of values. Marks separate the items of open containers, as in pickle. Each
+  // function returns false after an error.
   bool Push(const Value& value) {
     if (stack_.size() >= kMaxWaiting) return TooMany();
     stack_.push_back(value);
     return true;
   }
   bool Mark();
-  // The container below the innermost mark gets what lies above it.
+  // Adds everything above the innermost mark to the container below the mark.
   bool SetItems() { return CloseMark(/*dict=*/true); }
   bool Appends() { return CloseMark(/*dict=*/false); }
-  // The container below the topmost key and value (item) gets them.
+  // Adds the topmost key and value (or item) to the container below them.
   bool SetItem() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 2), true); }
   bool Append() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 1), false); }
-  // The topmost `count` items become one tuple; those above the mark.
+  // Replaces the topmost `count` items, or those above the mark, by a tuple.
   bool Tuple(size_t count);
   bool MarkedTuple();
-  // As SetItems and Appends, into a new container (pickle's DICT, LIST).
+  // Like SetItems and Appends, but into a new container (pickle's DICT and LIST).
   bool MarkedNew(Value::Kind open);
-  // An empty list on top becomes this stack of frames.
+  // Replaces the empty list on top by this stack of frames.
   bool AppendFrames(std::span<const uint32_t> frames);
 
   Value* top() { return stack_.empty() ? nullptr : &stack_.back(); }
   std::span<const Value> stack() const { return stack_; }
   std::span<const uint32_t> marks() const { return marks_; }
-  // The container that the last of the calls above changed, if it had been memoised: where + 1,
-  // and what it is now.
+  // The memoized container that the last of the calls above changed: its memo index + 1, and its
+  // new value.
   struct Changed {
     uint32_t memo = 0;
     Value value;
@@ -67,32 +67,34 @@ class SnapshotBuilder {
   const Changed& changed() const { return changed_; }
 
   // --- Values.
-  // Look at exhausted() afterwards.
+  // Check exhausted() afterwards.
   Value String(std::string_view text);
   std::string_view Text(const Value& string) const { return strings_.Text(string.row()); }
 
   const std::string& error() const { return error_; }
-  // Memory for what the reader itself keeps. False after an error: the budget is spent.
+  // Charges memory of the reader itself. Returns false after an error: the budget is exhausted.
   bool Charge(uint64_t bytes) { return budget_.Charge(bytes) || Spent(); }
   bool exhausted() const { return budget_.exhausted(); }
   uint32_t entries() const { return rows_; }
-  // After an error: the range cannot be cut out while this file is read.
+  // After an error: the range cannot be cut out during the reading.
   bool needs_all() const { return needs_all_; }
   const recording::Recording& so_far() const { return parts_.recording; }
-  // The input ends before its time: what is complete so far is all there is. Finish() next.
+  // Call it at the end of a truncated input, before Finish(): closes the containers with the
+  // items that are complete.
   void CloseAtCut();
-  // After the last byte: what was read, or an error when the top of the stack is no snapshot.
+  // Call it after the last byte. Returns the result, or an error if the top of the stack is not a
+  // snapshot.
   bool Finish(SnapshotParts* parts);
 
  private:
   using Items = std::span<const Value>;
   static constexpr size_t kMaxWaiting = size_t{1} << 18;
   static constexpr size_t kMaxMarks = 1000;
-  // No device has as much; sums of any number of entries stay below 2^64 then.
+  // Larger than any device; sums over all entries stay below 2^64.
   static constexpr uint64_t kMaxBytes = trace::kMostSnapshotBytes;
 
   struct Entry;
-  // A dict that is not known (yet): its keys and values.
+  // A dict of a kind that is not known (yet): its keys and values.
   struct Dict {
     std::vector<Value> items;
     uint64_t keys = 0;
@@ -136,11 +138,11 @@ class SnapshotBuilder {
   bool ExtendTraces(Value& list, Items items);
   bool ExtendStrings(Value& list, Items items);
   bool ExtendStack(Value& stack, Items items);
-  // The stack that `list` is with these frames behind its own.
+  // The stack of `list` with these frames appended.
   bool MakeStack(const Value& list, std::span<const uint32_t> frames, uint32_t* id);
   void Drop(Items items);
 
-  // Read a value; absent (None) leaves `out` as it is.
+  // These read a value. If it is absent (None), `out` stays unchanged.
   bool Number(const Value& key, const Value& value, uint64_t* out);
   bool Bytes(const Value& key, const Value& value, uint64_t* out);
   bool Time(const Value& value, int64_t* us);
@@ -159,8 +161,8 @@ class SnapshotBuilder {
   Changed changed_;
   std::string error_;
 
-  std::vector<uint32_t> frames_;               // scratch
-  std::vector<recording::BlockState> blocks_;  // of segments not yet complete
+  std::vector<uint32_t> frames_;               // temporary
+  std::vector<recording::BlockState> blocks_;  // of incomplete segments
   std::vector<recording::SegmentState> segments_;
   std::vector<Dict> dicts_;
   std::vector<uint32_t> free_dicts_;
@@ -177,11 +179,11 @@ class SnapshotBuilder {
   base::HashMap<uint64_t, uint32_t> streams_ = {{0, 0}};
   uint64_t last_stream_ = 0;
   uint32_t last_stream_row_ = 0;
-  uint32_t rows_ = 0;  // entries so far, of which values are rows
-  // With a range.
-  uint32_t last_list_ = 0;  // that which is being filled, by its place on the stack
-  bool host_list_ = false;  // it is of the host
-  bool open_row_ = false;   // the last row of entries is the one added last
+  uint32_t rows_ = 0;  // entries so far; values refer to them by row
+  // The following members are for a range.
+  uint32_t last_list_ = 0;  // the list being filled, as a position on the stack
+  bool host_list_ = false;  // it contains the host's entries
+  bool open_row_ = false;   // the last row of entries may still change
   bool needs_all_ = false;
   bool has_time_ = false;
   int64_t first_us_ = 0, last_us_ = -1;

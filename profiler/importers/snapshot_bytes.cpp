@@ -9,7 +9,7 @@
 namespace vramscope::importers {
 namespace {
 
-constexpr size_t kChunk = size_t{256} << 10;  // stays in the second-level cache
+constexpr size_t kChunk = size_t{256} << 10;  // fits into the level-2 cache
 
 }  // namespace
 
@@ -29,7 +29,7 @@ absl::Status SnapshotBytes::Refill(size_t n) {
   size_t have = left;
   absl::Status status;
   while (have < n && !ended_) {
-    // A declared length is only believed as far as bytes arrive.
+    // The buffer grows with the bytes that arrive; a declared length alone is not trusted.
     if (buffer_.size() - kPadding - have < kChunk / 2)
       buffer_.resize(std::min(std::max(buffer_.size() * 2, 2 * kChunk), have + n + kChunk) +
                      kPadding);

@@ -1,7 +1,7 @@
-// The decompressed bytes of an input with a look ahead, for the readers of this folder. Internal.
+// The decompressed bytes of an input with lookahead, for the readers of this folder. Internal.
 //
 //   while (true) {
-//     RETURN_IF_ERROR(bytes.Want(32));     // 32 bytes ahead unless the input ends before
+//     RETURN_IF_ERROR(bytes.Want(32));     // 32 bytes of lookahead unless the input ends
 //     ... read at bytes.p, bounded by bytes.end (followed by kPadding zeroes) ...
 //   }
 #pragma once
@@ -21,25 +21,25 @@ namespace vramscope::importers {
 
 class SnapshotBytes {
  public:
-  // Zeroes after `end`: a fixed-size item that begins before `end` can be read without a check,
-  // and is cut if it ends after it.
+  // Zeros after `end`. A fixed-size item that begins before `end` can be read without a check; it
+  // is truncated if it ends after `end`.
   static constexpr size_t kPadding = 64;
 
-  // `tick` is called whenever more has been read.
+  // `tick` is called after every read.
   SnapshotBytes(trace::InputStream& input, std::string_view head,
                 std::function<absl::Status()> tick);
 
   const uint8_t* p = nullptr;
   const uint8_t* end = nullptr;
 
-  // At least `n` bytes at p unless the input ends before. Moves p and end.
+  // Ensures at least `n` bytes at p unless the input ends. Changes p and end.
   absl::Status Want(size_t n) {
     if (static_cast<size_t>(end - p) >= n || ended_) return absl::OkStatus();
     return Refill(n);
   }
   uint64_t Offset(const uint8_t* at) const { return base_ + static_cast<uint64_t>(at - data_); }
   uint64_t offset() const { return Offset(p); }
-  bool ended() const { return ended_; }  // nothing comes after `end`
+  bool ended() const { return ended_; }  // no more bytes follow `end`
 
  private:
   absl::Status Refill(size_t n);

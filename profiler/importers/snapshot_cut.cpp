@@ -1,5 +1,5 @@
-// What is left of a snapshot whose end is missing: open containers are closed from the inside out,
-// and what was still being filled in, an entry, a frame, a key without its value, is left away.
+// Closes a truncated snapshot: open containers are closed from the inside out, and incomplete items
+// (an entry, a frame, a key without its value) are dropped.
 #include <algorithm>
 
 #include "profiler/importers/snapshot_builder.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Of a list of the outermost dict, or one in it: may it hold such an item?
+// Whether a list in the outermost dict, or a list in such a list, may contain the item.
 bool Holds(Kind list, const Value& item) {
   switch (item.kind) {
     case Kind::kEntries:
@@ -32,19 +32,20 @@ bool IsDict(Kind kind) {
 
 }  // namespace
 
-// The items of a list that are complete; those from the first that is not are left away.
+// Adds the complete items to the list, up to the first incomplete one.
 void SnapshotBuilder::CloseList(size_t list, size_t end) {
   for (size_t i = list + 1; i < end && Holds(stack_[list].kind, stack_[i]); ++i)
     if (!Extend(stack_[list], Items(stack_).subspan(i, 1))) return;
 }
 
 void SnapshotBuilder::CloseAtCut() {
-  // From the innermost mark outwards: a list takes its items, anything else but the whole goes.
+  // From the innermost mark outward: lists receive their items; other containers except the
+  // outermost one are dropped.
   for (; !marks_.empty() && marks_.back() > 1; marks_.pop_back()) {
     const size_t container = marks_.back() - 1;
     Value& open = stack_[container];
     const bool list = !IsDict(open.kind) && !open.is_rows();
-    const bool rows = open.is_rows() && open.count() > 1;  // of which the last is being filled in
+    const bool rows = open.is_rows() && open.count() > 1;  // the last row is incomplete
     if (list) CloseList(container, stack_.size());
     if (rows) open = Value::Rows(open.kind, open.row(), open.count() - 1);
     stack_.resize(list || rows ? container + 1 : container);
@@ -58,9 +59,9 @@ void SnapshotBuilder::CloseAtCut() {
     stack_.resize(1);
     return;
   }
-  // The whole: keys and values. What is no key in the place of one is still to be put into the
-  // value before it (writers without marks): a list that is complete but for that; what lies in
-  // that one in its turn is being filled in.
+  // The outermost dict: keys and values. If a value follows where a key is expected, it has not
+  // yet been added to the value before it (by writers without marks). That value is a list which
+  // is complete except for this item.
   size_t end = 1;
   Key last = Key::kNone;
   while (end < stack_.size() && stack_[end].kind == Kind::kString) {

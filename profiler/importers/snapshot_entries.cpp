@@ -1,4 +1,4 @@
-// Entries, the rows that a snapshot has millions of.
+// Entries, of which a snapshot has millions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
   return true;
 }
 
-// What an entry says of where it comes from; "N/A" is how PyTorch says nothing.
+// The origin of an entry. PyTorch writes "N/A" if there is none.
 bool SnapshotBuilder::Origin(const Value& value, trace::StringId* out) {
   if (value.kind != Kind::kString || Text(value) == "N/A") return true;
   return RecordedString(value, &out->value);
@@ -88,13 +88,13 @@ bool SnapshotBuilder::NeedsAll() {
   return Fail(i18n::Text("the range is only known at the end of the file"));
 }
 
-// With a range: to the row before nothing is added any more; the new one may be of another list,
-// which is another device's or the host's.
+// With a range: completes the previous row. The new row may belong to another list: of another
+// device or of the host.
 bool SnapshotBuilder::BeginRow() {
   const uint32_t list = marks_.empty() ? 0 : marks_.back();
   if (open_row_ && !Settle()) return false;
   if (rows_ == 0 || list != last_list_) {
-    Key key = Key::kNone;  // of the whole's, that which is being read
+    Key key = Key::kNone;  // the key of the outermost dict that is being read
     size_t i = marks_.empty() ? 0 : marks_.front();
     for (const size_t end = std::min(stack_.size(), i + 64);
          i + 1 < end && stack_[i].kind == Kind::kString; i += 2)
@@ -109,7 +109,7 @@ bool SnapshotBuilder::BeginRow() {
   return true;
 }
 
-// The last row is complete.
+// Called when the last row is complete.
 bool SnapshotBuilder::Settle() {
   recording::EntryTable& t = parts_.recording.entries;
   const bool is_alloc = t.action.back() == recording::Action::kAlloc;
@@ -152,14 +152,14 @@ bool SnapshotBuilder::AddEntry(Items items) {
   return true;
 }
 
-// The first time that is said. Entries before it, which say none, come a microsecond apart, but
-// not before the beginning of time.
+// Called for the first recorded time. Entries before it without a time are placed one microsecond
+// apart, but not before time 0.
 void SnapshotBuilder::BeginTime(int64_t time_us, uint32_t row) {
   has_time_ = parts_.recording.has_times = true;
   first_us_ = time_us >= 0 ? std::max<int64_t>(0, time_us - row) : time_us - row;
 }
 
-// Columns that most files do not have, and that are as long as their last row needs.
+// Sets columns that most files do not have. They extend only to the last row with a value.
 void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   const auto set = [row](std::vector<trace::StringId>& column, trace::StringId value) {
     if (value.value == 0 && column.size() <= row) return;
@@ -168,7 +168,7 @@ void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   };
   recording::EntryTable& t = parts_.recording.entries;
   set(t.compile_context, e.compile_context);
-  // An annotation's category is kept, and its text says the same.
+  // Only the category of such an annotation is kept; its text is the same.
   const bool category =
       e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
   set(t.user_metadata, category ? trace::StringId() : e.user_metadata);
@@ -179,7 +179,7 @@ void SnapshotBuilder::SetCategory(uint32_t row, uint8_t category) {
   parts_.category[row] = category;
 }
 
-// Keys that come one by one, as some writers have it.
+// Some writers add the keys of an entry one by one.
 bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   recording::EntryTable& t = parts_.recording.entries;
   if (parts_.range && row != rows_ - 1) return NeedsAll();
@@ -216,7 +216,7 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   return true;
 }
 
-// The list of the only device, if it turns out to be that.
+// Checks that the range was cut from the list of the only device.
 bool SnapshotBuilder::FinishRange() {
   SnapshotRange& range = *parts_.range;
   if (open_row_ && !Settle()) return false;

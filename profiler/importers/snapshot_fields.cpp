@@ -1,4 +1,4 @@
-// Dicts by their keys, into rows.
+// Converts dicts to rows, by their keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr size_t kMaxSegments = size_t{1} << 22;
-// Any two are less than an int64 of ns apart: the years 1963 and 2255.
+// The difference of any two times fits into an int64 in ns: the years 1963 and 2255.
 constexpr int64_t kMinTimeUs = -200'000'000'000'000, kMaxTimeUs = 9'000'000'000'000'000;
 
 constexpr uint64_t kSnapshotKeys =
@@ -37,7 +37,7 @@ bool True(const Value& v) {
 
 }  // namespace
 
-// --- Which kind of dict.
+// --- The kind of a dict.
 
 bool SnapshotBuilder::Fill(Value& dict, Items items) {
   if (items.size() % 2 != 0) return Fail(i18n::Text("a dict has a key without a value"));
@@ -195,8 +195,8 @@ bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out)
       i18n::Format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
-// Below 0 too, as two's complement: what writers of old files and our own have made of entries
-// without a time.
+// Also accepts negative times as two's complement: some old files and vramscope's own write them
+// for entries without a time.
 bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
   if (value.kind == Kind::kInt || value.kind == Kind::kBool) {
     *us = static_cast<int64_t>(value.payload);
@@ -264,14 +264,14 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     } else if (items[i].key == Key::kLine) {
       uint64_t number = 0;
       if (!Number(items[i], v, &number)) return false;
-      // Lines below 0, as some tools have them where there is none, stay what they are: as int32.
+      // Some tools write negative lines for frames without one. They are kept as int32.
       const auto below = static_cast<int64_t>(number);
       const bool kept = number <= UINT32_MAX || (below < 0 && below >= INT32_MIN);
       line = kept ? static_cast<uint32_t>(number) : 0;
     }
   }
   Drop(items);
-  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be held"));
+  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be stored"));
   const uint32_t frames = table.frame_count();
   frame.kind = Kind::kFrame;
   frame.payload = stacks_.Frame(function, file, line);
@@ -321,7 +321,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
   return true;
 }
 
-// A number is a row of `categories`.
+// A number is an index into `categories`.
 uint8_t SnapshotBuilder::RecordedCategory(const Value& v) {
   if (v.kind == Kind::kInt && !v.negative && v.payload < SnapshotParts::kNamedCategory)
     return static_cast<uint8_t>(v.payload);
@@ -384,7 +384,7 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
             return Fail(i18n::Text("blocks are used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
-          // Theirs were the last rows, so that the table stays as small as one segment.
+          // They were the last rows, so removing them keeps the table as small as one segment.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
           return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));
@@ -419,7 +419,7 @@ bool SnapshotBuilder::FillAnnotation(uint32_t row, Items items) {
   return true;
 }
 
-// --- Settings, the whole.
+// --- Settings and the outermost dict.
 
 bool SnapshotBuilder::FillSettings(Items items) {
   run::AllocConf& conf = parts_.settings;
@@ -444,7 +444,7 @@ bool SnapshotBuilder::FillSettings(Items items) {
         break;
       case Key::kRoundupPower2Divisions:
         if (v.kind != Kind::kDict) break;
-        // By the power of two in MiB: "1", "2", "4" ...
+        // Keys are powers of two in MiB: "1", "2", "4" ...
         for (Items d = dicts_[v.row()].items; d.size() >= 2; d = d.subspan(2)) {
           const std::string_view power = Text(d[0]);
           uint32_t mib = 0;

@@ -42,7 +42,7 @@ class Finisher {
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    // A part may have none of what the whole has.
+    // A part of the file may have no values in these columns.
     for (auto* column : {&recording_.entries.user_metadata, &recording_.entries.compile_context})
       if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
         column->clear();
@@ -63,7 +63,7 @@ class Finisher {
                        parts_.max_entries > 0 ? " of " + Entries(parts_.max_entries) : ""));
     if (parts_.entries_without_time > 0 && parts_.has_times)
       Warn(Entries(parts_.entries_without_time) +
-           " without a time: shown one microsecond after the one before");
+           " without a time: shown one microsecond after the previous one");
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(fmt::format(
           "pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}",
@@ -74,11 +74,11 @@ class Finisher {
       std::string names;
       for (const auto& [name, count] : parts_.other_actions)
         names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, Printable(name, 40));
-      Warn(fmt::format("entries of unknown kinds are left aside: {}", names));
+      Warn(fmt::format("entries of unknown kinds are left out: {}", names));
     }
   }
 
-  // The viewer extension: a name, or an index into `categories`.
+  // `categories`, an extension of the viewer: entries contain a name or an index.
   void SetCategories() {
     std::vector<trace::Category> said;
     for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
@@ -114,7 +114,7 @@ class Finisher {
     parts_.category = {};
   }
 
-  // Within each device times never go down; the first of all is 0.
+  // Makes times ascend within each device and start at 0.
   void OrderTimes() {
     if (parts_.traces.size() > 256) {
       Warn(fmt::format("only the first 256 of {} devices are shown", parts_.traces.size()));
@@ -149,7 +149,8 @@ class Finisher {
     parts_.start_us += first / 1000;
   }
 
-  // Entries that say no time came a microsecond apart; none at all does: they are counted.
+  // Entries without a time were placed one microsecond apart. If no entry has a time, they are
+  // numbered instead.
   void CountTimes() {
     recording_.has_times = parts_.has_times;
     if (recording_.has_times) return;
@@ -157,15 +158,15 @@ class Finisher {
   }
 
   void WarnMoved(uint64_t entries) {
-    if (entries > 0) Warn(Entries(entries) + " older than the one before: shown at its time");
+    if (entries > 0) Warn(Entries(entries) + " older than the previous one: shown at its time");
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
     return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
-  // All devices in one table, by time; each device's own order stays. Entries of no device (those
-  // of the host) go.
+  // Merges all devices into one table, sorted by time; the order within a device stays. Entries
+  // of no device (the host's) are dropped.
   void MergeDevices() {
     const auto& traces = parts_.traces;
     const EntryTable& e = recording_.entries;
@@ -175,7 +176,7 @@ class Finisher {
       if (t.count > 0) ++devices;
     }
     const bool in_place =
-        devices <= 1 && kept == e.size();  // then that trace is the whole table, in order
+        devices <= 1 && kept == e.size();  // then the trace is already the whole table, in order
     const bool needs_device =
         traces.size() > 1 && (devices > 1 || traces[0].count == 0) && kept > 0;
     if (in_place) {
@@ -219,7 +220,7 @@ class Finisher {
     recording_.entries.device = std::move(device);
   }
 
-  // Row i becomes what row order[i] was, column by column.
+  // Row i becomes the former row order[i], in every column.
   void Gather(const std::vector<uint32_t>& order) {
     EntryTable& e = recording_.entries;
     const auto gather = [&order](auto& column) {
@@ -254,7 +255,7 @@ class Finisher {
             s.device, bytes, address));
       };
       for (recording::BlockState& b : s.blocks) {
-        if (b.address == 0) b.address = next;  // old files
+        if (b.address == 0) b.address = next;  // old files contain no addresses of blocks
         next = b.address + b.bytes;
         if (next < b.address) return beyond(b.address, b.bytes);
         sum += b.bytes;
@@ -271,7 +272,8 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // All of such a segment of a file is mapped, and its blocks say what is.
+  // A file lists an expandable segment by its mapped ranges, so gaps between its blocks are free
+  // memory.
   static void FillGaps(recording::SegmentState& s) {
     std::vector<recording::BlockState> all;
     uint64_t next = s.address;
@@ -287,9 +289,8 @@ class Finisher {
     s.blocks = std::move(all);
   }
 
-  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps the last entry of
-  // each device alone. One entry can't have made several blocks: then it tells nothing of what
-  // happened.
+  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps only the last
+  // entry of each device. One entry cannot have allocated several blocks, so it is not a history.
   bool KeptOneEntry() const {
     if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
     if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
@@ -301,33 +302,33 @@ class Finisher {
   }
   void ForgetEntries() {
     Warn(
-        "a state, and no history: it was recorded with _record_memory_history(True), which keeps "
+        "a state without a history: it was recorded with _record_memory_history(True), which keeps "
         "one entry. To record a history use _record_memory_history(max_entries=100000)");
     recording_.entries = {};
     total_ = 0;
     history_ = false;
   }
 
-  // Of a file that is cut: what its segments tell of the end is rolled back to its last entry.
+  // For a truncated file: restores the state of the segments at the last entry.
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost = fmt::format("{}; what came before that is shown: {}", parts_.cut,
+      recording_.lost = fmt::format("{}; the part before that is shown: {}", parts_.cut,
                                     Counted(recording_.segments.size(), "segment", "segments"));
     } else {
       recording_.lost =
-          fmt::format("{}; what came before that is shown: {}; those after are lost, {}",
-                      parts_.cut, Entries(total_),
+          fmt::format("{}; the part before that is shown: {}; later ones are lost, {}", parts_.cut,
+                      Entries(total_),
                       recording_.has_segments
-                          ? "and what no entry touched is taken from the segments at the end"
-                          : "and with them the segments: blocks that no entry names are missing");
-      // With a range this is done once all entries are at hand.
+                          ? "and blocks without entries are taken from the segments at the end"
+                          : "and so are the segments: blocks without entries are missing");
+      // With a range this happens later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
     return absl::OkStatus();
   }
 
-  // The range and the device that were asked for.
+  // Cuts out the requested range and device.
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
       return absl::OutOfRangeError(i18n::Text(
@@ -373,7 +374,7 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // The range was cut out while the file was read.
+  // The range was cut out during the reading.
   absl::Status CutAlready() {
     SnapshotRange& range = *parts_.range;
     const uint32_t begin = range.before(), end = begin + recording_.entries.size(),
@@ -396,7 +397,7 @@ class Finisher {
     return status;
   }
 
-  // What was there before and after the entries [begin, end) of all those in `recording_`.
+  // Determines the state before and after the entries [begin, end) of all entries in `recording_`.
   absl::Status TakePart(uint64_t begin, uint64_t end,
                         const std::function<trace::StackId(recording::EntryIndex)>& stack_of) {
     const absl::StatusOr<recording::History> history = recording::Reconstruct(recording_);
@@ -406,7 +407,7 @@ class Finisher {
                           static_cast<recording::EntryIndex>(end), stack_of);
     recording_.older = std::move(part.older);
     recording_.segments = std::move(part.segments);
-    recording_.labels_are_complete = false;  // older blocks' entries are not in the part
+    recording_.labels_are_complete = false;  // entries of older blocks are not in the part
     for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
   }
@@ -421,30 +422,30 @@ class Finisher {
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
     if (begin > 0 || end < n)
-      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin, end - 1, n));
+      Warn(fmt::format("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
-  // No entry tells what happened: what was there at one moment, and no time is real.
+  // Without history the recording is the state at one time, and no time is real.
   void State() {
     recording_.content = trace::Content::kState;
     recording_.has_times = false;
     recording_.start_unix_ns = 0;
     std::ranges::fill(recording_.entries.time_ns, 0);
     if (!parts_.annotations.empty())
-      Warn(fmt::format("{} annotations are left away: no entry was made while they lasted",
+      Warn(fmt::format("{} annotations are left out: they contain no entry",
                        parts_.annotations.size()));
   }
 
-  // Begins and ends, the innermost of a name first.
+  // Pairs begins and ends; the innermost with the same name comes first.
   void Annotations() {
     if (parts_.annotations.empty()) return;
-    // They are noted by the time of their events; nothing says that the file has them in order.
+    // Sort them by time, because the file may not be in order.
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
     const EntryTable& e = recording_.entries;
     const bool any = e.size() > 0;
     if (!recording_.has_times) {
       Warn(Counted(parts_.annotations.size(), "annotation", "annotations") +
-           " left away: the entries have no times");
+           " left out: the entries have no times");
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;
@@ -466,7 +467,7 @@ class Finisher {
         all.push_back({{mark.name}, std::min<int64_t>(time, first), time, mark.device});
       }
     }
-    // What ended before the first entry kept, or began after the last, is of no entry.
+    // Annotations that ended before the first entry or began after the last one are dropped.
     std::erase_if(all, [&](const auto& a) { return a.end_ns < first || a.begin_ns > last; });
     for (auto& a : all) a.begin_ns = std::max(a.begin_ns, first);
     std::ranges::stable_sort(all, {}, &recording::Annotation::begin_ns);
@@ -476,8 +477,8 @@ class Finisher {
   SnapshotParts parts_;
   Recording& recording_;
   const SnapshotOptions& options_;
-  uint64_t total_ = 0;    // entries of the file's devices
-  bool history_ = false;  // one of them tells what the allocator did
+  uint64_t total_ = 0;    // entries of all devices in the file
+  bool history_ = false;  // at least one entry is an action of the allocator
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// As large integers as addresses need; what is no number is nothing.
+// Supports integers as large as addresses. Text that is not a number becomes an empty value.
 Value Number(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();

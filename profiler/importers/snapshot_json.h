@@ -1,4 +1,4 @@
-// A snapshot as JSON: the same dicts and lists as in the pickle, no memo. Internal.
+// Reads a snapshot from JSON: the same dicts and lists as in the pickle, without a memo. Internal.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,8 +11,8 @@
 
 namespace vramscope::importers {
 
-// Reads one value, into the builder. `head`: what has been taken from the input before. `tick` is
-// called whenever more has been read. `cut`: the error is that the input ends before its time.
+// Reads one value and passes it to the builder. `head`: bytes already read from the input. `tick`
+// is called after every read. `cut`: the error is that the input is truncated.
 absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
                               const std::function<absl::Status()>& tick, SnapshotBuilder& builder,
                               bool* cut);

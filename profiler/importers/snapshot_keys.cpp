@@ -57,7 +57,7 @@ constexpr std::pair<std::string_view, Action> kActions[] = {
     {"alloc", Action::kAlloc},
     {"free_requested", Action::kFreeRequested},
     {"free_completed", Action::kFreeCompleted},
-    {"free", Action::kFreeCompleted},  // of very old files
+    {"free", Action::kFreeCompleted},  // in very old files
     {"segment_alloc", Action::kSegmentAlloc},
     {"segment_free", Action::kSegmentFree},
     {"segment_map", Action::kSegmentMap},

@@ -9,11 +9,11 @@
 namespace vramscope::importers {
 
 enum class Key : uint8_t {
-  kNone,  // no key that is known
+  kNone,  // an unknown key
   // Entries.
   kAction,
   kAddr,
-  kSize,  // blocks as well
+  kSize,  // of blocks too
   kStream,
   kTimeUs,
   kFrames,
@@ -35,12 +35,12 @@ enum class Key : uint8_t {
   kSegmentPoolId,
   kIsExpandable,
   kBlocks,
-  // Blocks; history, real_size, addr: old files.
+  // Blocks. history, real_size and addr are keys of old files.
   kRequestedSize,
   kState,
   kHistory,
   kRealSize,
-  // The whole.
+  // The outermost dict.
   kSegments,
   kDeviceTraces,
   kAllocatorSettings,
@@ -59,7 +59,7 @@ enum class Key : uint8_t {
   kTraceAllocMaxEntries,
   kTraceAllocOverflowed,
 };
-static_assert(static_cast<int>(Key::kTraceAllocOverflowed) < 64);  // masks of keys
+static_assert(static_cast<int>(Key::kTraceAllocOverflowed) < 64);  // keys are used in bit masks
 
 constexpr uint64_t Bit(Key key) { return uint64_t{1} << static_cast<int>(key); }
 constexpr uint64_t Bits(auto... keys) { return (Bit(keys) | ...); }
@@ -67,7 +67,7 @@ constexpr uint64_t Bits(auto... keys) { return (Bit(keys) | ...); }
 Key KeyOf(std::string_view text);
 recording::Action ActionOf(std::string_view text);
 recording::BlockUse UseOf(std::string_view state);
-// A name of the viewer extension `categories`, as any tool may write it.
+// The category of a name in the viewer extension `categories`, which any tool may write.
 trace::Category CategoryOf(std::string_view name);
 
 }  // namespace vramscope::importers

@@ -1,5 +1,5 @@
-// A range of the entries, cut out while they are read, so that what lies outside it takes little
-// memory: of those outside stays what the history of the whole needs. Internal.
+// Cuts out a range of the entries while they are read, so that entries outside it need little
+// memory: only the data for the history of the whole file is kept. Internal.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace vramscope::importers {
 
-// For a recording of one device: entries of several are in order only at the end of the file.
+// For recordings of one device. With several devices, the order of entries is known only at the end
+// of the file.
 class SnapshotRange {
  public:
   explicit SnapshotRange(const SnapshotOptions& options)
@@ -21,21 +22,21 @@ class SnapshotRange {
         to_ns_(options.to_ns) {}
   static bool IsAsked(const SnapshotOptions& options);
   static bool IsOfTimes(const SnapshotOptions& options);
-  // Whether such an entry tells what the allocator did; a `snapshot` that an out-of-memory observer
-  // leaves in a file without a history does not.
+  // Whether the entry is an action of the allocator. A `snapshot` entry, which an out-of-memory
+  // observer adds to a file without history, is not.
   static bool IsHistory(recording::Action action);
 
-  // The table's last row, to which nothing is added any more; taken out (false) unless it is of the
-  // range. A `category` of each row, or empty.
+  // Call it when the table's last row is complete. Returns false if the row is outside the range
+  // and was removed. `category` has an element for each row, or is empty.
   bool Settle(recording::EntryTable& entries, std::vector<uint8_t>& category);
 
   uint32_t total() const { return all_.size(); }
   uint32_t before() const { return static_cast<uint32_t>(stack_before_.size()); }
-  bool history() const { return history_; }      // an entry tells what the allocator did
+  bool history() const { return history_; }      // an entry is an action of the allocator
   bool from_zero() const { return from_zero_; }  // the first entry's time is 0
-  uint64_t moved() const { return moved_; }      // older than the one before them
-  int64_t last_ns() const { return last_ns_; }   // the last entry's time
-  // All entries, without times and stacks.
+  uint64_t moved() const { return moved_; }      // number of entries older than the one before them
+  int64_t last_ns() const { return last_ns_; }   // time of the last entry
+  // All entries of the file, without times and stacks.
   recording::EntryTable TakeAll() { return std::move(all_); }
   trace::StackId StackBefore(uint32_t entry) const { return stack_before_[entry]; }
 

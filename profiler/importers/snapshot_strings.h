@@ -14,7 +14,7 @@
 
 namespace vramscope::importers {
 
-// Texts by content, with what they mean as a key or an action. Row 0 is "".
+// Interned texts with their meaning as a key or an action. Row 0 is "".
 class StringTable {
  public:
   static constexpr uint32_t kFull = UINT32_MAX;
@@ -22,7 +22,7 @@ class StringTable {
   StringTable();
   StringTable(const StringTable&) = delete;
   StringTable& operator=(const StringTable&) = delete;
-  // kFull: more than 4 GiB of texts.
+  // Returns kFull at more than 4 GiB of text.
   uint32_t Intern(std::string_view text);
   std::string_view Text(uint32_t row) const {
     return std::string_view(chars_).substr(begin_[row], begin_[row + 1] - begin_[row]);
@@ -51,11 +51,11 @@ class StringTable {
   std::vector<uint32_t> begin_ = {0};
   std::vector<Key> key_;
   std::vector<recording::Action> action_;
-  base::HashMap<uint32_t, trace::Category> category_;  // of those that were asked for
+  base::HashMap<uint32_t, trace::Category> category_;  // cache
   base::HashSet<uint32_t, Hash, Equal> rows_;
 };
 
-// Fills a StackTable, each frame and each stack once.
+// Fills a StackTable and stores each frame and each stack once.
 class StackInterner {
  public:
   static constexpr uint32_t kFull = UINT32_MAX;
@@ -64,10 +64,11 @@ class StackInterner {
   StackInterner(const StackInterner&) = delete;
   StackInterner& operator=(const StackInterner&) = delete;
   uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
-  // A StackId; 0 for no frames; kFull: the table is.
+  // Returns a StackId; 0 for no frames; kFull if the table is full.
   uint32_t Stack(std::span<const uint32_t> frames);
-  // The stack with more frames after its own: another one, or, when nothing else is this stack, it
-  // grows; so that a list that is filled one by one takes no more than its length.
+  // Appends frames to a stack. The result is another stack, unless no other list uses this stack;
+  // then it grows in place. A list that is filled frame by frame therefore needs memory only for
+  // its final length.
   uint32_t Extend(uint32_t stack, std::span<const uint32_t> more);
 
  private:
@@ -91,8 +92,8 @@ class StackInterner {
   std::vector<size_t> hash_ = {0};  // by stack
   base::HashMap<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
   base::HashSet<uint32_t, Hash, Equal> stacks_;
-  uint32_t last_ = 0;   // the stack that was made last, as long as only one list is it; else 0
-  bool grown_ = false;  // it: not among stacks_ as yet
+  uint32_t last_ = 0;   // the last new stack, while only one list uses it; else 0
+  bool grown_ = false;  // last_ has grown and is not in stacks_ yet
 };
 
 }  // namespace vramscope::importers

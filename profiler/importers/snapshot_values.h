@@ -1,5 +1,5 @@
-// A value while a snapshot is being read: 16 bytes, whatever it stands for. What has become
-// columns (entries, frames, stacks ...) is a row number of them. Internal.
+// A value while a snapshot is read: 16 bytes for every kind. Values that were converted to columns
+// (entries, frames, stacks ...) contain a row number. Internal.
 #pragma once
 
 #include <bit>
@@ -12,39 +12,39 @@ namespace vramscope::importers {
 
 struct Value {
   enum class Kind : uint8_t {
-    kOpaque,    // something that no snapshot needs; also None
-    kBool,      // payload: 0, 1
-    kInt,       // payload: two's complement; negative: below 0 (else up to 2^64 - 1)
-    kFloat,     // payload: bits
-    kString,    // row of the builder's strings; key
-    kOpenDict,  // empty so far
+    kOpaque,  // not needed for a snapshot; also None
+    kBool,    // payload: 0, 1
+    kInt,  // payload: two's complement; `negative` tells negative numbers from those up to 2^64 - 1
+    kFloat,     // payload: its bits
+    kString,    // row of the builder's strings; `key` is set
+    kOpenDict,  // still empty
     kOpenList,
-    kDict,     // row of the builder's dicts: its kind is not known (yet)
-    kFrame,    // row of stacks
+    kDict,     // row of the builder's dicts; its kind is not known (yet)
+    kFrame,    // row of the stacks' frames
     kStack,    // StackId
-    kPair,     // of two small integers: first << 32 | second
+    kPair,     // two small integers: first << 32 | second
     kStrings,  // row of the builder's lists of strings
-    // Consecutive rows: first | count << 32. What was completed side by side is one value.
+    // Consecutive rows: first | count << 32. Adjacent rows are merged into one value.
     kEntries,
     kBlocks,
     kSegments,
     kAnnotations,
-    // Lists of those.
+    // Lists of these rows.
     kTrace,
     kBlockList,
     kSegmentList,
     kAnnotationList,
     kTraces,    // row of the builder's lists of traces
-    kHistory,   // of an old block, or the list of them: row
-    kSettings,  // allocator_settings, noted in the builder
-    kMarks,     // what vramscope says of a file that it wrote: noted in the builder
-    kSnapshot,  // the whole
+    kHistory,   // history of an old block, or the list of histories: row
+    kSettings,  // allocator_settings; stored in the builder
+    kMarks,     // vramscope's marks in files that it wrote; stored in the builder
+    kSnapshot,  // the outermost dict
   };
 
   Kind kind = Kind::kOpaque;
   Key key = Key::kNone;
   bool negative = false;
-  uint32_t memo = 0;  // of the pickle reader: where the object was memoised + 1; 0: nowhere
+  uint32_t memo = 0;  // for the pickle reader: memo index + 1; 0: not memoized
   uint64_t payload = 0;
 
   static Value Of(Kind kind, uint64_t payload = 0) {
@@ -64,7 +64,9 @@ struct Value {
   static Value Unsigned(uint64_t value) { return Of(Kind::kInt, value); }
   static Value Float(double value) { return Of(Kind::kFloat, std::bit_cast<uint64_t>(value)); }
 
-  uint32_t row() const { return static_cast<uint32_t>(payload); }  // the first, of several
+  uint32_t row() const {
+    return static_cast<uint32_t>(payload);
+  }  // the first row, if there are several
   uint32_t count() const { return static_cast<uint32_t>(payload >> 32); }
   bool is_rows() const { return kind >= Kind::kEntries && kind <= Kind::kAnnotations; }
 };

@@ -1,4 +1,4 @@
-// vramscope's own `.trace`.
+// Reads vramscope's own `.trace`.
 #include "profiler/importers/importer.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/reader.h"

@@ -19,21 +19,21 @@ using recording::Recording;
 using trace::Category;
 using trace::Phase;
 
-constexpr uint32_t kMostWorkspaces = 4;  // of a recording: a thread and stream each
+constexpr uint32_t kMostWorkspaces = 4;  // per recording: one for each thread and stream
 
-// A forward that leaves at least so many blocks behind keeps them for a backward to come.
+// A forward pass that leaves at least this many blocks keeps them for a later backward pass.
 constexpr uint32_t kGraphBlocks = 8;
-// Of a step, that variables hold: a loss, logits, hidden states.
+// Results of a step that variables may hold: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
-// Requests of an optimizer, at least: fewer may be backward's last.
+// Minimum number of an optimizer's requests. Fewer may be the last ones of the backward pass.
 constexpr uint32_t kOptimizerRequests = 4;
 
-// Bytes that an optimizer keeps for each of a gradient: two moments and a copy in fp32 of what is
-// in half precision are six.
+// Maximum bytes of optimizer state per byte of gradients. For half precision, two moments and a
+// copy of the weights in fp32 are six.
 constexpr uint64_t kMostKept = 8;
 
-// Requests before a recording's end whose blocks may be let go right after it.
+// The blocks of this many requests before the end of the recording may be freed right after it.
 constexpr uint32_t kUnsure = 16;
 
 class Categorizer {
@@ -54,7 +54,7 @@ class Categorizer {
   void Run() {
     FindStaticSizes();
     CountWorkspaces();
-    // A training step keeps nothing of the kind.
+    // Training steps have no cache that grows.
     if (std::none_of(passes_.begin(), passes_.end(),
                      [](const PassRange& p) { return p.pass == Pass::kBackward; })) {
       grows_ = FindGrowing(history_, lives_, entry_count_);
@@ -96,9 +96,9 @@ class Categorizer {
 
  private:
   struct Place {
-    size_t pass = 0, step = 0;  // rows; past the end: none
+    size_t pass = 0, step = 0;  // indexes; past the end: none
     bool before_steps = false;
-    EntryIndex recomputed = 0;  // end of the part that runs forward again; 0: none
+    EntryIndex recomputed = 0;  // end of a part of backward that recomputes forward; 0: none
   };
 
   uint64_t Bytes(uint32_t a) const { return history_.allocations.requested[a]; }
@@ -106,7 +106,7 @@ class Categorizer {
   const StackFacts& Facts(uint32_t a) const {
     return stacks_.facts[history_.allocations.stack[a].value];
   }
-  // Always true: "this one is done".
+  // Always returns true: the allocation has a category.
   bool Is(uint32_t a, Category category, uint8_t rule) {
     labels_.category[a] = category;
     labels_.rule[a] = rule;
@@ -118,7 +118,7 @@ class Categorizer {
     }
   }
 
-  // Sizes of what may be a parameter: whatever was there before the first step, and stays.
+  // Finds the sizes of possible parameters: blocks from before the first step that stay.
   void FindStaticSizes() {
     const EntryIndex first = timeline_.steps.empty() ? 0 : timeline_.steps.front().begin;
     for (uint32_t a = 0; a < count_ && (a < history_.older || lives_.born[a] < first); ++a) {
@@ -140,8 +140,8 @@ class Categorizer {
             hopper_workspaces_ <= kMostWorkspaces && history_.allocations.stack[a].value == 0);
   }
 
-  // What is let go before the code that made it asks twice more (once for each layer) is no cache,
-  // but a temporary of one.
+  // Finds caches of keys and values. A block that is freed before its stack allocates twice more
+  // (once for each layer) is a temporary instead.
   void FindCaches() {
     base::HashMap<uint32_t, std::vector<uint32_t>> of_stack;
     for (uint32_t a = history_.older; a < count_; ++a) {
@@ -157,7 +157,7 @@ class Categorizer {
     }
   }
 
-  // A model that is trained with its cache switched on keeps keys and values for backward alone.
+  // In training with the cache switched on, keys and values are kept only for backward.
   bool SavedForBackward(uint32_t a) const {
     const size_t next = now_.pass + 1;
     return next < passes_.size() && passes_[now_.pass].pass == Pass::kForward &&
@@ -165,7 +165,7 @@ class Categorizer {
            lives_.dead[a] < passes_[next].end;
   }
 
-  // What stacks say for certain, whatever the phase.
+  // Categories that follow from the stack or from growth alone, in any phase.
   bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
@@ -182,7 +182,8 @@ class Categorizer {
     return false;
   }
 
-  // True: decided. False: stays over steps, by sizes (kept.h).
+  // True: the category is decided. False: the block stays over steps and is classified by sizes
+  // (persistent_blocks.h).
   bool Older(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
@@ -257,7 +258,7 @@ class Categorizer {
     }
   }
 
-  // Layers that are moved to the GPU, used and moved away again. Moving may take a step between.
+  // Layers that are moved to the GPU, used and moved back. Moving may take a step in between.
   bool MovedAway(uint32_t a) const {
     return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
@@ -280,7 +281,7 @@ class Categorizer {
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
   }
-  // Of a forward that no backward follows: a graph that waits for one, or its outputs.
+  // Blocks of a forward pass without backward: a graph that waits for a backward pass, or outputs.
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
     leaves_graph_ |= graph;
@@ -298,15 +299,17 @@ class Categorizer {
     const EntryIndex dead = lives_.dead[a];
     const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : entry_count_;
     if (dead >= end) {
-      // Cut off in the middle of backward, what lives may be anything: sizes tell. A scalar that
-      // lives on is the loss, or its gradient.
+      // If the recording ends within backward, live blocks may be anything, so their sizes
+      // decide. A live scalar is the loss or its gradient.
       if ((end == entry_count_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
         return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       }
       Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
-      // The last ones before the cut may be details that are not let go yet: no evidence.
+      // The last blocks before the end may be temporaries that are not freed yet, so they do
+      // not count.
       if (end < entry_count_ || a + kUnsure < count_) CountGradient(a);
-      // Autograd takes it over once its node has run: taken to be before the next request.
+      // The block becomes a gradient once its autograd node has run, which is assumed to be
+      // before the next request.
       const EntryIndex at = a + 1 < count_ ? lives_.born[a + 1] : lives_.born[a] + 1;
       Retag(a, at, Category::kGradient, end == entry_count_ ? kSizeGradient : kLifeGradient);
       return true;
@@ -330,8 +333,8 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  // Where the recording ends right after what looks like a backward's end, it may be in backward
-  // still: a few requests are; those of an optimizer have gradients' sizes.
+  // If the recording ends soon after the apparent end of backward, backward may still be running.
+  // This is assumed for few requests; an optimizer's requests have the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -352,9 +355,9 @@ class Categorizer {
     return *tail_;
   }
 
-  // Of a pass that only lifetimes take for an optimizer's: it comes after a backward, and what it
-  // keeps is in proportion to the step's gradients. Where none were made they may be older than the
-  // recording.
+  // Checks a pass that only lifetimes identify as an optimizer's: it must follow a backward pass,
+  // and its remaining bytes must be in proportion to the step's gradients. If the step allocated
+  // no gradients, they may be older than the recording.
   bool HasGradients() {
     if (now_.pass >= passes_.size() || now_.pass == 0) return true;
     if (now_.pass == looked_at_) return has_gradients_;
@@ -391,15 +394,15 @@ class Categorizer {
     return Is(a, Category::kOptimizerState, kLifeState);
   }
 
-  // An optimizer that makes its state anew in every step (m = b * m + ...) holds the old one for
-  // some time; until that goes, the new one is a result like others. The first of a size takes the
-  // place of the first that goes. In the first step there is no old state, but what stands for it
-  // goes last of the temporaries that were there when the new one was made.
+  // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old
+  // state for some time. Until the old one is freed, the new one counts as a temporary. The first
+  // new block of a size replaces the first freed one. In the first step there is no old state;
+  // the last freed temporary that was live at the allocation is used instead.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // when the one that stays longest goes
+      EntryIndex last = 0;  // free of the longest-living one
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -444,10 +447,11 @@ class Categorizer {
     }
   }
 
-  // Of what the forward before it saved, variables of the program hold a few results at most.
+  // Whether all blocks saved by the forward pass are freed, except for a few results that
+  // variables hold.
   bool LetsAllGo(size_t backward) const {
     if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
-    // Where lifetimes say what is forward, that they end proves nothing.
+    // If lifetimes determined the forward pass, the frees are no independent evidence.
     if (timeline_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
     const PassRange& forward = passes_[backward - 1];
     uint32_t saved = 0, left = 0;
@@ -459,9 +463,9 @@ class Categorizer {
     return saved >= kGraphBlocks && left <= kResults;
   }
 
-  // Something must come after a backward, or all that forward saved is gone. What comes right at
-  // the recording's end and is only taken for an optimizer may be backward still; of a few requests
-  // it is.
+  // A backward pass is complete if another pass follows it, or if everything that forward saved
+  // is freed. A pass at the end of the recording that only looks like an optimizer may still be
+  // backward; with few requests it is assumed to be.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -477,7 +481,7 @@ class Categorizer {
                : Backward::kCut;
   }
 
-  // Of each size, the most that one backward makes and lets go.
+  // For each size, the maximum number of blocks that one backward pass allocates and frees.
   SizeCounts Passing() const {
     SizeCounts most, of_pass;
     size_t pass = 0;
@@ -490,8 +494,9 @@ class Categorizer {
     return most;
   }
 
-  // More states come than go: the optimizer's first step is in the recording. (One that makes its
-  // state anew in every step lets as much go.) Where it is cut off, they may be temporaries.
+  // Whether more states are allocated than freed, so the recording contains the optimizer's first
+  // step. (An optimizer that allocates its state anew in every step frees as much.) States of an
+  // incomplete pass are left out, because they may be temporaries.
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;
@@ -505,7 +510,7 @@ class Categorizer {
     return trained > 0 && come > go && (come - go) * 2 > trained;
   }
 
-  // By more than that lifetimes take it for one.
+  // Whether anything other than lifetimes identifies a forward pass.
   bool KnowsForward() const {
     return !grows_.empty() ||
            std::any_of(passes_.begin(), passes_.end(), [&](const PassRange& pass) {
@@ -518,14 +523,14 @@ class Categorizer {
     Training training;
     SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
-    // A loss that is held is no gradient.
+    // Scalars alone are losses that are held, not gradients.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();
     }
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];
-      // States that are let go in the recording count too: they are some parameters'.
+      // States that are freed in the recording count too, because each belongs to a parameter.
       if ((Never(a) && c == Category::kParameter) ||
           (a < history_.older && c == Category::kOptimizerState)) {
         kept.push_back({.allocation = a,
@@ -541,7 +546,8 @@ class Categorizer {
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
-      // A whole one makes none: what a later one, cut off, did not let go yet are none either.
+      // If a complete backward pass made no gradients, blocks that a later, incomplete one
+      // has not freed yet are not gradients either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
@@ -566,14 +572,14 @@ class Categorizer {
   bool any_blas_workspace_ = false;
   bool born_states_ = false, leaves_graph_ = false;
   std::optional<Tail> tail_;
-  size_t looked_at_ = SIZE_MAX;  // pass
-  bool has_gradients_ = false;   // of that
+  size_t looked_at_ = SIZE_MAX;  // the pass of has_gradients_
+  bool has_gradients_ = false;   // cached result
   std::vector<Grows> grows_;
   base::HashSet<uint32_t> caches_;
-  std::vector<uint32_t> pending_;  // of the present pass, alive at its end
+  std::vector<uint32_t> pending_;  // of the current pass, live at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;                  // pass
-  std::vector<uint64_t> gradients_, step_gradients_;  // sizes, of the step that has most
+  std::vector<uint64_t> gradients_, step_gradients_;  // sizes; of the step with the most gradients
 };
 
 }  // namespace

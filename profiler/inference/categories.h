@@ -1,5 +1,5 @@
-// What each allocation is, given the phases: from its stack, from when it was made and let go, and
-// for what stays over steps from the sizes of the gradients.
+// Determines the category of each allocation, given the phases: from its stack, from the times of
+// its allocation and free, and, for blocks that stay over steps, from the sizes of the gradients.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace vramscope::inference {
 
-// cuBLAS: 4096 KiB twice and 16 KiB eight times; 32 MiB where the GPU is a Hopper or later.
+// cuBLAS: 2 x 4096 KiB and 8 x 16 KiB; 32 MiB on Hopper and later GPUs.
 inline constexpr uint64_t kBlasWorkspace = 8'519'680;
 inline constexpr uint64_t kHopperWorkspace = 33'554'432;
-// Bytes, at most: a loss, its gradient, a step's number. Neither a parameter's nor its gradient's
-// size.
+// Maximum bytes of a scalar: a loss, its gradient, a step number. Parameters and their gradients
+// are larger.
 inline constexpr uint64_t kScalar = 8;
 
-// Backward's parts in which forward is run again, where stacks do not say it. By begin.
+// The parts of backward that recompute forward, where stacks do not show it. Sorted by begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;
 
 // Fills labels.category, rule and retags.
@@ -27,7 +27,7 @@ void Categorize(const recording::Recording& recording, const recording::History&
                 const Stacks& stacks, const Timeline& timeline, const Lives& lives,
                 const Recomputed& recomputed, Labels& labels);
 
-// Of a state: what was there at one moment, without anything that happened. From stacks alone.
+// For a state, which has no history: from stacks alone.
 void CategorizeState(const recording::History& history, const Stacks& stacks, Labels& labels);
 
 }  // namespace vramscope::inference

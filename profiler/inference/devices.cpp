@@ -26,7 +26,8 @@ DevicePart PartOf(const Recording& recording, const History& history, uint8_t de
   Recording& r = part.recording;
   r.alloc_conf = recording.alloc_conf;
   const recording::EntryTable& entries = recording.entries;
-  std::vector<EntryIndex> at(entries.size() + size_t{1}, kNoEntry);  // of the whole -> of the part
+  // Entry of the whole recording -> entry of the part.
+  std::vector<EntryIndex> at(entries.size() + size_t{1}, kNoEntry);
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     if (entries.DeviceOf(i) != device) continue;
     at[i] = r.entries.size();
@@ -35,7 +36,7 @@ DevicePart PartOf(const Recording& recording, const History& history, uint8_t de
     r.entries.time_ns.push_back(entries.time_ns[i]);
     r.entries.stack.push_back(entries.StackOf(i));
   }
-  // PyTorch notes an annotation for each device; other files, once.
+  // PyTorch writes an annotation for each device; other tools write it once.
   const bool own = std::any_of(recording.annotations.begin(), recording.annotations.end(),
                                [&](const auto& a) { return a.device == device; });
   for (recording::Annotation a : recording.annotations) {

@@ -1,5 +1,6 @@
-// Several devices of one process: each has its own memory, parameters and gradients, and is
-// inferred by itself; what the host's marks say of steps and phases is of all.
+// Splits a recording of several devices of one process. Each device has its own memory, parameters
+// and gradients, and is inferred separately. Steps and phases marked on the host apply to all
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +11,27 @@
 
 namespace vramscope::inference {
 
-// What of a recording is one device's, with the columns that inference reads; stacks stay where
-// they are, and only annotations' strings are copied.
+// The part of a recording that belongs to one device, with the columns that inference reads. Stacks
+// are shared, and only the strings of annotations are copied.
 struct DevicePart {
   recording::Recording recording;
   recording::History history;
-  std::vector<EntryIndex> entry;     // rows of the whole
-  std::vector<uint32_t> allocation;  // likewise
+  std::vector<EntryIndex> entry;     // rows of the whole recording
+  std::vector<uint32_t> allocation;  // rows of the whole recording
 };
 
-// Of all that have an entry or an allocation, ascending.
+// All devices with an entry or an allocation, ascending.
 std::vector<uint8_t> DevicesOf(const recording::Recording& recording,
                                const recording::History& history);
 
 DevicePart PartOf(const recording::Recording& recording, const recording::History& history,
                   uint8_t device);
 
-// Categories, rules and changes of a part, as those of the whole.
+// Adds categories, rules and changes of a part to those of the whole recording.
 void AddLabels(const DevicePart& part, const Labels& of_part, Labels& labels);
 
-// Steps and phases of a part, as those of the whole: entries of other devices in between belong to
-// what is around them.
+// Adds steps and phases of a part to those of the whole recording. Entries of other devices belong
+// to the surrounding step and phase.
 void TakeTimes(const DevicePart& part, const Labels& of_part, Labels& labels);
 
 }  // namespace vramscope::inference

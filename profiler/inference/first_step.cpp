@@ -19,18 +19,19 @@ using recording::History;
 using recording::Recording;
 using trace::Category;
 
-// Share of the bytes in question that must come to lie where they are.
+// Share of the bytes in question that the replay must place at the recorded addresses.
 constexpr double kAgrees = 0.8;
-// Requests of a pass before which a library may ask for its workspace.
+// A library may allocate its workspace before one of the first requests of a pass, up to this many.
 constexpr uint32_t kWorkspacePlaces = 64;
-constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of an alignment
-constexpr uint32_t kMostParts = 4;                  // of a gradient that is a sum
+constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of an alignment table
+constexpr uint32_t kMostParts = 4;                  // of a gradient that is computed as a sum
 constexpr size_t kMostOthers = 24;
 constexpr size_t kStepsTried = 2;
-constexpr uint64_t kMostRequests = 4'000'000;     // of all steps that are run
+constexpr uint64_t kMostRequests = 4'000'000;     // in all replays of a step
 constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
 
-// Segments that the recording begins with, given out by address; others lie behind all of them.
+// The segments at the beginning of the recording, provided at their recorded addresses. Other
+// segments get higher addresses.
 class KnownSegments final : public allocator::Driver {
  public:
   void Add(const allocator::Segment& segment) {
@@ -60,7 +61,7 @@ class KnownSegments final : public allocator::Driver {
   uint64_t behind_ = 0;
 };
 
-struct Passage {  // of one step
+struct Passage {  // positions within one step
   EntryIndex begin = 0, backward = 0, backward_end = 0, optimizer = 0, end = 0;
 };
 
@@ -96,7 +97,7 @@ class FirstStep {
            history_.allocation_of_entry[i] < lives_.born.size();
   }
 
-  // What is in question, by address, and how much of each there is.
+  // Collects the blocks in question by address, and counts them by size.
   bool Collect() {
     for (uint32_t k = 0; k < kept_.size(); ++k) {
       const Persistent& kept = kept_[k];
@@ -116,13 +117,13 @@ class FirstStep {
       asked_ += kept.bytes;
     }
     if (parameters_ == 0) return false;
-    // As many of each, as ClassifyPersistent counts.
+    // The same number for each parameter, as counted by ClassifyPersistent.
     states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
     return states_ > 0;
   }
 
-  // Parameters, buffers and whatever else is older and stays, in their segments; the segments
-  // without any of them come when they are asked for.
+  // Places parameters, buffers and other older blocks that stay in their segments. Segments
+  // without any of these blocks are created on demand.
   bool StartState() {
     if (history_.start_segments.empty()) return false;
     std::vector<uint32_t> base;
@@ -187,7 +188,7 @@ class FirstStep {
         if (pass.pass == Pass::kBackward && p.backward_end == 0) {
           p.backward = pass.begin, p.backward_end = pass.end;
         }
-        // The last one, after all micro-batches.
+        // The last optimizer pass, after all micro-batches.
         if (pass.pass == Pass::kOptimizer && p.backward_end > 0) p.optimizer = pass.begin;
       }
       if (p.backward_end == 0) continue;
@@ -208,8 +209,8 @@ class FirstStep {
     ChooseGradients();
   }
 
-  // The optimizer makes temporaries in the order of its parameters: a list of all, or some for each
-  // one in turn. Without any: autograd's order, backwards.
+  // An optimizer allocates temporaries in the order of its parameters: one list for all, or some
+  // for each parameter in turn. Without temporaries, autograd's order is used in reverse.
   void OrderOfParameters() {
     order_.clear();
     std::vector<uint64_t> sizes;
@@ -228,8 +229,8 @@ class FirstStep {
     }
   }
 
-  // Gradients that are there already are added to: what backward makes is let go at once, as the
-  // last that its node lets go. In the first step it stayed.
+  // Where gradients exist already, backward adds to them: its result is freed at once, as the
+  // last block that its node frees. In the first step this block stayed.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
@@ -243,8 +244,9 @@ class FirstStep {
       uint32_t& latest = last.try_emplace(bytes, a).first->second;
       if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
-    // Sizes of which there are just as many are clear. Of one alone (an embedding, used twice) it
-    // is the part that is let go last, the others being added to it.
+    // If the number of blocks of a size equals the number of gradients, all of them are
+    // gradients. A gradient that is the sum of several parts (an embedding that is used twice)
+    // is the part that is freed last, because the others are added to it.
     for (const uint32_t a : all) {
       const uint64_t bytes = Bytes(a);
       const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;
@@ -253,7 +255,8 @@ class FirstStep {
     }
     SizeCounts left = gradients_;
     for (const uint32_t a : stays_) --left[Bytes(a)];
-    // A node makes weight and bias in either order: large and small ones apart.
+    // A node may allocate weight and bias in either order, so large and small blocks are
+    // aligned separately.
     for (const bool large : {true, false}) {
       std::vector<uint64_t> expected;
       std::vector<uint32_t> of_pool;
@@ -274,13 +277,13 @@ class FirstStep {
         if (wanted > 0 && stays_.insert(still[i]).second) --wanted;
       }
     }
-    // The one parameter of its size may be any of them.
+    // For the only parameter of its size, the gradient may be any of these blocks.
     others_.clear();
     for (const uint32_t a : all) {
       if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
     }
     if (!order_.empty()) return;
-    // Where the last of its parts is made, a gradient that is a sum is done.
+    // A gradient that is a sum is complete when its last part is made.
     base::HashSet<uint64_t> whole;
     for (size_t i = all.size(); i-- > 0;) {
       const uint64_t bytes = Bytes(all[i]);
@@ -289,7 +292,7 @@ class FirstStep {
       }
     }
   }
-  // Between its free and the next request, nothing of another size than parameters have is freed.
+  // Whether only blocks with sizes of parameters are freed between this free and the next request.
   bool LetGoLast(uint32_t a) const {
     const EntryIndex dead = lives_.dead[a];
     if (dead >= step_.backward_end) return false;
@@ -303,7 +306,7 @@ class FirstStep {
     }
     return true;
   }
-  // How likely the row was a gradient: those are let go as soon as their node has run.
+  // How likely the row was a gradient; gradients are freed as soon as their node has run.
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(
@@ -311,7 +314,7 @@ class FirstStep {
         lives_.born.begin() - a);
     return kMost - std::min(requests, kLongest);
   }
-  // The common subsequence of sizes that is likeliest, as rows; late rows first.
+  // The most likely common subsequence of sizes, as rows, in descending order.
   std::vector<uint32_t> Align(const std::vector<uint64_t>& expected,
                               const std::vector<uint32_t>& rows) const {
     const size_t n = expected.size(), m = rows.size();
@@ -342,13 +345,13 @@ class FirstStep {
     return found;
   }
 
-  // Where the step's gradients and states come to lie.
+  // Addresses of the step's gradients and states in the replay.
   struct Landed {
     uint64_t agreeing = 0;  // bytes
     bool workspaces = true;
-    std::vector<std::pair<uint32_t, Category>> where;  // rows of kept_
+    std::vector<std::pair<uint32_t, Category>> where;  // indexes in kept_
   };
-  // `workspace`: a library asks for its workspace right before these entries.
+  // `workspace`: entries before which a library allocates its workspace.
   Landed Replay(const std::vector<EntryIndex>& workspace) const {
     KnownSegments driver = known_;
     allocator::Settings settings = settings_;
@@ -356,8 +359,8 @@ class FirstStep {
     CachingAllocator model(settings, nullptr);
     Landed landed;
     if (!model.Restore(start_).ok()) return landed;
-    base::HashMap<uint32_t, uint64_t> live;  // made in here: where
-    base::HashSet<uint64_t> held;            // workspaces
+    base::HashMap<uint32_t, uint64_t> live;  // blocks made in the replay -> address
+    base::HashSet<uint64_t> held;            // addresses of workspaces
     const auto land = [&](uint64_t address, uint64_t bytes, Category category) {
       const auto it = open_.find(address);
       if (it == open_.end() || kept_[it->second].bytes != bytes) return;
@@ -402,8 +405,8 @@ class FirstStep {
     return landed;
   }
 
-  // Workspaces are asked for once: before the first product of forward, and of backward, which is
-  // another thread's. Where that was is tried.
+  // Workspaces are allocated once: before the first matrix product of forward, and before that of
+  // backward, which runs in another thread. The exact places are found by trial.
   void Search() {
     if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;
@@ -442,7 +445,7 @@ class FirstStep {
     return agreeing;
   }
 
-  // What did not come to lie where something is takes what is left, in order.
+  // Applies the result of the replay. Blocks without a match get the remaining categories in order.
   void TakeItsWord() {
     SizeCounts left = gradients_;
     std::vector<bool> told(kept_.size(), false);
@@ -476,8 +479,8 @@ class FirstStep {
   std::vector<Persistent>& kept_;
   const EntryIndex entry_count_;
 
-  base::HashMap<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
-  base::HashSet<uint32_t> moving_;          // allocations that the first step made
+  base::HashMap<uint64_t, uint32_t> open_;  // blocks in question: address -> index in kept_
+  base::HashSet<uint32_t> moving_;          // allocations made by the first step
   SizeCounts gradients_;
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
   uint64_t asked_ = 0;                            // bytes in question
@@ -486,14 +489,14 @@ class FirstStep {
   KnownSegments known_;
   allocator::Settings settings_;
 
-  uint64_t run_ = 0;  // requests
+  uint64_t run_ = 0;  // requests replayed so far
 
-  // Of the step that is run again.
+  // Of the step that is replayed.
   Passage step_;
   std::vector<EntryIndex> requests_;
-  std::vector<uint64_t> order_;    // sizes of the parameters, as the optimizer has them
-  base::HashSet<uint32_t> stays_;  // allocations that were gradients in the first step
-  std::vector<uint32_t> others_;   // that may have been, instead of one of stays_
+  std::vector<uint64_t> order_;    // sizes of the parameters, in the optimizer's order
+  base::HashSet<uint32_t> stays_;  // allocations that became gradients in the first step
+  std::vector<uint32_t> others_;   // alternatives to one of stays_
   Landed best_;
 };
 

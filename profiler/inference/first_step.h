@@ -1,7 +1,7 @@
-// Gradients that stay (filled with zeros, not dropped) and optimizer states look alike when they
-// are older than the recording. But the step that made them was one like those recorded: run
-// through the allocator's model from what was there before it, its gradients and states come to lie
-// where they are. That also says whether to believe it: addresses agree, or they do not.
+// Gradients that stay (set to zero, not dropped) and optimizer states look alike if they are older
+// than the recording. The step that made them was like the recorded steps, however. Replaying a
+// recorded step in the allocator's model, from the state before the first step, places gradients
+// and states at their recorded addresses. If the addresses do not agree, the result is discarded.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace vramscope::inference {
 
-// Tells gradients from states among `kept` where ClassifyPersistent could only say how many there
-// are of each (kPersistentGradient). Leaves all as it is where the step run again does not come to
-// the recorded addresses, or cannot be run (expandable segments, no whole step, no segments).
+// Tells gradients from states among `kept` where ClassifyPersistent could only determine the number
+// of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the recorded
+// addresses, or cannot be replayed (expandable segments, no complete step, no segments).
 void SeparateGradientsFromStates(const recording::Recording& recording,
                                  const recording::History& history, const Timeline& timeline,
                                  const Lives& lives, const Labels& labels,

@@ -42,8 +42,8 @@ constexpr std::array<Text, 13> kMakes = {
     "build_model",           "create_model",    "create_weights",
     "init_weight_list",      "get_peft_model",  "prepare_model_for_kbit_training",
     "create_quantized_param"};
-// Of serving engines and of generate(): files that hold nothing but caches of keys and values, and
-// what functions that make one are called.
+// Files of serving engines and of generate() that contain only caches of keys and values, and names
+// of functions that create one.
 constexpr std::array<Text, 4> kCacheFiles = {"cache_utils.py", "cache_engine.py", "kv_cache",
                                              "kvcache"};
 constexpr std::array<Text, 5> kCacheWords = {"kv_cache", "kvcache", "kv_pool", "key_value_cache",
@@ -54,8 +54,8 @@ constexpr std::array<Text, 5> kCaptures = {"capture_model", "capture_one_batch_s
 constexpr std::array<Text, 7> kBatches = {"get_batch",  "next_batch",     "load_batch",
                                           "collate_fn", "prepare_inputs", "_prepare_inputs",
                                           "data_loader"};
-// Of checkpoints, by torch, transformers, accelerate, Lightning, DeepSpeed and those who write
-// their own. A state_dict() by itself says nothing: averages of weights are made of one, too.
+// Functions that save checkpoints in torch, transformers, accelerate, Lightning, DeepSpeed and user
+// code. A state_dict() alone is no sign, because averages of weights use it too.
 constexpr std::array<Text, 10> kSavings = {
     "save_checkpoint", "_save_checkpoint", "dump_checkpoint", "save_pretrained", "save_model",
     "save_state",      "save_adapter",     "save_weights",    "save_file",       "save_state_dict"};
@@ -63,7 +63,7 @@ constexpr std::array<Text, 9> kLoadings = {
     "load_checkpoint",      "_load_checkpoint", "_load_from_checkpoint",
     "load_adapter",         "load_weights",     "resume_from_checkpoint",
     "load_from_checkpoint", "load_file",        "load_state"};
-// Forward-mode differentiation, of torch.func, torch.autograd.functional and custom Functions.
+// Forward-mode differentiation in torch.func, torch.autograd.functional and custom Functions.
 constexpr std::array<Text, 4> kForwardModes = {"jvp", "_jvp_with_argnums", "apply_jvp", "jvp_call"};
 constexpr std::array<Text, 5> kEvaluations = {"evaluate", "validate", "validation_step",
                                               "eval_step", "evaluation_loop"};
@@ -72,7 +72,7 @@ std::string Lower(Text text) {
   return absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
 }
 
-// Whether a file of torch's writes and reads checkpoints, and nothing else.
+// Whether a file of torch only writes and reads checkpoints.
 bool OfCheckpoints(Text file) {
   return file.ends_with("torch/serialization.py") || Has(file, "torch/distributed/checkpoint/");
 }
@@ -86,7 +86,7 @@ uint32_t CheckpointSigns(Text function, Text file) {
   return Has(function, "load") || Has(function, "restore") ? uint32_t{kLoads} : 0;
 }
 
-// Signs that count whatever else the frame is a sign of.
+// Signs that are added to any other sign of the frame.
 uint32_t HeldSigns(Text function, Text file, Text lower, Text lower_base) {
   uint32_t signs = 0;
   if (HasOneOf(lower_base, kCacheFiles) || HasOneOf(lower, kCacheWords) ||
@@ -124,12 +124,12 @@ uint32_t PythonSigns(Text function, Text file) {
     if (function == "load_state_dict" || Has(function, "_process_value")) {
       return signs | kLoadsState | kSetup;
     }
-    // `wrapper` of optimizer.py is around the step of every optimizer, one's own too.
+    // `wrapper` in optimizer.py encloses the step of every optimizer, including custom ones.
     if (function != "__init__" && function != "add_param_group") signs |= kOptimizer;
     return signs;
   }
   if (in_torch && Has(file, "torch/utils/data/")) return signs | kData;
-  // Checkpointing runs a part of forward again from inside the engine.
+  // Checkpointing recomputes a part of forward from within the autograd engine.
   if (in_torch && base == "checkpoint.py") {
     const bool again = Has(function, "recompute") || Has(function, "unpack");
     return signs | (again || function == "backward" ? uint32_t{kBackward} : 0);
@@ -208,8 +208,8 @@ uint32_t NativeSigns(Text name) {
   }
   if (name.starts_with("torch::optim::") && Has(name, "::step(")) return kOptimizer;
   if (name.starts_with("torch::nn::") && Has(name, "::forward(")) return kForward;
-  // Of a snapshot of our own. PyTorch's C++ functions are no operators, whatever they are called
-  // ("at::detail::empty_generic").
+  // For snapshots written by vramscope. PyTorch's C++ functions are not operators, whatever their
+  // name ("at::detail::empty_generic").
   static constexpr std::array<Text, 5> kCompiledCode = {
       "at::", "c10::", "torch::", "std::", "caffe2::"};
   const bool compiled = std::any_of(kCompiledCode.begin(), kCompiledCode.end(),

@@ -1,5 +1,5 @@
-// What one frame of a call stack is a sign of: functions and files of PyTorch and of what is built
-// on it, by name.
+// Signs: what a single frame of a call stack indicates, by the names of functions and files of
+// PyTorch and of libraries based on it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace vramscope::inference {
 
-// What one frame is a sign of.
+// A frame can have several signs.
 enum Sign : uint32_t {
   kPythonFrame = 1 << 0,
   kForward = 1 << 1,
@@ -22,30 +22,30 @@ enum Sign : uint32_t {
   kWorkspace = 1 << 10,
   kCommunication = 1 << 11,
   kLoadsState = 1 << 12,
-  kApply = 1 << 13,       // Module._apply, which moves parameters, then buffers
-  kModuleCode = 1 << 14,  // a forward that says where a module is
+  kApply = 1 << 13,       // Module._apply, which moves first parameters, then buffers
+  kModuleCode = 1 << 14,  // a forward that shows the place of a module
   kOp = 1 << 15,
-  kStorageOnly = 1 << 16,   // of an op: asks for storage for the op around it
-  kOurOp = 1 << 17,         // "aten::mm" in the "file" that is its module's path
-  kNode = 1 << 19,          // of autograd's graph
-  kFunctional = 1 << 18,    // torch.nn.functional, which a loss uses too
-  kOfTorch = 1 << 20,       // Python of torch itself
-  kKvCache = 1 << 21,       // holds keys and values between requests
-  kCompiled = 1 << 22,      // runs a graph of torch.compile: the frames inside are where code was
-  kCapture = 1 << 23,       // into a CUDA graph
-  kReplica = 1 << 24,       // DataParallel's copies of parameters
-  kFlatBuffer = 1 << 25,    // one buffer for many parameters or their gradients
-  kOwnWorkspace = 1 << 26,  // a function that is called a workspace's
-  kGenerates = 1 << 27,     // text, token by token: forwards inside are no training
-  kSaves = 1 << 28,         // writes a checkpoint
-  kLoads = 1 << 29,         // reads one
-  kForwardMode = 1 << 30,   // a product with tangents (jvp): no backward, whatever it calls
+  kStorageOnly = 1 << 16,  // for an op: allocates storage for the enclosing op
+  kOurOp = 1 << 17,        // "aten::mm", with its module's path as "file" (written by vramscope)
+  kNode = 1 << 19,         // a node of autograd's graph
+  kFunctional = 1 << 18,   // torch.nn.functional, which losses use too
+  kOfTorch = 1 << 20,      // Python code of torch
+  kKvCache = 1 << 21,      // keeps keys and values between requests
+  kCompiled = 1 << 22,  // runs a graph of torch.compile: frames inside show where code was defined
+  kCapture = 1 << 23,   // captures a CUDA graph
+  kReplica = 1 << 24,   // DataParallel's copies of parameters
+  kFlatBuffer = 1 << 25,    // one buffer for many parameters or for their gradients
+  kOwnWorkspace = 1 << 26,  // a function named like a workspace
+  kGenerates = 1 << 27,  // generates text token by token: forward passes inside it are not training
+  kSaves = 1 << 28,      // writes a checkpoint
+  kLoads = 1 << 29,      // reads a checkpoint
+  kForwardMode = 1 << 30,  // a product with tangents (jvp): not a backward pass, whatever it calls
 };
 
-// Of a frame of a `.py` file. `file` has forward slashes.
+// Signs of a frame in a `.py` file. `file` has forward slashes.
 uint32_t PythonSigns(std::string_view function, std::string_view file);
 
-// Of a frame of compiled code, as unwinding names it; or of a snapshot that vramscope wrote.
+// Signs of a frame of compiled code, as named by unwinding, or in a snapshot that vramscope wrote.
 uint32_t NativeSigns(std::string_view name);
 
 }  // namespace vramscope::inference

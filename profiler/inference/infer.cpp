@@ -21,7 +21,7 @@ using recording::Recording;
 
 namespace {
 
-// Something is asked for or let go: the recording tells what happened, not only what was there.
+// Whether there are allocations or frees, so that the recording contains more than one state.
 bool HasHistory(const Recording& recording) {
   return std::any_of(recording.entries.action.begin(), recording.entries.action.end(),
                      [](recording::Action action) {
@@ -40,15 +40,15 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
                      });
 }
 
-// Marks of a step or of a phase that a program has on purpose. Lifetimes on the host's allocator,
-// which serves whatever else the program does, prove nothing by themselves.
+// Whether there are marks of steps or phases that a program sets on purpose. On the host's
+// allocator lifetimes are not evidence, because it also serves the rest of the program.
 bool SaysAnything(const Timeline& timeline) {
   return !timeline.steps.empty() ||
          std::any_of(timeline.phase.begin(), timeline.phase.end(),
                      [](trace::Phase phase) { return phase != trace::Phase::kNone; });
 }
 
-// What was allocated before a Kineto trace began is one block of which nothing is known.
+// Memory allocated before a Kineto trace began is one block with unknown contents.
 void ForgetBeforeProfiler(const Recording& recording, const History& history, Labels& labels) {
   const trace::StackTable& s = recording.stacks;
   const auto before = [&](trace::StackId id) {
@@ -64,7 +64,7 @@ void ForgetBeforeProfiler(const Recording& recording, const History& history, La
   }
 }
 
-// Of one device.
+// For one device.
 Labels InferDevice(const Recording& recording, const History& history, const Stacks& stacks) {
   Labels labels;
   labels.category.assign(history.allocations.size(), trace::Category::kUnknown);
@@ -87,8 +87,8 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   return labels;
 }
 
-// Each device by itself. Steps and phases are the host's: as the marks of all devices say, or where
-// they say nothing, as the device has them that is asked for most.
+// Infers each device separately. Steps and phases come from the marks of all devices, or, without
+// marks, from the device with the most requests.
 Labels InferDevices(const Recording& recording, const History& history, const Stacks& stacks,
                     const std::vector<uint8_t>& devices) {
   Labels labels;
@@ -127,7 +127,7 @@ Labels Infer(const Recording& recording, const History& history) {
   Labels labels = devices.size() > 1 ? InferDevices(recording, history, stacks, devices)
                                      : InferDevice(recording, history, stacks);
   ForgetBeforeProfiler(recording, history, labels);
-  recording::ApplyRecordedLabels(recording, history, labels);  // stands over every rule
+  recording::ApplyRecordedLabels(recording, history, labels);  // takes precedence over all rules
   labels.op.reserve(allocations.size());
   labels.module.reserve(allocations.size());
   for (const trace::StackId stack : allocations.stack) {

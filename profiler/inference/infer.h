@@ -1,4 +1,4 @@
-// Categories, phases and steps for recordings that carry none: from Python frames, annotations,
+// Infers categories, phases and steps for recordings without them, from Python frames, annotations,
 // lifetimes and repetition. Every conclusion names its rule (rules.h).
 //
 //   recording::Labels labels = inference::Infer(recording, history);

@@ -7,9 +7,10 @@
 namespace vramscope::inference {
 namespace {
 
-// A list of tokens grows in every pass as well: it is one or a few, and a model has layers.
+// Lists of tokens grow in every pass too, but there are only one or a few of them, while a model
+// has many layers.
 constexpr uint32_t kFewestAlike = 4;
-constexpr uint32_t kFewestPasses = 4;  // that a block grows in
+constexpr uint32_t kFewestPasses = 4;  // in which a block must grow
 
 }  // namespace
 
@@ -18,12 +19,13 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   const auto& bytes = history.allocations.requested;
   const uint32_t count = history.allocations.size();
   constexpr uint32_t kNone = UINT32_MAX;
-  // The block that one takes the place of, and how many have done so before.
+  // The block that is replaced by each block, and the length of the chain of replacements.
   std::vector<uint32_t> replaced(count, kNone), length(count, 0);
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    uint32_t& old = replaced[a];  // the largest that goes: beside it, a token's part does
+    // The largest block that is freed; a part for the new token is freed too.
+    uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];
       if (gone >= a || lives.dead[gone] != i || bytes[gone] >= bytes[a]) continue;
@@ -35,8 +37,8 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
     length[a] = steady ? length[old] + 1 : 1;
     last[old] = false;
   }
-  // Chains that are alike begin with as many bytes and grow by as many; the recording may end
-  // within a pass.
+  // Chains are alike if they begin with the same size and grow by the same amount. The recording
+  // may end within a pass, so lengths can differ.
   base::HashMap<std::pair<uint64_t, uint64_t>, std::vector<uint32_t>> alike;
   for (uint32_t a = 0; a < count; ++a) {
     if (!last[a] || length[a] < kFewestPasses) continue;

@@ -1,5 +1,5 @@
-// Caches of keys and values where no stack names them: in every pass over the model each layer's
-// block is replaced by one that is larger, by as much as the pass adds (torch.cat).
+// Finds caches of keys and values where no stack names them: in every pass, each layer's block is
+// replaced by a larger one, and the difference is always the same (torch.cat).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace vramscope::inference {
 
 enum class Grows : uint8_t {
   kNo,
-  kFrom,  // what the first of a chain was made as (a prompt's keys), and holds from then on
+  kFrom,  // the first block of a chain (a prompt's keys); it belongs to the cache from then on
   kYes,
 };
 
-// One row an allocation; empty: none grows.
+// One element per allocation; empty: no block grows.
 std::vector<Grows> FindGrowing(const recording::History& history, const Lives& lives,
                                EntryIndex entries);
 

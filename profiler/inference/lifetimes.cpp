@@ -18,13 +18,14 @@ using recording::History;
 using recording::Recording;
 using trace::Phase;
 
-// Blocks that a part of a forward leaves at least, if it saves for a backward to come.
+// Minimum number of blocks that a part of a forward pass leaves if it saves for backward.
 constexpr uint32_t kFewestLeft = 3;
-// Gradients that the first backward of a model leaves at least: of an adapter's two matrices.
+// Minimum number of gradients that a model's first backward pass makes: those of an adapter's two
+// matrices.
 constexpr uint32_t kFewestGradients = 2;
-// How many times as long as the others a first step may be.
+// Maximum length of a first step, as a multiple of the other steps.
 constexpr uint32_t kMostOfFirst = 3;
-// Blocks of the smallest model that is seen being built.
+// Minimum number of blocks of a model whose construction is recognized.
 constexpr uint32_t kFewestSetup = 16;
 
 class LifetimeMarker {
@@ -53,7 +54,7 @@ class LifetimeMarker {
   }
 
  private:
-  // Only where neither stacks nor annotations said anything.
+  // Marks only entries without a phase from stacks or annotations.
   void MarkFree(EntryIndex begin, EntryIndex end, Phase phase, uint8_t rule) {
     for (EntryIndex i = begin; i < end; ++i) {
       const bool ours =
@@ -80,8 +81,8 @@ class LifetimeMarker {
     timeline_.steps.push_back({begin, end, static_cast<uint32_t>(timeline_.steps.size()), rule});
   }
 
-  // A model that is built or moved asks for block after block and lets none go; how many rows.
-  // None: the recording begins elsewhere.
+  // Constructing or moving a model allocates blocks without freeing any. Returns the number of
+  // these rows; 0 if the recording begins elsewhere.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&
@@ -93,12 +94,12 @@ class LifetimeMarker {
     while (rows < rows_.size() && rows_.Born(rows) < first_free &&
            rows_.Dead(rows) >= rows_.entries())
       ++rows;
-    // With a model there already, it is an optimizer that makes its states.
+    // If a model exists already, these are the states of an optimizer.
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
-  // Where the second step's first requests come for the first time; else the first request of
-  // something that is let go again.
+  // The first occurrence of the second step's first requests, or else the first request of a
+  // block that is freed again.
   EntryIndex FirstStep() const {
     const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
     if (second + kSignature <= rows_.size()) {
@@ -112,8 +113,9 @@ class LifetimeMarker {
     }
     return 0;
   }
-  // A backward that is cut off and runs layers again: what the others saved is not let go, so that
-  // there are no peaks but theirs, behind a forward that is one or none.
+  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved
+  // by the other layers are not freed then, so the only other peak is the forward pass, if it is
+  // one.
   bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
     const LivePeak before{setup_, peaks.front().begin};
     const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
@@ -123,15 +125,15 @@ class LifetimeMarker {
              return passes_.RunsAgain(forward, layer);
            });
   }
-  // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
-  // and with more saved than anywhere else.
+  // The boundary between forward and backward. The loss and its gradient are two consecutive
+  // scalars, before the first gradient of a parameter and where most blocks are saved.
   uint32_t Middle(const LivePeak& peak, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
     uint32_t pair = peak.end, best_pair = peak.end, single = peak.end, highest = peak.begin;
-    uint32_t forward_pair = peak.end;  // where a layer that backward runs again is what is highest
+    uint32_t forward_pair = peak.end;  // if the highest part is a recomputed layer
     for (uint32_t row = peak.begin; row < peak.end; ++row) {
       const uint32_t height = heights[row - first];
-      // A result that happens to have a parameter's size, and is held, comes before the loss.
+      // A held result that happens to have the size of a parameter comes before the loss.
       if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != peak.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (rows_.Bytes(row) > kScalar) continue;
@@ -144,7 +146,7 @@ class LifetimeMarker {
     }
     if (best_pair != peak.end) return best_pair;
     if (forward_pair != peak.end) return forward_pair;
-    // As much was there when the recording began as ever after: it began in backward.
+    // If as many blocks exist at the beginning as later, the recording began within backward.
     if (peak.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
         heights[0] * 20 >= peak.height * 19) {
       return 0;
@@ -152,9 +154,9 @@ class LifetimeMarker {
     return single != peak.end ? single : highest;
   }
 
-  // Of a recording that sees the model built: its first backward makes gradients, which stay. A
-  // pass that leaves none saved nothing for a backward (an evaluation, an encoder that does not
-  // train).
+  // For recordings that contain the construction of the model: its first backward pass makes
+  // gradients, which stay. A pass without any saved nothing for backward (an evaluation, or an
+  // encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;
@@ -163,7 +165,8 @@ class LifetimeMarker {
     return stay < kFewestGradients;
   }
 
-  // A backward that the recording cuts off lets go only what forward made last; the rest stays.
+  // A backward pass at the end of the recording frees only the blocks that forward made last; the
+  // others stay.
   bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
     if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
@@ -175,7 +178,7 @@ class LifetimeMarker {
     return stay >= kTrainingHeight;
   }
 
-  // The last and the first one may be cut off; they are like their neighbours.
+  // The first and the last step may be incomplete; they are marked like their neighbors.
   void MarkSteps() {
     for (size_t i = 0; i < timeline_.steps.size(); ++i) {
       const bool cut =
@@ -190,11 +193,12 @@ class LifetimeMarker {
       MarkLikeTheOneAfter(timeline_.steps[1], timeline_.steps[0]);
     }
   }
-  // Neither with a model being made nor, as far as known, with a step.
+  // The recording begins neither with the construction of a model nor, as far as known, with a
+  // step.
   bool BeginsElsewhere() const { return setup_ == 0 && known_model_; }
 
   void MarkStep(const Labels::Step& step) {
-    // What lives on when the gradients go is no temporary of the step.
+    // Blocks that are live when the gradients are dropped are not temporaries of the step.
     EntryIndex until = step.end;
     const auto drop =
         std::upper_bound(rows_.dropped().begin(), rows_.dropped().end(), step.end,
@@ -209,8 +213,8 @@ class LifetimeMarker {
               heights);
   }
 
-  // A last step that the recording does not see the end of: its requests are those of the step
-  // before, as far as it goes. False: they are not.
+  // Marks an incomplete last step: its requests are those of the step before, up to its end.
+  // Returns false if they differ.
   bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t before_end = rows_.RowAt(before.end);
@@ -229,8 +233,8 @@ class LifetimeMarker {
     CopyPhases(step, first, of_row, Phase::kForward, kPhaseForwardGrows);
     return true;
   }
-  // A first step that the recording does not see the begin of: from the end backwards. If it is the
-  // program's first, it makes states that the others do not.
+  // Marks a first step whose beginning was not recorded, by comparing from its end. If it is the
+  // program's first step, it also makes optimizer states.
   void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t after_begin = rows_.RowAt(after.begin);
@@ -250,11 +254,11 @@ class LifetimeMarker {
       return row != UINT32_MAX && timeline_.phase[rows_.Born(row)] != Phase::kNone;
     });
     if (known == of_row.end() || equal * 10 < transient * 8) return;
-    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // a peak by itself
+    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // it has a peak of its own
     CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
                timeline_.rule[rows_.Born(*known)]);
   }
-  // `of_row`: for each row of the step, from `first` on, the one that it is like.
+  // `of_row`: for each row of the step, starting with `first`, the matching row of the other step.
   void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
                   Phase phase, uint8_t rule) {
     EntryIndex at = step.begin;
@@ -264,7 +268,7 @@ class LifetimeMarker {
       const EntryIndex then = rows_.Born(of_row[i]);
       const uint32_t unknown = std::exchange(last_known, i) + 1;
       if (timeline_.phase[then] == Phase::kNone || timeline_.phase[then] == phase) continue;
-      // The states that only a first step makes come first of its optimizer.
+      // In a first step, the optimizer makes its states first.
       uint32_t from = timeline_.phase[then] == Phase::kOptimizer ? unknown : i;
       while (from < i && from > 0 && rows_.Dead(first + from - 1) >= rows_.entries()) --from;
       const EntryIndex begin = rows_.Born(first + from);
@@ -292,7 +296,7 @@ class LifetimeMarker {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    // Without a request after it, backward may go on; what is left is its frees.
+    // If no request follows, backward may not be finished; only its frees remain.
     const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
@@ -303,8 +307,8 @@ class LifetimeMarker {
     }
   }
 
-  // Of what the model's first pass makes, something stays all along, and what is let go are few at
-  // a time: hardly any of backward was recorded.
+  // Whether some blocks of the model's first pass stay until the end and only few are freed at a
+  // time: then hardly any of backward was recorded.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -314,8 +318,8 @@ class LifetimeMarker {
     return stay >= kSavedBlocks;
   }
 
-  // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
-  // False: steps are found, and not yet marked.
+  // Finds steps without gradients that are dropped together: gradients stay (set to zero), or
+  // there are none. Returns false if steps were found but not marked yet.
   bool StepsFromRepetition() {
     const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
     const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);
@@ -331,7 +335,8 @@ class LifetimeMarker {
       MarkCutPass(setup_, stop);
       return true;
     }
-    // A forward that saves for a backward that was not recorded: every part of it leaves something.
+    // A forward pass that saves for a backward pass which was not recorded: every part of it
+    // leaves blocks.
     size_t leaving = 0;
     for (const LivePeak& peak : peaks) {
       uint32_t left = 0;
@@ -347,7 +352,7 @@ class LifetimeMarker {
     std::vector<uint64_t> sizes(rows_.size());
     for (uint32_t row = 0; row < rows_.size(); ++row) sizes[row] = rows_.Bytes(row);
     const uint32_t period = Period(sizes);
-    // FindPeaks of one period are micro-batches of one step.
+    // Peaks within one period are micro-batches of one step.
     size_t each = 1;
     if (period > 0) {
       while (each < peaks.size() &&
@@ -366,7 +371,7 @@ class LifetimeMarker {
     }
     for (size_t i = 0; i < peaks.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      // What the first peak does not let go, the recording not lasting, was made before it.
+      // Blocks that the first peak does not free were made before it, in a short recording.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
       const EntryIndex begin = rows_.Born(from_setup ? setup_ : peaks[i].begin);
       const EntryIndex end = next < peaks.size() ? rows_.Born(peaks[next].begin) : stop;
@@ -379,14 +384,14 @@ class LifetimeMarker {
     if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(peaks.back().end, stop);
     return true;
   }
-  // Where the recording begins within a pass, no peak is clear. Steps begin where the number of
-  // blocks begins to rise to the last period's top.
+  // If the recording begins within a pass, no peak is clear. Steps then begin where the number of
+  // blocks begins to rise to the maximum of the last period.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
     if (period < kSignature || period >= rows_.size()) return false;
     const auto begin = heights.end() - period;
     const auto top = std::max_element(begin, heights.end());
     const uint32_t lowest = *std::min_element(begin, heights.end());
-    // Layers repeat too, but not from hardly any blocks to as many as there ever are.
+    // Layers repeat too, but they do not rise from hardly any blocks to the overall maximum.
     const uint32_t highest = *std::max_element(heights.begin(), heights.end());
     if (*top < kTrainingHeight || *top * 10 < highest * 8 || lowest * 5 > *top) return false;
     auto low = top;
@@ -396,7 +401,8 @@ class LifetimeMarker {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
-    // A first step is longer by its states, not by many times: layers that are run again.
+    // A first step is longer because of its states, but not many times as long; this would be a
+    // repetition of layers.
     if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
@@ -404,8 +410,8 @@ class LifetimeMarker {
     }
     return true;
   }
-  // After the last backward: nothing of what a next forward makes goes, if the recording ends in
-  // it.
+  // Marks a forward pass after the last backward pass: if the recording ends within it, none of
+  // its blocks is freed.
   void MarkForwardAgain(uint32_t from, EntryIndex stop) {
     uint32_t row = ForwardAgain(from);
     if (row == rows_.size()) return;
@@ -414,15 +420,15 @@ class LifetimeMarker {
       --row;
     MarkCutPass(row, stop);
   }
-  // Where the first forward's first requests come again.
+  // The row at which the first forward pass's first requests are repeated.
   uint32_t ForwardAgain(uint32_t from) const {
     for (uint32_t row = from; row + kSignature <= rows_.size(); ++row) {
       if (passes_.Similar(setup_, row)) return row;
     }
     return rows_.size();
   }
-  // A forward, and backward from the loss and its gradient on, if the recording goes so far: then
-  // something that was there before the two goes after them.
+  // Marks one forward pass, and backward from the loss and its gradient on, if the recording
+  // extends that far. Blocks from before these two are then freed after them.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
     uint32_t middle = rows_.size();
     for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {
@@ -443,8 +449,8 @@ class LifetimeMarker {
   const Rows rows_;
   const PassFinder passes_;
   Timeline& timeline_;
-  uint32_t setup_ = 0;         // rows at the recording's begin that build the model
-  bool known_model_ = false;   // what is there before the first pass holds a model
+  uint32_t setup_ = 0;         // rows at the beginning that construct the model
+  bool known_model_ = false;   // blocks before the first pass include a model
   bool any_backward_ = false;  // marked so far
 };
 

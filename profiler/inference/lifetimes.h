@@ -1,10 +1,10 @@
-// Steps and phases of recordings in which nothing marks forward and backward: from when memory is
-// asked for and let go.
+// Finds steps and phases in recordings without any marks of forward and backward, from the times of
+// allocations and frees.
 //
-// What is saved for backward is let go in the opposite order, so that the number of such blocks
-// rises through forward and falls to nothing by the end of backward: a hump. Between two humps is
-// the optimizer, whose temporaries have the sizes of parameters. Gradients are made all through
-// backward and dropped together: the end of a step.
+// Blocks that are saved for backward are freed in reverse order. The number of such blocks rises
+// during forward and falls to zero by the end of backward: a peak. The optimizer runs between two
+// peaks; its temporaries have the sizes of parameters. Gradients are made during backward and
+// dropped together, which ends a step.
 #pragma once
 
 #include "profiler/inference/categories.h"
@@ -13,11 +13,11 @@
 
 namespace vramscope::inference {
 
-// Marks what has no phase yet, and adds steps where there are none.
+// Marks entries without a phase, and adds steps if there are none.
 void MarkFromLifetimes(const recording::Recording& recording, const recording::History& history,
                        const Lives& lives, Timeline& timeline);
 
-// Where forward's sequence of requests comes again inside backward (checkpointing).
+// Finds places in backward where forward's sequence of requests is repeated (checkpointing).
 Recomputed FindRecomputed(const recording::History& history, const Lives& lives,
                           const Timeline& timeline);
 

@@ -1,5 +1,5 @@
-// From when to when every block of a recording lives, in entries: what phases and categories are
-// told from where stacks do not say them.
+// The lifetime of every block of a recording, in entries. Phases and categories are derived from it
+// where stacks do not show them.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace vramscope::inference {
 
-// When every allocation was made and let go, as entries. One row an allocation.
+// The entries of every allocation and its free. One element per allocation.
 struct Lives {
-  std::vector<EntryIndex> born;  // 0 for those older than the recording
-  std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never
-  // First entry of the frees with which the program ended, letting everything go; frees from here
-  // on count as never. The number of entries: no such end.
+  std::vector<EntryIndex> born;  // 0 for blocks older than the recording
+  std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never freed
+  // First of the frees at the end with which the program releases everything; frees from here on
+  // count as never. Equal to the number of entries if there is no such end.
   EntryIndex teardown = 0;
 };
 Lives ReadLives(const recording::Recording& recording, const recording::History& history,

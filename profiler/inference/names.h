@@ -1,4 +1,4 @@
-// Strings that inference adds to the file's; ids go on from the file's.
+// Strings that inference adds to those of the file; their ids continue after the file's.
 #pragma once
 
 #include <string>

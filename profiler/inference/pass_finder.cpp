@@ -7,9 +7,11 @@
 namespace vramscope::inference {
 namespace {
 
-// A peak is at least so much of the highest one, and not so much of it has parameters' sizes.
+// Minimum height of a peak relative to the highest one, and the maximum share of it with sizes of
+// parameters.
 constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
-// Requests of a pass that the next has alike, or as many as there are.
+// Number of requests at the beginning of a pass that must match the next one (or all, if there are
+// fewer).
 constexpr uint32_t kOfPass = 400;
 
 }  // namespace
@@ -115,7 +117,7 @@ bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) con
   uint32_t a = first, skipped = 0;
   for (uint32_t b = second; b < second + count; ++b, ++a) {
     if (rows_.Bytes(a) == rows_.Bytes(b)) continue;
-    // One of the two has requests that the other lacks.
+    // One of the two lacks requests that the other has.
     uint32_t skip = 1;
     while (skip <= kMostSkipped && rows_.Bytes(a + skip) != rows_.Bytes(b) &&
            rows_.Bytes(a) != rows_.Bytes(b + skip) && b + skip + 1 < last)
@@ -159,7 +161,8 @@ bool PassFinder::SavesForBackward(const LivePeak& peak, uint32_t middle) const {
     if (rows_.Dead(row) >= rows_.Born(middle) && rows_.Dead(row) < rows_.entries())
       saved.push_back(row);
   }
-  if (peak.begin == 0 && history_.older > 0 && saved.empty()) return true;  // began in backward
+  // The recording began in backward.
+  if (peak.begin == 0 && history_.older > 0 && saved.empty()) return true;
   if (saved.size() < kSavedBlocks) return false;
   return (saved[saved.size() / 2] - peak.begin) * 10 < (middle - peak.begin) * 9;
 }

@@ -1,5 +1,5 @@
-// PassFinder of a model as peaks: how many blocks that come and go are there at each request, where
-// the number rises and falls, and where the same requests come again. For lifetimes.cpp.
+// Finds the passes of a model as peaks: the number of transient blocks at each request, where it
+// rises and falls, and where the same requests are repeated. For lifetimes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,17 @@
 
 namespace vramscope::inference {
 
-// Fewer blocks than this across the middle of a peak: no backward.
+// With fewer blocks than this across the middle of a peak, there is no backward.
 inline constexpr uint32_t kSavedBlocks = 6;
-// Blocks that variables of the program may hold from one pass to the next.
+// Maximum number of blocks that variables of the program hold from one pass to the next.
 inline constexpr uint32_t kHeldBlocks = 8;
-// What a forward that saves for backward reaches at least, and one layer without does not.
+// Minimum height of a forward pass that saves for backward; a single layer that does not stays
+// below.
 inline constexpr uint32_t kTrainingHeight = 24;
-// Requests that are compared to find the begin of the first step.
+// Number of requests that are compared to find the beginning of the first step.
 inline constexpr uint32_t kSignature = 12;
-// Requests of one step that the next may lack (workspaces, new states).
+// Maximum number of consecutive requests of one step that the next may lack (workspaces, new
+// states).
 inline constexpr uint32_t kMostSkipped = 3;
 
 struct LivePeak {
@@ -25,39 +27,41 @@ struct LivePeak {
   uint32_t height = 0;
 };
 
-// Pure functions of the rows, which it refers to.
+// Pure functions of the rows, which must outlive this object.
 class PassFinder {
  public:
   PassFinder(const Rows& rows, const recording::History& history, const Lives& lives)
       : rows_(rows), history_(history), lives_(lives) {}
 
-  // A first step asks for some things (workspaces) that later ones do not.
+  // Whether the requests match. A first step may have some (workspaces) that later steps lack.
   bool Similar(uint32_t first, uint32_t second) const;
-  // How many transient blocks are there before each row of [first, last): made after `from`, or
-  // older and let go in here; let go before `until`.
+  // The number of transient blocks before each row of [first, last): blocks made after `from`, or
+  // older ones freed here, that are freed before `until`.
   std::vector<uint32_t> Heights(uint32_t first, uint32_t last, EntryIndex from, EntryIndex until,
                                 bool with_older) const;
   std::vector<LivePeak> FindPeaks(uint32_t first, uint32_t last, EntryIndex until,
                                   const std::vector<uint32_t>& heights) const;
-  // A part of the pass, far shorter.
+  // Whether `part` repeats requests of the pass and is far shorter.
   bool RunsAgain(const LivePeak& pass, const LivePeak& part) const;
-  // What is there in the middle of a peak was made all along forward, if it is saved for backward;
-  // without a backward it was made just before.
+  // Whether the blocks live in the middle of a peak were made throughout forward, so that they
+  // are saved for backward. Without a backward pass they were made just before.
   bool SavesForBackward(const LivePeak& peak, uint32_t middle) const;
 
  private:
-  // Activations may happen to have parameters' sizes. But what is there at the top of the peak was
-  // made in many places, an optimizer's lists in a row each.
+  // Whether the blocks live at the top of the peak were made in many places. Activations can have
+  // the sizes of parameters, but an optimizer makes each of its lists in one place.
   bool MadeHereAndThere(const LivePeak& peak, EntryIndex until, uint32_t first,
                         const std::vector<uint32_t>& heights) const;
-  // Variables of the program hold a few blocks until the next pass sets them anew, so that the
-  // number does not fall to nothing; but the requests are those of the peak's begin again.
+  // Whether the requests of the peak's beginning are repeated at `row`. Variables of the program
+  // hold a few blocks until the next pass replaces them, so the number of blocks does not fall to
+  // zero.
   bool BeginsAgain(const LivePeak& peak, uint32_t row, uint32_t last, uint32_t first,
                    const std::vector<uint32_t>& heights) const;
-  // A layer that backward runs again begins like the model, too, but then comes its backward.
+  // Whether the requests also match later on. A layer that backward recomputes begins like the
+  // model, but is followed by its own backward.
   bool GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const;
   uint64_t WindowAt(uint32_t row) const;
-  // Between backward's end and the next forward is the optimizer.
+  // The optimizer is between the end of backward and the next forward pass.
   void EndWhereItFirstFell(LivePeak& peak, uint32_t held, uint32_t first,
                            const std::vector<uint32_t>& heights) const;
 

@@ -11,19 +11,20 @@ namespace {
 
 using trace::Category;
 
-constexpr uint32_t kMostStates = 3;  // of a parameter's size: Adam has two, AMSGrad three
-// A backward that is cut off holds so many gradients before it is clear that the rest is frozen.
+constexpr uint32_t kMostStates = 3;  // for each parameter: Adam has two, AMSGrad three
+// After this many gradients of an incomplete backward pass, the remaining blocks count as frozen.
 constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
 struct OfSize {
   uint32_t parameters = 0, states = 0, open = 0, open_older = 0;
-  uint32_t next = 0;  // how many open ones have been given out
+  uint32_t next = 0;  // number of open blocks assigned so far
 };
 
 using OfSizes = base::HashMap<uint64_t, OfSize>;
 
-// How many tensors of each parameter's size the optimizer keeps: what most bytes say.
+// The number of states that the optimizer keeps for each parameter, decided by a vote weighted with
+// bytes.
 uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 1> votes{};
   for (const auto& [bytes, count] : gradients) {
@@ -38,15 +39,15 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes
   return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-// A backward makes a gradient of each of `parameters` of a size, a part of which may have come
-// before the recording.
+// Whether backward makes a gradient for each of `parameters` blocks of a size. Some may have been
+// made before the recording.
 bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
   const auto it = passing.find(bytes);
   return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
 }
 
-// The number of blocks of every size is a multiple of `each`; where `passing` is given, of those
-// that backward makes, and it makes as many as that means parameters.
+// Whether the number of blocks of every size is a multiple of `each`. With `passing`, only sizes
+// that backward makes count, and backward must make as many blocks as there would be parameters.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -61,8 +62,8 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Of the bytes in question, most are of sizes that backward makes: what trains is not a small part
-// (adapters) of what is there.
+// Whether most of the bytes in question have sizes that backward makes: the trained part is not
+// small, as it would be with adapters.
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -74,8 +75,9 @@ bool MostTrain(const Training& training, const OfSizes& sizes) {
   return trained * 2 >= all;
 }
 
-// There are as many blocks of nearly every size as gradients, or the same multiple. Where states
-// are known apart, as many: twice as many are a backward that is cut off half-way.
+// Whether the number of blocks of nearly every size is the same multiple of the number of
+// gradients. If the states are known separately, it must equal that number; twice as many would be
+// a backward pass that was cut off half-way.
 bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -90,8 +92,8 @@ bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   return most * 20 >= all * 19;
 }
 
-// Of most sizes that gradients have there is the same small multiple of blocks. Nothing but
-// parameters is there before a first step: then as many.
+// Whether the number of blocks is the same small multiple of the number of gradients for most
+// sizes. Before a first step there are only parameters, so the numbers must be equal.
 bool Divide(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -137,13 +139,13 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
     backward = gradients.empty() || Divide(gradients, sizes) ? Backward::kWhole : Backward::kCut;
   }
   SizeCounts model = gradients;
-  uint32_t states = 0, kept_gradients = 0;  // of each parameter
+  uint32_t states = 0, kept_gradients = 0;  // for each parameter
   const bool all_gradients =
       !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes, states_known));
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
-    // Gradients stay: pairs of parameter and gradient, and the states of each.
+    // Gradients stay: there are pairs of parameter and gradient, plus the states.
     for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
       if (!AllComeIn(each, sizes, &training.passing)) continue;
       kept_gradients = 1;
@@ -156,9 +158,9 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
       break;
     }
   } else if (!training.first_states && !training.inference && !states_known) {
-    // A model with two moments of each parameter comes in threes, with gradients that stay in
-    // fours. With one moment it comes in pairs; so do many models by themselves, and bases that do
-    // not train: only where backward says that most of it trains.
+    // With two moments per parameter, sizes occur in multiples of three, and of four if
+    // gradients stay. One moment leads to pairs, but many models and frozen bases also have
+    // pairs, so these count only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;
@@ -183,7 +185,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   }
   const bool whole_model_trains =
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
-  // Those whose gradients were not made yet are parameters as well.
+  // Blocks whose gradients were not made yet are parameters as well.
   const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
   for (Persistent& k : kept) {
     if (k.category != Category::kUnknown) continue;
@@ -194,7 +196,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
     const uint32_t parameters = count - std::min(count, of.parameters);
     const uint32_t held = count * kept_gradients;
     const uint32_t state_count = k.older ? count * states - std::min(count * states, of.states) : 0;
-    // Fused and capturable optimizers keep each parameter's step on the GPU.
+    // Fused and capturable optimizers keep a step number for each parameter on the GPU.
     const bool steps = states > 0 && k.bytes <= kScalar && k.older && trained > 0 && count == 0 &&
                        of.open >= trained && nth >= of.open - trained;
     if (nth < parameters) {

@@ -1,5 +1,5 @@
-// What stays over steps: parameter, optimizer state or buffer, told apart by the sizes of the
-// gradients: there is one gradient for each parameter that trains.
+// Classifies blocks that stay over steps as parameter, optimizer state, gradient or buffer. The
+// sizes of the gradients decide, since there is one gradient for each trained parameter.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@ using SizeCounts = base::HashMap<uint64_t, uint32_t>;
 struct Persistent {
   uint32_t allocation = 0;
   uint64_t bytes = 0;  // requested
-  bool older = false;  // than the recording
-  bool batch = false;  // made where batches are: an input, unless it must be a parameter
+  bool older = false;  // older than the recording
+  bool batch = false;  // made where batches are made: an input, unless it must be a parameter
   trace::Category category = trace::Category::kUnknown;
   uint8_t rule = 0;
 };
 
-// What a recording shows of training. Without a whole backward (inference; a run that ended in its
-// first recorded one) gradients are none or too few; then the numbers of blocks decide. A whole one
-// without any gradient being made means that they are among what stays (a zero_grad that fills with
-// zeros).
+// How much of a backward pass was recorded. Without a complete one (inference, or a run that ended
+// in its first recorded one) there are few or no gradients, so the numbers of blocks decide. If a
+// complete one made no gradients, the gradients are among the blocks that stay (zero_grad sets them
+// to zero).
 enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 struct Training {
-  SizeCounts gradients;  // made in the step that makes most
-  // Of what a backward makes and lets go, the most of each size that one makes: a gradient that is
-  // added to one that stays is among them.
+  SizeCounts gradients;  // of the step that makes the most gradients
+  // For each size, the maximum number of blocks that one backward pass makes and frees. This
+  // includes gradients that are added to existing ones.
   SizeCounts passing;
   Backward backward = Backward::kNone;
-  bool first_states = false;  // an optimizer makes its states in the recording: none are older
-  // Forward alone, that keeps nothing for a backward to come: nothing says that anything trains.
+  bool first_states = false;  // the optimizer makes its states in the recording, so none are older
+  // Only forward passes that keep nothing for backward: there is no sign of training.
   bool inference = false;
 };
 
-// `kept`: in the order in which they were made, as far as known (older ones by address). Those that
-// already have a category count against their size's number of gradients, and keep it.
+// `kept`: in the order of allocation as far as known (older blocks by address). Blocks that already
+// have a category keep it, and are subtracted from the number of blocks expected for their size.
 void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept);
 
 }  // namespace vramscope::inference

@@ -12,8 +12,9 @@ namespace {
 constexpr uint32_t kWindow = 12;
 constexpr uint32_t kSample = 8192;
 constexpr size_t kCandidates = 64;
-constexpr double kRepeats = 0.9;    // of the sample must be equal
-constexpr double kAsGoodAs = 0.01;  // a smaller period may be so much worse than a larger one
+constexpr double kRepeats = 0.9;  // share of the sample that must be equal
+// A smaller period may match worse than a larger one by this much.
+constexpr double kAsGoodAs = 0.01;
 
 double EqualAt(std::span<const uint64_t> values, uint32_t distance) {
   const auto size = static_cast<uint32_t>(values.size());
@@ -43,7 +44,7 @@ uint32_t Period(std::span<const uint64_t> values) {
     const auto [it, added] = last.try_emplace(hash, i);
     if (!added) ++distances[i - std::exchange(it->second, i)];
   }
-  std::vector<std::pair<uint32_t, uint32_t>> candidates;  // count, distance
+  std::vector<std::pair<uint32_t, uint32_t>> candidates;  // pairs of count and distance
   for (const auto& [distance, count] : distances) candidates.emplace_back(count, distance);
   const size_t kept = std::min(kCandidates, candidates.size());
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(kept),

@@ -1,4 +1,5 @@
-// The period of a sequence: how many requests a training step makes, when nothing marks steps.
+// Finds the period of a sequence: the number of requests in a training step, if no marks show
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,10 @@
 
 namespace vramscope::inference {
 
-// The smallest distance at which `values` repeat in their later part (a first step that differs, a
-// cut first or last one do not matter); 0: they do not. Layers repeat too, but only the period of
-// the whole explains nearly all values. Linear: candidates come from hashed windows, and each is
-// checked on a sample.
+// The smallest distance at which `values` repeat in their later part, so a different first step or
+// incomplete first and last steps do not matter; 0: they do not repeat. Layers repeat too, but only
+// the period of a whole step matches nearly all values. Runs in linear time: candidates come from
+// hashed windows, and each is checked on a sample.
 uint32_t Period(std::span<const uint64_t> values);
 
 }  // namespace vramscope::inference

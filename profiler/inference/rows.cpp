@@ -11,14 +11,15 @@ using recording::Action;
 using recording::History;
 using recording::Recording;
 
-// Gradients dropped together were made in at least so many separate places of backward.
+// Minimum number of separate places in backward where gradients that are dropped together were
+// made.
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// Of less than half of the parameters' sizes, it takes more places to be sure.
+// The minimum if they cover less than half of the parameters' sizes.
 constexpr uint32_t kManyPlaces = 16;
-// Blocks that stay for each gradient: a parameter and up to three states.
+// Maximum number of blocks that stay for each gradient: a parameter and up to three states.
 constexpr uint32_t kMostOfEach = 4;
-constexpr int64_t kOlder = -1;  // than the recording
+constexpr int64_t kOlder = -1;  // older than the recording
 
 }  // namespace
 
@@ -34,18 +35,18 @@ Rows::Rows(const Recording& recording, const History& history, const Lives& live
   FindDropped(recording);
 }
 
-// Runs of frees without a request between them, of blocks that were made one here, one there
-// (an optimizer's temporaries are made in a row) and have parameters' sizes.
+// Finds runs of frees without a request in between, of blocks with the sizes of parameters that
+// were made in separate places. (An optimizer's temporaries are made consecutively.)
 void Rows::FindDropped(const Recording& recording) {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
-  std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // by their sizes
+  std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // key: their sizes
   uint32_t run = 0;
   bool freeing = false;
   const auto close = [&](EntryIndex end) {
     uint64_t bytes = 0, sized = 0;
     places.clear();
-    // An optimizer's lists of temporaries are made in a row each.
+    // An optimizer makes each of its lists of temporaries consecutively.
     base::HashMap<uint32_t, uint32_t> of_place;
     for (const uint32_t row : members) ++of_place[place_[row]];
     std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
@@ -87,8 +88,9 @@ void Rows::FindDropped(const Recording& recording) {
     }
   }
   if (freeing) close(stop);
-  // Where what does not train has gradients' sizes, too (a base in 4 bits and its adapters), what
-  // stays is no multiple of them. But the same blocks are dropped in every step.
+  // If frozen blocks have the sizes of gradients too (a 4-bit base with adapters), the number of
+  // blocks that stay is not a multiple. Runs are then accepted if the same sizes are dropped in
+  // several steps.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
@@ -99,10 +101,11 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// Entry from which `members` are dropped gradients; none: they are something else. Of each size
-// there are as many gradients as parameters, so that what stays of it (parameters and states) is
-// the same multiple for every size. Where an optimizer asks for nothing, what backward lets go
-// last (the parts of a gradient that was summed up) comes right before: first, and too many.
+// The entry from which on `members` are dropped gradients; nullopt: they are something else. For
+// each size there are as many gradients as trained parameters, so the blocks that stay (parameters
+// and states) are the same multiple for every size. If the optimizer allocates nothing, the last
+// frees of backward (parts of a gradient that was summed up) directly precede the drop; they come
+// first and exceed the number.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

@@ -1,4 +1,4 @@
-// The allocations that a recording saw being made, as rows; what of a size stays; and where
+// The allocations made during a recording, as rows; how many blocks of each size stay; and where
 // gradients are dropped together, which ends a step. For lifetimes.cpp.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace vramscope::inference {
 
-// Immutable once built; refers to what it is built of.
+// Immutable after construction. Refers to its arguments.
 class Rows {
  public:
-  struct Dropped {  // gradients, together
+  struct Dropped {  // gradients that are dropped together
     EntryIndex begin = 0, end = 0;
     uint32_t places = 0;
   };
@@ -25,10 +25,10 @@ class Rows {
        const Lives& lives);
 
   uint32_t size() const { return rows_; }
-  EntryIndex entries() const { return entry_count_; }  // of the recording
-  // In order; each ends a step.
+  EntryIndex entries() const { return entry_count_; }  // number of entries in the recording
+  // In order; each one ends a step.
   const std::vector<Dropped>& dropped() const { return dropped_; }
-  // The run of requests without a free that made it.
+  // The run of consecutive requests (without a free) that contains the row.
   uint32_t PlaceOf(uint32_t row) const { return place_[row]; }
 
   EntryIndex Born(uint32_t row) const {
@@ -42,7 +42,7 @@ class Rows {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
            StayBefore(Bytes(row), Born(row)) > 0;
   }
-  // Blocks of a size that stay, made before an entry.
+  // Number of blocks of a size that stay and were made before an entry.
   uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
     const auto it = stay_.find(bytes);
     if (it == stay_.end()) return 0;
@@ -50,7 +50,7 @@ class Rows {
     return static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), int64_t{entry}) -
                                  born.begin());
   }
-  uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
+  uint32_t RowAt(EntryIndex entry) const {  // the first row made at or after the entry
     const auto begin = lives_.born.begin() + history_.older;
     return static_cast<uint32_t>(std::lower_bound(begin, lives_.born.end(), entry) - begin);
   }
@@ -65,9 +65,9 @@ class Rows {
   const Lives& lives_;
   const EntryIndex entry_count_;
   const uint32_t rows_;
-  // By size: when what stays was made, ascending.
+  // size -> entries at which blocks that stay were made, ascending
   base::HashMap<uint64_t, std::vector<int64_t>> stay_;
-  std::vector<uint32_t> place_;  // of a row
+  std::vector<uint32_t> place_;  // by row
   std::vector<Dropped> dropped_;
 };
 

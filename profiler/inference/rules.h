@@ -1,5 +1,5 @@
-// The rules of inference: what they are called and what each concludes from. Numbers are stored in
-// traces (trace::Event::detail): add at the end, never renumber. README.md has the table.
+// The rules of inference. Their numbers are stored in traces (trace::Event::detail): add new rules
+// at the end and never renumber. docs/inference.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace vramscope::inference {
 
 enum Rule : uint8_t {
-  kStatedByProducer = 0,  // no rule: the producer said it
+  kStatedByProducer = 0,  // no rule: recorded by the producer
 
-  // From call stacks: phases, and of some allocations the category.
+  // From call stacks: phases, and for some allocations the category.
   kStackForward = 1,
   kStackLoss = 2,
   kStackBackward = 3,
@@ -25,11 +25,11 @@ enum Rule : uint8_t {
   kStackCommunication = 12,
   kStackBuffer = 13,
 
-  // From ranges that the program named.
+  // From ranges named by the program.
   kAnnotationStep = 14,
   kAnnotationPhase = 15,
 
-  // Steps and phases from the order of what stacks and annotations mark.
+  // Steps and phases from the order of other marks.
   kOrderLoss = 16,
   kOrderOptimizer = 17,
   kOrderData = 18,
@@ -37,7 +37,7 @@ enum Rule : uint8_t {
   kOrderStep = 20,
   kOrderOnePass = 21,
 
-  // Steps and phases where nothing marks them.
+  // Steps and phases without any marks.
   kStepGradientsDropped = 22,
   kStepRepetition = 23,
   kPhaseForwardGrows = 24,
@@ -62,7 +62,7 @@ enum Rule : uint8_t {
   kSizeGradient = 41,
   kSizeWorkspace = 42,
 
-  // Of what stays over steps: older than the recording, or made before its first step.
+  // For blocks that stay over steps: older than the recording, or made before its first step.
   kPersistentParameter = 43,
   kPersistentFrozen = 44,
   kPersistentState = 45,
@@ -70,16 +70,16 @@ enum Rule : uint8_t {
   kPersistentBuffer = 47,
   kPersistentInput = 48,
 
-  // Of what is older than the recording and let go in it.
+  // For blocks that are older than the recording and freed in it.
   kOldGradient = 49,
   kOldState = 50,
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  // Of what stays, is older, and of which only numbers are known.
+  // For older blocks that stay, if only the number of each category is known.
   kPersistentFirstStep = 53,
 
-  // Where no backward was recorded, or only a part of one.
+  // Where no backward pass, or only a part of one, was recorded.
   kPersistentUnknown = 54,
   kLifeGraph = 55,
 
@@ -90,10 +90,10 @@ enum Rule : uint8_t {
   kStackOptimizerSetup = 59,
   kStackCaptured = 60,
 
-  // Keys and values that grow from pass to pass.
+  // Caches of keys and values that grow from pass to pass.
   kLifeKvCache = 61,
 
-  // Of a state, which has no history.
+  // For a state, which has no history.
   kStateForward = 62,
 
   // More phases from call stacks.
@@ -101,14 +101,15 @@ enum Rule : uint8_t {
   kStackSave = 64,
   kStackLoad = 65,
 
-  // Of a state, from how often its sizes come: a share of each, not block by block.
+  // For a state, from the number of blocks of each size: a share of each category, not the exact
+  // blocks.
   kStateShares = 66,
 
   kRuleCount = 67,
 };
 
-// "lifetime: born in forward, freed in backward"; "" for kStatedByProducer; "rule 200" style for
-// unknown ones is the caller's business ("" is returned).
+// "lifetime: born in forward, freed in backward". "" for kStatedByProducer and for unknown numbers,
+// which the caller has to handle.
 std::string_view RuleName(uint8_t rule);
 
 }  // namespace vramscope::inference

@@ -41,7 +41,7 @@ class StackReader {
     const std::span<const uint32_t> frames = recording_.stacks.Frames(id);
     StackFacts facts;
     bool loads = false, compiled = false, generates = false, forward_mode = false;
-    for (size_t i = frames.size(); i-- > 0;) {  // outermost first: the innermost sign counts
+    for (size_t i = frames.size(); i-- > 0;) {  // outermost first, so that the innermost sign wins
       const uint32_t s = signs_[frames[i]];
       if (s & kLoadsState) loads = true;
       if (s & kApply) loads = false;
@@ -58,14 +58,13 @@ class StackReader {
       } else if (s & kZeroGrad) {
         Set(facts, Phase::kZeroGrad, kStackZeroGrad);
       } else if ((s & kForwardMode) || (forward_mode && (s & kBackward))) {
-        // torch.autograd.functional.jvp runs the engine, but what is asked for is a forward
-        // product.
+        // torch.autograd.functional.jvp runs the autograd engine, but computes a forward product.
         Set(facts, Phase::kForward, kStackForward);
       } else if (s & kBackward) {
         Set(facts, Phase::kBackward, kStackBackward);
       } else if (s & (kForward | kLoss | kFunctional)) {
         if (facts.phase == Phase::kBackward) {
-          // Inside of a compiled graph they say where its code was, not what runs.
+          // Within a compiled graph, frames show where code was defined, not what runs.
           facts.recomputed |= (s & kForward) != 0 && !compiled;
         } else if (compiled && facts.phase != Phase::kNone) {
         } else if (s & kFunctional) {
@@ -109,7 +108,7 @@ class StackReader {
     facts.rule = rule;
   }
 
-  // What the innermost code of the program's (not of torch, which it calls to ask) is there for.
+  // Reads the signs of the innermost frame of the program (outside torch).
   void ReadHolder(std::span<const uint32_t> frames, StackFacts& facts) const {
     for (const uint32_t f : frames) {
       const uint32_t s = signs_[f];
@@ -121,9 +120,10 @@ class StackReader {
     }
   }
 
-  // Module._apply moves parameters on one line, buffers on a later one; it calls itself for
-  // children before both. Two lines or more seen as innermost ones: the last moves buffers. So it
-  // is with a flat buffer, first of parameters (if at all), then of gradients: one is the last.
+  // The line of Module._apply that moves buffers. It moves parameters on one line and buffers on
+  // a later one, after calling itself for children. If two or more different lines occur
+  // innermost, the last one moves buffers. A flat buffer is similar: first parameters (if at
+  // all), then gradients, so even a single line is the last one.
   uint32_t LastLine(Sign sign) const {
     uint32_t first = UINT32_MAX, last = 0;
     for (uint32_t s = 1; s < recording_.stacks.size(); ++s) {
@@ -134,7 +134,7 @@ class StackReader {
     }
     return first != last || sign == kFlatBuffer ? last : 0;
   }
-  // Of the innermost frame with the sign; 0: none.
+  // Line of the innermost frame with the sign; 0: none.
   uint32_t Line(std::span<const uint32_t> frames, Sign sign) const {
     for (const uint32_t f : frames) {
       if (signs_[f] & sign) return recording_.stacks.line[f];
@@ -152,8 +152,9 @@ class StackReader {
     return first;
   }
 
-  // Frames know code, not objects: the calls that lead to a module, outermost first, each with the
-  // line that calls the next: "model:253.model:382.linear". A snapshot of our own has the path.
+  // Frames identify code, not objects. The name of a module is therefore the chain of calls that
+  // leads to it, outermost first, each with the line that makes the next call:
+  // "model:253.model:382.linear". Snapshots written by vramscope contain the path.
   trace::StringId Module(std::span<const uint32_t> frames) {
     path_.clear();
     for (size_t i = frames.size(); i-- > 0;) {

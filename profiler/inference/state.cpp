@@ -46,11 +46,11 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
   }
 }
 
-// A model that is trained with Adam holds four tensors of each parameter's size: the parameter, its
-// gradient and two moments. Where the call stacks say nothing, that every size comes a multiple of
-// four times shows it: parameters alone do not do that, the last layer's norm or an embedding comes
-// an odd number of times. What each block is follows from the order of addresses alone; the sums
-// by category are what is known.
+// A model trained with Adam has four tensors of each parameter's size: the parameter, its gradient
+// and two moments. Where stacks show nothing, this pattern is recognized if the number of blocks of
+// every size is a multiple of four. Parameters alone do not have it, because the last norm or an
+// embedding occurs an odd number of times. The category of each block is assigned by order of
+// address, so only the sums by category are reliable.
 constexpr uint32_t kOfEach = 4;
 constexpr uint32_t kFewestSizes = 3, kFewestBlocks = 32;
 
@@ -61,7 +61,7 @@ void ShareOut(const recording::History& history, Labels& labels) {
   for (uint32_t a = 0; a < allocations.size(); ++a) {
     const uint64_t bytes = allocations.requested[a];
     if (labels.category[a] != Category::kUnknown) {
-      if (labels.rule[a] != kSizeWorkspace) return;  // the stacks tell
+      if (labels.rule[a] != kSizeWorkspace) return;  // the stacks show the categories
       continue;
     }
     all += bytes;

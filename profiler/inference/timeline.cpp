@@ -23,7 +23,7 @@ bool IsRequest(Action action) {
          action == Action::kFreeCompleted;
 }
 
-// "ProfilerStep#12", "step 12", "Iteration_12": the number.
+// The number in "ProfilerStep#12", "step 12", "Iteration_12".
 std::optional<uint32_t> StepNumber(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits == 0 || digits == name.size() || name.size() - digits > 9) return std::nullopt;
@@ -70,7 +70,7 @@ EntryIndex EntryAt(const Recording& recording, int64_t time_ns) {
                                  times.begin());
 }
 
-// The innermost annotation that names a phase counts, where the stack says none.
+// Uses the innermost annotation that names a phase, for entries whose stack shows none.
 void MarkFromAnnotations(const Recording& recording, Timeline& timeline) {
   struct Open {
     EntryIndex end;
@@ -125,7 +125,7 @@ std::vector<Range> RangesOf(const Recording& recording, const Timeline& timeline
   return ranges;
 }
 
-// What a gap between two marks is, given whether something was asked for in it.
+// The phase of a gap between two marks, given whether it contains a request.
 std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
   const bool from_forward = before == Phase::kForward || before == Phase::kLoss;
   const bool to_forward = after == Phase::kForward || after == Phase::kData ||
@@ -157,7 +157,7 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
     } else if (before == after) {
       timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
     } else if (before == Phase::kSetup || before == Phase::kLoad) {
-      // After the model was moved, before it is called: batches, most likely.
+      // Between moving the model and its first call: most likely batches.
       if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
     } else if (gap.allocates) {
       const auto [phase, rule] = Gap(before, after, optimizer_known);
@@ -166,8 +166,8 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
   }
 }
 
-// A step ends with its optimizer (and a zero_grad after it, unless the program begins with one);
-// where nothing marks an optimizer, with backward.
+// A step ends with its optimizer, and with a zero_grad after it, unless the program begins with a
+// zero_grad. Without marks of an optimizer it ends with backward.
 void FindSteps(const Recording& recording, Timeline& timeline) {
   const std::vector<Range> ranges = RangesOf(recording, timeline);
   const auto has = [&](Phase phase) {
@@ -190,7 +190,7 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     if (in_step) timeline.steps.back().end = end;
     in_step = ending = backward = false;
   };
-  EntryIndex end = 0;  // of what belongs to the open step so far
+  EntryIndex end = 0;  // end of the open step so far
   for (const Range& r : ranges) {
     if (r.phase == Phase::kNone || r.phase == Phase::kSetup || r.phase == Phase::kSave ||
         r.phase == Phase::kLoad) {
@@ -199,11 +199,12 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // An optimizer that asks for nothing is not seen; that gradients go is.
+    // An optimizer without allocations is not visible, but the gradients that are dropped after
+    // it are.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
-      // Batches made before the first step are all steps'.
+      // Batches made before the first step belong to all steps.
       if (timeline.steps.empty() && r.phase == Phase::kData &&
           timeline.rule[r.begin] == kOrderData) {
         continue;
@@ -226,8 +227,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Whose gradients are asked for, that was a forward, whatever the function is called: a `generate`
-// that is trained.
+// Marks a `generate` as forward if a loss or backward follows: it is trained.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {
@@ -255,7 +255,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
     const StackFacts& facts = stacks.facts[stack.value];
     timeline.phase[i] = facts.phase;
     timeline.rule[i] = facts.rule;
-    // Stacks of Python alone: autograd's thread has none.
+    // If stacks contain only Python frames, autograd's thread has none.
     if (stack.value == 0 && stacks.python && phases && IsRequest(entries.action[i])) {
       timeline.phase[i] = Phase::kBackward;
       timeline.rule[i] = kStackNone;
@@ -268,10 +268,10 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
 }
 
 bool IsNoise(const Timeline& timeline) {
-  constexpr size_t kFewRanges = 64, kReadable = 8;  // entries of a range, on average
+  constexpr size_t kFewRanges = 64, kReadable = 8;  // average number of entries per range
   const std::vector<Labels::PhaseRange> ranges = PhaseRanges(timeline);
   if (ranges.size() < kFewRanges || timeline.size() / ranges.size() >= kReadable) return false;
-  // The steps of a small model are short, too, but alike.
+  // Steps of a small model are short too, but they repeat.
   std::vector<uint64_t> sequence;
   sequence.reserve(ranges.size());
   for (const Labels::PhaseRange& r : ranges) {
@@ -294,7 +294,7 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
 }
 
 void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
-  // A layer has fewer requests; of the first pass so many may be missing or be more (workspaces).
+  // A layer has fewer requests. The first pass may differ by this many requests (workspaces).
   constexpr size_t kFewestRequests = 32, kMostOdd = 8;
   if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
   const Labels::Step whole = timeline.steps.front();
@@ -311,7 +311,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
-  size_t alike = n - period;  // from here to the end every request is that of one period later
+  size_t alike = n - period;  // from here on every request equals the one a period later
   while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
   const size_t passes = (n + period / 2) / period;
   const size_t odd = n > passes * period ? n - passes * period : passes * period - n;
@@ -319,7 +319,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   timeline.steps.clear();
   EntryIndex begin = whole.begin;
   for (size_t pass = 1; pass <= passes; ++pass) {
-    const size_t left = (passes - pass) * period;  // requests of the passes behind this one
+    const size_t left = (passes - pass) * period;  // requests in the passes after this one
     const EntryIndex end = left == 0 ? whole.end : born[n - left];
     timeline.steps.push_back({begin, end, static_cast<uint32_t>(pass - 1), kStepRepetition});
     begin = end;
@@ -366,7 +366,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
         return Pass::kNone;
     }
   };
-  size_t step = 0, first_of_step = 0;  // row of passes
+  size_t step = 0, first_of_step = 0;  // first_of_step: index in passes
   for (const Labels::PhaseRange& r : PhaseRanges(timeline)) {
     for (; step < timeline.steps.size() && timeline.steps[step].end <= r.begin; ++step) {
       first_of_step = passes.size();
@@ -377,7 +377,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
       passes.back().end = r.end;
       continue;
     }
-    // An optimizer that steps inside backward, from hooks, does not end it.
+    // An optimizer that steps within backward, from hooks, does not end the backward pass.
     if (pass == Pass::kBackward && passes.size() >= first_of_step + 2 &&
         passes.back().pass == Pass::kOptimizer &&
         passes[passes.size() - 2].pass == Pass::kBackward) {

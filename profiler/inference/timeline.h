@@ -1,5 +1,5 @@
-// Which step and phase every entry belongs to: from stacks and annotations, then from the order of
-// what they found; lifetimes (lifetimes.h) fill in where neither says anything.
+// The step and phase of every entry: from stacks and annotations, then from the order of these
+// marks. Lifetimes (lifetimes.h) are used where there are no marks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vramscope::inference {
 using recording::EntryIndex;
 using recording::Labels;
 
-// One row an entry.
+// One element per entry.
 struct Timeline {
   std::vector<trace::Phase> phase;
   std::vector<uint8_t> rule;
@@ -23,35 +23,35 @@ struct Timeline {
   void Mark(EntryIndex begin, EntryIndex end, trace::Phase p, uint8_t r);
 };
 
-// A pass over the model: what belongs to forward (with loss and data), to backward, or to the
-// optimizer, whatever lies in between. Of one step.
+// A pass over the model within one step: forward (with loss and data), backward or optimizer,
+// including everything in between.
 enum class Pass : uint8_t { kNone, kForward, kBackward, kOptimizer };
 struct PassRange {
   EntryIndex begin = 0, end = 0;
   Pass pass = Pass::kNone;
 };
 
-// Phases as stacks and annotations say them; steps from annotations, if any.
+// Phases from stacks and annotations; steps from annotations, if any.
 Timeline ReadMarks(const recording::Recording& recording, const Stacks& stacks);
 
-// True: the marks tell forward from backward.
+// Whether the marks tell forward from backward.
 bool SeparatesPasses(const Timeline& timeline);
 
-// Fills gaps between marks, and finds steps where no annotation gave any.
+// Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// Equal forward passes one after another, without gradients, are steps of their own: what
-// CompleteFromOrder takes for one pass is cut where the same requests come again, if they do so
-// exactly and to the recording's end.
+// Splits a range that CompleteFromOrder took for one pass into steps, if it consists of equal
+// forward passes without gradients. The same requests must repeat exactly up to the end of the
+// recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 
-// Phases change every few entries, and never in the same way twice: stacks that say nothing of when
-// they were recorded. ReadMarks leaves them out.
+// Whether phases change every few entries without repetition. Stacks of such files do not match the
+// time of their entries, so ReadMarks ignores their phases.
 bool IsNoise(const Timeline& timeline);
 
-// Ranges of equal phase, cut at steps.
+// Ranges with the same phase, split at steps.
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline);
-// By begin, not overlapping; gaps where there is no pass.
+// Sorted by begin, without overlaps; there are gaps outside passes.
 std::vector<PassRange> Passes(const Timeline& timeline);
 
 }  // namespace vramscope::inference

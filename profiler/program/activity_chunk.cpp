@@ -43,7 +43,7 @@ std::string Chunk(uint32_t type, const std::string& payload) {
   return out + payload;
 }
 
-// Takes a payload apart; after a value that is not there everything is 0 and `good` false.
+// Decodes a payload. After the first missing value all further values are 0 and `good` is false.
 class PayloadReader {
  public:
   explicit PayloadReader(std::string_view bytes)
@@ -123,7 +123,7 @@ bool TakeRows(PayloadReader& in, ActivityChunk& chunk) {
   if (names > in.left()) return false;
   for (uint64_t i = 0; i < names && in.good(); ++i) chunk.names.push_back(in.Text());
   const uint64_t rows = in.Number(kMostRowsOfChunk);
-  constexpr size_t kLeastRow = 13;  // a byte each
+  constexpr size_t kLeastRow = 13;  // one byte per field
   if (!in.good() || rows > in.left() / kLeastRow) return false;
   chunk.activities.reserve(rows);
   Before before;
@@ -219,7 +219,7 @@ Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) 
     return TakeFacts(in, chunk.facts) ? Decoded::kChunk : Decoded::kDamaged;
   }
   if (type == kStreams) return TakeStreams(in, chunk.streams) ? Decoded::kChunk : Decoded::kDamaged;
-  if (type != kRows) return Decoded::kChunk;  // of tomorrow
+  if (type != kRows) return Decoded::kChunk;  // a type of a later version
   return TakeRows(in, chunk) ? Decoded::kChunk : Decoded::kDamaged;
 }
 

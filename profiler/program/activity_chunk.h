@@ -1,16 +1,17 @@
-// What a watched process tells of its activities while it runs: chunks that are appended to a file,
-// each with a checksum, so that a process that is killed loses what it had not written and nothing
-// else. Written by the library that is loaded into the process (cupti/), hence free of everything
-// but the C++ library; read by activity_file.h.
+// The file of activities that a watched process writes while it runs. It consists of appended
+// chunks with checksums, so a killed process loses only the data that it had not written. The
+// library that is loaded into the process (cupti/) writes it, so this header depends only on the
+// C++ standard library. activity_file.h reads it.
 //
 //   out.append(EncodeActivities(first_name, names, activities));
 //   ...
 //   size_t used = 0;
 //   while (DecodeChunk(bytes, used, chunk) == Decoded::kChunk) Use(chunk);
 //
-// A chunk is "VSAC", a type, the payload's length and CRC-32C (four bytes each, the lowest first),
-// and the payload, in varints: names with the number of the first, then rows, each against the one
-// before; or the facts; or names of streams.
+// A chunk consists of "VSAC", a type, the payload's length and CRC-32C (four bytes each,
+// little-endian), and the payload in varints. The payload is one of: names, preceded by the number
+// of the first one, and rows, each encoded as the difference from the previous one; the facts; or
+// names of streams.
 #pragma once
 
 #include <cstddef>
@@ -24,24 +25,24 @@
 
 namespace vramscope::program {
 
-// What is known of the listening itself.
+// Facts about the recording of activities itself.
 struct ActivityFacts {
   struct Problem {
-    std::string what, without;  // what could not be had, what is not shown without it
+    std::string what, without;  // what could not be recorded; what is missing because of that
     friend bool operator==(const Problem&, const Problem&) = default;
   };
   bool running = false;
   bool virtual_clock = false;
   std::string library;
   uint32_t version = 0;
-  uint64_t dropped = 0;   // records that there was no room for
-  uint64_t left_out = 0;  // that made no sense
-  bool full = false;      // the file has reached its limit: nothing more is written
+  uint64_t dropped = 0;   // records for which there was no space
+  uint64_t left_out = 0;  // invalid records
+  bool full = false;      // the file has reached its size limit; no more is written
   std::vector<Problem> problems;
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };
 
-// One stream by its two names: activities have CUPTI's number, the allocator's history the handle.
+// The two names of a stream: activities contain CUPTI's number, the allocator's history the handle.
 struct StreamName {
   uint8_t device = 0;
   uint64_t handle = 0;  // a cudaStream_t; 0: the default stream
@@ -61,7 +62,7 @@ struct ActivityChunk {
 inline constexpr size_t kMaxChunkBytes = size_t{32} << 20;
 inline constexpr uint64_t kMaxActivityFileBytes = uint64_t{2} << 30;
 
-// At most kMostRowsOfChunk activities and 1 MiB of names at once, so that a chunk stays below its
+// Limits of one call: kMostRowsOfChunk activities and 1 MiB of names. A chunk then stays below its
 // limit.
 inline constexpr size_t kMostRowsOfChunk = size_t{1} << 18;
 std::string EncodeActivities(uint32_t first_name, std::span<const std::string> names,
@@ -70,7 +71,8 @@ std::string EncodeFacts(const ActivityFacts& facts);
 std::string EncodeStreams(std::span<const StreamName> streams);
 
 enum class Decoded { kChunk, kIncomplete, kDamaged };
-// The chunk at the beginning of `bytes`; `used`: its length. kIncomplete: more may come.
+// Decodes the chunk at the beginning of `bytes`; `used` is its length. kIncomplete: the chunk is
+// cut off and more data may follow.
 Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk);
 
 }  // namespace vramscope::program

@@ -35,7 +35,8 @@ bool IsOfThread(ActivityKind kind) {
          kind == ActivityKind::kOverhead || kind == ActivityKind::kRange;
 }
 
-// The system's numbers of threads as the trace's: those of the marks, then others in their order.
+// Maps thread ids of the system to thread numbers of the trace: first the threads of the marks,
+// then others in order of appearance.
 class Threads {
  public:
   explicit Threads(const Marks& marks) {
@@ -54,7 +55,7 @@ class Threads {
   uint32_t next_ = 0;
 };
 
-// CUPTI's numbers of streams as those of the allocator's events.
+// Maps CUPTI's stream numbers to those of the allocator's events.
 class StreamNumbers {
  public:
   StreamNumbers(const ActivityFile& file, const recording::Recording& recording) {
@@ -70,13 +71,13 @@ class StreamNumbers {
       numbers_[{stream.device, stream.id}] = known->second;
     }
   }
-  // Of a wait of the host CUPTI says no device.
+  // CUPTI reports no device for waits of the host.
   uint32_t operator()(const Activity& activity) const {
     if (activity.stream == trace::kAllStreams || !HasStream(activity.kind) || numbers_.empty())
       return activity.stream;
     const auto known = numbers_.find({activity.device, activity.stream});
     if (known != numbers_.end()) return known->second;
-    // Behind all of CUPTI's, which counts them.
+    // Larger than CUPTI's numbers, which are consecutive.
     constexpr uint32_t kBehind = 1u << 20;
     return taken_.contains(activity.stream) ? activity.stream + kBehind : activity.stream;
   }
@@ -159,7 +160,7 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() < kActivityTailBytes ||
       std::memcmp(bytes->data(), ActivityTailHeader::kMagic.data(), 8) != 0)
-    return absl::NotFoundError("");  // killed before it had begun
+    return absl::NotFoundError("");  // killed before it wrote anything
   std::array<uint64_t, 5> facts{};
   std::memcpy(facts.data(), bytes->data() + 8, sizeof facts);
   const auto [row_bytes, first_row, rows, first_name, names] = facts;
@@ -181,7 +182,7 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
     at += size;
   }
   for (uint64_t i = std::min(rows, rows_ - first_row); i < rows; ++i) {
-    // Field by field: whatever stands there is a number, also where it is none of the kinds.
+    // Copied field by field. `kind` may be a number outside the enumeration.
     Activity activity;
     std::memcpy(static_cast<void*>(&activity),
                 bytes->data() + sizeof(ActivityTailHeader) + i * sizeof(Activity), sizeof activity);
@@ -196,14 +197,14 @@ std::vector<std::string> ActivityFile::Warnings() const {
     warnings.push_back(fmt::format("{}{}: {}", problem.what.starts_with("NVML: ") ? "" : "CUPTI: ",
                                    problem.what.substr(0, 300), problem.without.substr(0, 300)));
   if (facts_.dropped > 0)
-    warnings.push_back(fmt::format(
-        "CUPTI had no room for {} records: kernels and copies are missing", facts_.dropped));
+    warnings.push_back(
+        fmt::format("CUPTI dropped {} records for lack of space: kernels and memcpys are missing",
+                    facts_.dropped));
   const uint64_t left_out = facts_.left_out + left_out_;
   if (left_out > 0)
-    warnings.push_back(
-        fmt::format("{} of CUPTI's records made no sense and are left out", left_out));
+    warnings.push_back(fmt::format("{} invalid records of CUPTI are left out", left_out));
   if (facts_.full)
-    warnings.push_back("the file of activities reached its limit: what came later is missing");
+    warnings.push_back("the file of activities reached its limit: later activities are missing");
   if (damaged_)
     warnings.push_back("the activity file is damaged: records after the damage are missing");
   return warnings;

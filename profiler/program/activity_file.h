@@ -1,5 +1,5 @@
-// The activities that a watched process has written (activity_chunk.h), and how they become those
-// of its trace: names, threads and modules are the trace's own, times on its clock.
+// Reads the activities that a watched process has written (activity_chunk.h) and converts them for
+// its trace: names, threads and modules become those of the trace, times are on its clock.
 //
 //   ActivityFile file;
 //   RETURN_IF_ERROR(file.ReadMore(folder + "/activities.bin"));
@@ -28,21 +28,23 @@ inline constexpr size_t kMaxActivities = size_t{1} << 24;
 
 class ActivityFile {
  public:
-  // The whole chunks that have come since. kNotFound: there is no such file (yet). What is damaged
-  // ends the reading there; kResourceExhausted: more than the limits.
+  // Reads the complete chunks that were added since the last call. kNotFound: the file does not
+  // exist (yet). Reading ends at a damaged chunk. kResourceExhausted: the file exceeds the
+  // limits.
   absl::Status ReadMore(const std::string& path);
 
-  // When no more is written: what a process that was killed had not written as a chunk yet
-  // (activity_tail.h). kNotFound: there is no such file; kDataLoss: it does not go on here.
+  // Call it when nothing more is written: reads what a killed process had not yet written as a
+  // chunk (activity_tail.h). kNotFound: there is no such file. kDataLoss: the tail does not
+  // continue the chunks read so far.
   absl::Status ReadTail(const std::string& path);
 
   const std::vector<trace::Activity>& activities() const { return activities_; }
   const std::vector<std::string>& names() const { return names_; }
-  // In the order in which they were told.
+  // In the order of the file.
   const std::vector<StreamName>& streams() const { return streams_; }
   const ActivityFacts& facts() const { return facts_; }
   bool damaged() const { return damaged_; }
-  // What is to be said of it, a sentence each.
+  // Warnings for the user, one sentence each.
   std::vector<std::string> Warnings() const;
 
  private:
@@ -53,11 +55,11 @@ class ActivityFile {
   std::vector<StreamName> streams_;
   ActivityFacts facts_;
   bool damaged_ = false;
-  uint64_t read_ = 0, rows_ = 0, left_out_ = 0;  // bytes, rows of the file, of them not taken
+  uint64_t read_ = 0, rows_ = 0, left_out_ = 0;  // bytes read, rows read, rows left out
   std::string rest_;
 };
 
-// Which module a thread was in, as the events of a trace say it.
+// The module that a thread was in at a given time, from the events of a trace.
 class ModuleTimes {
  public:
   void See(const trace::Event& event);
@@ -71,15 +73,15 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
-// Of every operand of the file in their order: when its block was made, on the trace's clock;
-// nullopt: it lies in none.
+// For each operand of the file in order: the time at which its block was allocated, on the trace's
+// clock; nullopt: the operand is in no block.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
-// Rows of the file as they belong into a trace whose time 0 is `origin_ns` and whose next string is
-// `next_string`: `strings` are new ones. What ended before the origin is left out. Work of a card
-// has the module of the call that launched it, by the thread's number in the marks. A stream that
-// the allocator knows has the number that the events of `recording` give it; another keeps CUPTI's,
-// unless that is taken. Operands in no block are left out.
+// Converts the rows of the file for a trace whose time 0 is `origin_ns` and whose next string is
+// `next_string`; `strings` are the new ones. Activities that ended before the origin are left out,
+// and so are operands in no block. GPU work gets the module of the call that launched it, found by
+// the thread's number in the marks. Streams that the allocator knows get the number that the events
+// of `recording` use; other streams keep CUPTI's number unless it is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;

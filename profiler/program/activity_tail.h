@@ -1,10 +1,11 @@
-// What a watched process has told of its activities and not yet written as a chunk
-// (activity_chunk.h): rows and new names in a mapped file, put there at the moment at which they
-// come, so that the death of the process takes none of them. Written by the library that is loaded
-// into the process (cupti/activity_tail_writer.h), hence free of everything but the C++ library.
+// The activities that a watched process has not yet written as a chunk (activity_chunk.h). Rows and
+// new names are put into a mapped file as soon as they arrive, so none are lost when the process is
+// killed. The library that is loaded into the process writes it (cupti/activity_tail_writer.h), so
+// this header depends only on the C++ standard library.
 //
-// FOLDER/activities.tail: a header, kTailRows rows, the names: each its length in four bytes and
-// its text. Rows and names count from the beginning of activities.bin; what is in both is once.
+// FOLDER/activities.tail consists of a header, kTailRows rows, and the names, each with its length
+// in four bytes. Rows and names are numbered from the beginning of activities.bin. An entry that is
+// in both files has the same number in both and counts once.
 #pragma once
 
 #include <array>

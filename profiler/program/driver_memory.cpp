@@ -12,8 +12,8 @@ using recording::Recording;
 using trace::Activity;
 using trace::ActivityKind;
 
-constexpr uint64_t kSmallest = 512;               // that a block is rounded to
-constexpr uint64_t kLargest = uint64_t{1} << 46;  // of an allocation that is one
+constexpr uint64_t kSmallest = 512;               // blocks are rounded up to a multiple of it
+constexpr uint64_t kLargest = uint64_t{1} << 46;  // larger allocations are invalid
 constexpr uint64_t kSmallPool = uint64_t{1} << 20;
 
 uint64_t Rounded(uint64_t bytes) { return (bytes + kSmallest - 1) / kSmallest * kSmallest; }
@@ -53,7 +53,7 @@ Recording DriverMemory(const ActivityFile& file, int64_t origin_ns) {
     if (row.kind == ActivityKind::kDriverAlloc) {
       const auto after = live.lower_bound(key);
       const uint64_t bytes = Rounded(row.bytes);
-      // Addresses that are taken: a record of a free was lost. The first one stays.
+      // If the addresses are in use, the record of a free was lost. The first allocation is kept.
       if (row.bytes == 0 || row.bytes > kLargest || row.address > UINT64_MAX - bytes ||
           there != live.end() ||
           (after != live.end() && after->first.first == row.device &&

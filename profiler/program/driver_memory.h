@@ -1,5 +1,5 @@
-// Memory of a program that has no history of an allocator (one without Python): what the driver was
-// asked for, each allocation a segment with one block.
+// Memory of a program without an allocator history (a program without Python), from its allocation
+// calls to the driver. Each allocation becomes a segment with one block.
 #pragma once
 
 #include "profiler/program/activity_file.h"

@@ -1,5 +1,5 @@
-// What a folder holds while others write to it: names come and go, folders vanish while they are
-// read. A range-for over std::filesystem's iterators throws then, from its ++.
+// Lists a folder while other processes change it. A range-for over std::filesystem's iterators
+// throws from operator++ when an entry or the folder is removed during the iteration.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -9,8 +9,8 @@
 
 namespace vramscope::program {
 
-// Each entry of `folder` itself, in no order; the folder's own error where it cannot be opened.
-// One that ends while it is read has no more entries.
+// Calls the function for each direct entry of `folder`, in no particular order. Returns an error if
+// the folder cannot be opened. If the folder is removed during the iteration, the iteration ends.
 //
 //   std::error_code error = ForEachEntry("/proc/self/task", [&](const auto& task) { ... });
 //

@@ -43,7 +43,7 @@ class File {
   int fd_;
 };
 
-// At most `most` bytes from `offset` on.
+// Reads at most `most` bytes from `offset`.
 std::string ReadAt(int fd, uint64_t offset, size_t most) {
   std::string bytes(most, '\0');
   size_t have = 0;
@@ -102,7 +102,8 @@ bool IsPlainPath(std::string_view path) {
              : IsPlain(path.substr(0, slash)) && IsPlain(path.substr(slash + 1));
 }
 
-// The order in which they are read (FolderReader): what a mark says lies behind it in the history.
+// The order in which FolderReader reads the files. A mark refers to history that may be written
+// after it.
 int Rank(std::string_view path) {
   if (path.ends_with("/marks.jsonl")) return 0;
   if (path.ends_with("/stacks.jsonl")) return 1;
@@ -124,14 +125,14 @@ absl::Status FolderSender::SendFile(const std::string& path) {
   const File file(folder_ + "/" + path, O_RDONLY | O_NOFOLLOW);
   struct stat facts {};
   if (file.fd() < 0 || fstat(file.fd(), &facts) != 0 || !S_ISREG(facts.st_mode))
-    return absl::OkStatus();  // replaced or gone meanwhile
+    return absl::OkStatus();  // the file was replaced or removed in the meantime
   const auto size = static_cast<uint64_t>(facts.st_size);
   Sent& sent = sent_[path];
   if (Grows(path)) {
     while (sent.bytes < size) {
       std::string data =
           ReadAt(file.fd(), sent.bytes, std::min<uint64_t>(size - sent.bytes, kPiece));
-      // Marks are text with zeros behind it, where more will come.
+      // Files of marks are text, followed by zeros where more text will be written.
       if (Rank(path) == 0) data.resize(std::min(data.find('\0'), data.size()));
       if (data.empty()) break;
       if (absl::Status s = write_(Piece(kGrows, path, sent.bytes, 0, data)); !s.ok()) return s;
@@ -143,7 +144,8 @@ absl::Status FolderSender::SendFile(const std::string& path) {
   if (sent.changed_ns == changed && sent.bytes == size) return absl::OkStatus();
   for (uint64_t at = 0; at < size || at == 0;) {
     const std::string data = ReadAt(file.fd(), at, std::min<uint64_t>(size - at, kPiece));
-    if (data.size() < std::min<uint64_t>(size - at, kPiece)) return absl::OkStatus();  // cut
+    // The file was truncated.
+    if (data.size() < std::min<uint64_t>(size - at, kPiece)) return absl::OkStatus();
     if (absl::Status s = write_(Piece(kWhole, path, at, size, data)); !s.ok()) return s;
     at += data.size();
     if (size == 0) break;
@@ -191,7 +193,7 @@ FolderReceiver::FolderReceiver(std::string folder, uint64_t most_bytes)
 absl::Status FolderReceiver::Take(std::string_view bytes) {
   if (!broken_.ok()) return broken_;
   std::string joined;
-  if (!begun_) {  // a shell may greet first
+  if (!begun_) {  // skip the output of a shell's startup files
     joined = std::exchange(before_, "").append(bytes);
     const size_t at = joined.find(trace::kFrameMagic);
     if (at == std::string::npos) {

@@ -1,18 +1,18 @@
-// A program's output folder (program.h) through a pipe, while the program still writes there: how
-// `record --host` sends home what a box records. Frames of trace/frame.h, so that what is cut or
-// damaged is seen.
+// Sends a program's output folder (program.h) through a pipe while the program still writes to it.
+// `record --host` uses it to send a recording from the remote computer. The stream consists of
+// frames (trace/frame.h), so truncation and damage are detected.
 //
-//   FolderSender sender(folder, write);          // on the box
+//   FolderSender sender(folder, write);          // on the remote computer
 //   sender.Begin();
 //   while (runs) sender.SendNew();
 //   sender.End(outcome);
 //
-//   FolderReceiver receiver(empty_folder);       // at home
+//   FolderReceiver receiver(empty_folder);       // on this computer
 //   while (read(...)) RETURN_IF_ERROR(receiver.Take(bytes));
 //   if (receiver.outcome()) ...                  // else the connection broke before the end
 //
-// What comes is not trusted: files have plain names, go into the folder and nowhere else, and do
-// not grow beyond the limits. One thread at a time.
+// Received data is untrusted: only plain file names are accepted, files are written only to the
+// folder, and their size is limited. One thread at a time.
 #pragma once
 
 #include <absl/status/status.h>
@@ -31,25 +31,25 @@ namespace vramscope::program {
 
 class FolderSender {
  public:
-  // `write` takes all of it or says why not; after an error nothing more is sent.
+  // `write` must write all bytes or return an error. After an error nothing more is sent.
   using Write = std::function<absl::Status(std::string_view bytes)>;
   FolderSender(std::string folder, Write write);
 
   absl::Status Begin();
-  // What the program has written since: files that grow from where they were, others when they are
-  // others than before.
+  // Sends what the program has written since the last call: the new part of files that grow, and
+  // the whole of other files that changed.
   absl::Status SendNew();
-  // What is left when the program has ended, also what a killed one had not made a chunk of
+  // Sends what remains when the program has ended, including the tails of a killed program
   // (history_tail.h, activity_tail.h).
   absl::Status End(const Outcome& outcome);
 
  private:
   struct Sent {
-    uint64_t bytes = 0;       // of a file that grows
-    int64_t changed_ns = -1;  // of one that is replaced
+    uint64_t bytes = 0;       // for a growing file
+    int64_t changed_ns = -1;  // for a file that is replaced
   };
   absl::Status Send(bool tails);
-  absl::Status SendFile(const std::string& path);  // within the folder
+  absl::Status SendFile(const std::string& path);  // relative to the folder
 
   std::string folder_;
   Write write_;
@@ -62,8 +62,9 @@ class FolderReceiver {
   static constexpr size_t kMostFiles = size_t{1} << 16;
   explicit FolderReceiver(std::string folder, uint64_t most_bytes = kMostBytes);
 
-  // kFailedPrecondition: the other side is no vramscope, or one whose stream is another; kDataLoss,
-  // kResourceExhausted, kInternal (our disk): nothing more is taken.
+  // kFailedPrecondition: the other side is not vramscope, or uses another version of the stream.
+  // After kDataLoss, kResourceExhausted or kInternal (an error of the local disk) nothing more is
+  // accepted.
   absl::Status Take(std::string_view bytes);
   bool begun() const { return begun_; }
   const std::optional<Outcome>& outcome() const { return outcome_; }
@@ -75,11 +76,11 @@ class FolderReceiver {
   std::string folder_;
   const uint64_t most_bytes_;
   trace::FrameDecoder decoder_;
-  std::string before_;  // the first frame: what a shell prints when it starts
+  std::string before_;  // output before the first frame, printed by a shell when it starts
   absl::Status broken_;
   bool begun_ = false, greeted_ = false;
   std::optional<Outcome> outcome_;
-  std::map<std::string, uint64_t> files_;  // bytes of each that have come
+  std::map<std::string, uint64_t> files_;  // received bytes of each file
   uint64_t bytes_ = 0;
 };
 

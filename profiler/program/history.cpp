@@ -23,14 +23,13 @@ using trace::StackId;
 using trace::StringId;
 
 constexpr uint32_t kMaxChunks = 1'000'000;
-// The last one that a snapshot may say: what comes before or behind a row is less than an int64
-// away.
+// The latest time that a snapshot may contain. Differences to other times then fit into an int64.
 constexpr int64_t kLastTimeNs = 9'000'000'000'000'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr std::string_view kAsTold = "PyTorch's allocator, as it told";
 
-// Appends recordings of the same process to one, giving strings, frames, stacks and streams their
-// numbers in the whole.
+// Appends recordings of the same process to one recording, and renumbers their strings, frames,
+// stacks and streams.
 class Joiner {
  public:
   explicit Joiner(HistoryOptions options) : options_(std::move(options)) {
@@ -39,7 +38,7 @@ class Joiner {
     stacks_.emplace("", 0);
   }
 
-  // `operators`: of its entries, in its strings; none where nobody said.
+  // `operators`: for each entry of `part`, a string of `part`; empty if unknown.
   void Add(Recording part, const std::vector<StringId>& operators = {}) {
     const std::vector<uint32_t> strings = Strings(part);
     const std::vector<uint32_t> stacks = Stacks(part, strings);
@@ -155,7 +154,7 @@ class Joiner {
 
   const HistoryOptions options_;
   Recording whole_;
-  std::vector<StringId> operators_;  // of its entries
+  std::vector<StringId> operators_;  // for each entry
   bool first_ = true;
   int64_t last_time_ = 0;
   base::HashMap<std::string, uint32_t> strings_, stacks_;
@@ -172,17 +171,17 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
   return importers::ReadSnapshot(**input, read);
 }
 
-// Rows of one file; false: there is none. `full`: some are missing behind them.
+// Appends the rows of one file. Returns false if there is no file. `full`: later rows are missing.
 absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRow>& rows,
                               bool& full) {
   std::error_code none;
   if (!std::filesystem::exists(path, none)) return false;
   const absl::StatusOr<std::string> bytes = trace::ReadWholeInput(path, kMostTailBytes);
   if (!bytes.ok()) return bytes.status();
-  std::array<uint64_t, 3> facts{};  // of the header, behind its first eight bytes
+  std::array<uint64_t, 3> facts{};  // the header after its first eight bytes
   if (bytes->size() < sizeof(HistoryTailHeader) ||
       std::memcmp(bytes->data(), HistoryTailHeader::kMagic.data(), 8) != 0)
-    return true;  // killed before it had begun
+    return true;  // killed before it wrote anything
   std::memcpy(facts.data(), bytes->data() + 8, sizeof facts);
   if (facts[0] != sizeof(HistoryTailRow))
     return absl::DataLossError(
@@ -190,7 +189,7 @@ absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRo
   const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
   const size_t before = rows.size();
   rows.resize(before + std::min(facts[1], room));
-  if (rows.size() > before)  // else there may be no place to copy to
+  if (rows.size() > before)  // otherwise there may be no space to copy to
     std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
                 (rows.size() - before) * sizeof(HistoryTailRow));
   full |= facts[2] != 0;
@@ -216,13 +215,14 @@ std::vector<StringId> OperatorsOf(const std::vector<HistoryTailRow>& rows,
   return operators;
 }
 
-// As a chunk in which no segments are. A row may have a stack that was not written any more.
+// Converts the rows to a recording without segments. A row may refer to a stack that was not
+// written.
 Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& stacks) {
   Recording part;
   part.source = kAsTold;
   part.strings = stacks.strings();
   part.stacks = stacks.stacks();
-  // No clock stood below zero: from there on no difference overflows.
+  // Negative times are invalid. Clamping keeps differences from overflowing.
   const auto time_of = [](const HistoryTailRow& row) {
     return std::clamp<int64_t>(row.time_ns, 0, kLastTimeNs);
   };
@@ -245,8 +245,9 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   return part;
 }
 
-// The segments of a chunk are those before the rows: the entries, which begin with nothing in
-// memory, say what is there behind them. Memory pools are the chunk's, where a segment is.
+// The segments of a chunk describe the state before the rows. The state after the rows is
+// reconstructed from the entries, which begin with empty memory. Memory pools are copied from the
+// chunk's segments.
 absl::Status EndBehindRows(Recording& r) {
   std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
   for (recording::SegmentState& s : r.segments) {
@@ -255,7 +256,7 @@ absl::Status EndBehindRows(Recording& r) {
   }
   r.segments.clear();
   r.has_segments = false;
-  r.lost = "killed";  // frees that were asked for may not have happened
+  r.lost = "killed";  // requested frees may not have completed
   const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
   if (!history.ok()) return history.status();
   r.segments = recording::PartOf(r, *history, 0, r.entries.size(), [&](recording::EntryIndex i) {
@@ -279,13 +280,13 @@ struct HistoryReader::Impl {
   explicit Impl(HistoryOptions of) : options(of), joiner(std::move(of)) {}
   const HistoryOptions options;
   Joiner joiner;
-  // The chunk of that number; false: there is none yet.
+  // Reads the next chunk; returns false if it does not exist yet.
   absl::StatusOr<bool> ReadNext(const std::string& folder);
 
   HistoryStacks stacks;
   uint32_t next = 0;
-  bool ended = false;          // at a chunk that cannot be read
-  bool segments_known = true;  // as they are behind the last chunk
+  bool ended = false;          // at an unreadable chunk
+  bool segments_known = true;  // as of the last chunk
 };
 
 absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
@@ -300,7 +301,7 @@ absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
     if (rows.empty()) return absl::DataLossError(i18n::Text("the history has no entries"));
     segments_known = false;
     joiner.Add(PartOf(rows, stacks), OperatorsOf(rows, stacks));
-    if (full) joiner.Warn("entries are missing: there was no more room for them");
+    if (full) joiner.Warn("entries are missing: the file had no more space");
     return true;
   }
   if (!std::filesystem::exists(name + ".pickle", none)) return false;
@@ -342,7 +343,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
                                                   std::vector<StringId>* operators) const {
   std::vector<HistoryTailRow> rows;
   bool full = false;
-  // A chunk may be missing whose file is whole, beside the one that came after.
+  // The tail of a chunk that was never written may exist next to the tail of the following one.
   for (uint32_t number = impl_->next; number < kMaxChunks && !impl_->ended && !full; ++number) {
     const absl::StatusOr<bool> read =
         ReadTail(fmt::format("{}/history-{:06}.tail", folder, number), rows, full);
@@ -361,7 +362,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
   if (operators != nullptr) *operators = joiner.operators();
   Recording whole = joiner.whole();
   if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
-  if (full) whole.warnings.emplace_back("the history ends early: there was no more room for it");
+  if (full) whole.warnings.emplace_back("the history ends early: the file had no more space");
   return whole;
 }
 

@@ -1,5 +1,5 @@
-// The allocator's history of one process: the chunks that its hooks wrote while it ran, put
-// together as one recording that begins with nothing in memory.
+// The allocator's history of one process. The chunks that its hooks wrote while it ran are joined
+// to one recording that begins with empty memory.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,17 +14,18 @@
 namespace vramscope::program {
 
 struct HistoryOptions {
-  // Frames of files in these folders are the watcher's own and not the program's.
+  // Frames of files in these folders belong to the hooks, not to the program.
   std::vector<std::string> own_folders = {};
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Reads FOLDER/history-000000.pickle and the ones after it. A chunk that cannot be read ends the
-// history there, with a warning; kNotFound: there is none at all.
+// Reads FOLDER/history-000000.pickle and the following chunks. An unreadable chunk ends the
+// history, with a warning. kNotFound: there are no chunks.
 absl::StatusOr<recording::Recording> ReadHistory(const std::string& folder,
                                                  const HistoryOptions& options);
 
-// The same while the program still writes it: every call takes the chunks that have come since.
+// Reads the history while the program still writes it. Every call reads the chunks that were added
+// since the last one.
 class HistoryReader {
  public:
   explicit HistoryReader(HistoryOptions options);
@@ -32,15 +33,16 @@ class HistoryReader {
   HistoryReader(HistoryReader&&) noexcept;
   HistoryReader& operator=(HistoryReader&&) noexcept;
 
-  // Statuses as above; after one that is not kNotFound nothing more is read.
+  // Returns the statuses of ReadHistory. After an error other than kNotFound nothing more is read.
   absl::Status ReadMore(const std::string& folder);
   const recording::Recording& recording() const;
   uint32_t chunks() const;
 
-  // The same with what came after the last chunk (history_tail.h), if there is any: entries without
-  // stacks, and the segments as they are behind the last of them. kNotFound: neither chunk nor
-  // entry.
-  // `operators`: of every entry the one that asked, as its number in the strings; {}: not known.
+  // The history including the entries after the last chunk (history_tail.h), if there are any.
+  // Those have no stacks, and the segments are those after the last of them. kNotFound: there are
+  // neither chunks nor entries.
+  // `operators`: for every entry the operator that allocated, as a number of a string; empty: not
+  // known.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

@@ -1,10 +1,10 @@
-// The stacks of a watched program's requests and the operators that made them, beside the rows that
-// have their numbers (history_tail.h). Written by the library in the process (cupti/stacks.h)
-// before the chunk that needs them is one.
+// The stacks and operators of a watched program's allocations. The rows of the history refer to
+// them by number (history_tail.h). The library in the process (cupti/stacks.h) writes them before
+// the chunk that refers to them is complete.
 //
 // FOLDER/stacks.jsonl: lines ["f",NUMBER,"FUNCTION","FILE",LINE] and ["s",NUMBER,FRAME,...], the
-// innermost frame first; frames are numbered from 0 and stacks from 1, in their order, and a frame
-// stands before the stacks that have it. ["o",NUMBER,"aten::mm"]: an operator, numbered from 1.
+// innermost frame first. Frames are numbered from 0, stacks from 1, in order. A frame precedes the
+// stacks that contain it. ["o",NUMBER,"aten::mm"]: an operator, numbered from 1.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,14 +21,15 @@ namespace vramscope::program {
 
 class HistoryStacks {
  public:
-  // The lines that have come since; no such file: none. What is no such line ends the reading, with
-  // what is whole before it. kResourceExhausted: more than the limits.
+  // Reads the lines that were added since the last call. A missing file counts as empty. An
+  // invalid line ends the reading. kResourceExhausted: the file exceeds the limits.
   absl::Status ReadMore(const std::string& path);
 
-  // Row N: stack N. Of 0, the empty one.
+  // Row N is stack N; row 0 is the empty stack.
   const trace::StackTable& stacks() const { return stacks_; }
   const std::vector<std::string>& strings() const { return strings_; }
-  trace::StringId Operator(uint16_t number) const {  // 0, and one that was not written: {}
+  // {} for 0 and for numbers that were not written.
+  trace::StringId Operator(uint16_t number) const {
     return number < operators_.size() ? operators_[number] : trace::StringId{};
   }
   bool damaged() const { return damaged_; }

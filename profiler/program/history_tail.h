@@ -1,12 +1,13 @@
-// What the allocator did since the last chunk of the history: its entries, put into a mapped file
-// at the moment at which they happen, so that the death of the process takes none of them. Written
-// by the library that is loaded into the process (cupti/allocations.cpp), hence free of everything
-// but the C++ library; the process begins another file with every chunk and removes the one before
-// when the chunk is there.
+// The allocator's entries since the last chunk of the history. They are put into a mapped file as
+// they happen, so none are lost when the process is killed. The library that is loaded into the
+// process writes them (cupti/allocations.cpp), so this header depends only on the C++ standard
+// library. The process begins a new file with every chunk and removes the previous one when the
+// chunk is complete.
 //
-// FOLDER/history-N.tail: a header, then rows. What lies behind `rows` is being written or nothing.
-// Where PyTorch's stacks can be read at that moment, too, (cupti/stacks.h) it is the chunk itself,
-// history-N.rows as soon as the next has begun, and nothing else is written of a request.
+// FOLDER/history-N.tail: a header, then rows. Data after the first `rows` rows is incomplete or
+// unused. Where PyTorch's stacks can also be read when an entry is made (cupti/stacks.h), this file
+// is the chunk itself: it is renamed to history-N.rows when the next one begins, and no pickle is
+// written.
 #pragma once
 
 #include <array>
@@ -22,22 +23,22 @@ struct HistoryTailHeader {
   std::array<char, 8> magic = kMagic;
   uint64_t row_bytes = 0;
   std::atomic<uint64_t> rows{0};
-  std::atomic<uint64_t> full{0};  // 1: there was no more room; entries are missing behind the rows
+  std::atomic<uint64_t> full{0};  // 1: the file is full; later entries are missing
 };
 
-// One entry. `action` as PyTorch numbers them (TraceEntry::Action): alike in 2.4, 2.6, 2.11, 2.15
-// (tried).
+// One entry. `action` is numbered like PyTorch's TraceEntry::Action, which is the same in 2.4, 2.6,
+// 2.11 and 2.15 (tested).
 struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
   uint8_t action = 0, device = 0;
-  // 0: not all of it is written; else 1 more than the number of the operator that asked
+  // 0: the row is incomplete; else the number of the operator that allocated, plus 1
   // (history_stacks.h)
   uint16_t done = 0;
-  uint32_t stack = 0;  // of history_stacks.h; 0: none
+  uint32_t stack = 0;  // number in history_stacks.h; 0: none
 };
 
-// A reader may run on another computer: what it takes apart is bytes in this order.
+// The file may be read on another computer, so the layout of its bytes is fixed.
 static_assert(sizeof(HistoryTailHeader) == 32 && sizeof(HistoryTailRow) == 40);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFile = 64 << 10;  // of the small text files that are read here
+constexpr size_t kMaxFile = 64 << 10;  // of the small text files read here
 constexpr int kMaxFoldersUp = 16;
 constexpr size_t kMaxFound = 32;
 
@@ -54,7 +54,7 @@ std::string Setting(std::string_view text, std::string_view key) {
   return "";
 }
 
-// The text in quotes that a line of torch/version.py gives NAME; "": None, or no such line.
+// The quoted value of NAME in torch/version.py; "": the value is None, or there is no such line.
 std::string Given(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -73,7 +73,7 @@ std::string Given(std::string_view text, std::string_view name) {
   return "";
 }
 
-// Whether the folder of packages has torch; what is said of it goes to `of`.
+// Whether the folder of packages contains torch. The facts about it are written to `of`.
 bool LookForTorch(const fs::path& packages, Interpreter& of) {
   std::error_code none;
   if (!fs::is_regular_file(packages / "torch/__init__.py", none)) return false;
@@ -88,7 +88,7 @@ bool LookForTorch(const fs::path& packages, Interpreter& of) {
   return true;
 }
 
-// "3.11" of a folder or program called python3.11.
+// "3.11" for a folder or program named python3.11.
 std::string VersionInName(const std::string& name) {
   constexpr std::string_view kPython = "python";
   if (!name.starts_with(kPython)) return "";
@@ -98,7 +98,8 @@ std::string VersionInName(const std::string& name) {
   return numbers ? version : "";
 }
 
-// Folders of packages below a prefix: of that version of Python, or, where it is not known, of all.
+// Package folders below a prefix: those of the given Python version, or all if the version is not
+// known.
 std::vector<fs::path> PackagesOf(const fs::path& prefix, const std::string& version) {
   std::vector<fs::path> folders;
   for (const char* lib : {"lib", "lib64"}) {
@@ -142,7 +143,7 @@ class Inspector {
   }
 
  private:
-  // Of no virtual environment: the installation that it is of.
+  // An interpreter outside virtual environments: its installation.
   void Base(const fs::path& program) {
     std::error_code none;
     fs::path real = fs::canonical(program, none);
@@ -196,7 +197,8 @@ std::string FirstLine(const fs::path& path) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// The interpreter that a shim of pyenv starts from a folder; others are what they are.
+// Resolves a pyenv shim to the interpreter that it starts in `folder`. Other programs are returned
+// as they are.
 fs::path BehindShim(const fs::path& program, const fs::path& folder, const Places& places) {
   const fs::path root = program.parent_path().parent_path();
   std::error_code none;
@@ -241,13 +243,13 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
   std::error_code none;
   fs::path folder = script.empty() ? fs::path() : fs::absolute(script, none).lexically_normal();
   if (!folder.empty() && !fs::is_directory(folder, none)) folder = folder.parent_path();
-  // What lies beside the script is meant for it, whatever is active.
+  // An environment next to the script is meant for it, even if another one is active.
   fs::path beside = folder;
   for (int up = 0; up < kMaxFoldersUp && !beside.empty(); ++up) {
     for (const char* name : {".venv", "venv", "env", ".env"})
       if (fs::is_directory(beside / name, none))
         finder.Environment(beside / name,
-                           up == 0 ? i18n::Format("{} beside the script", name)
+                           up == 0 ? i18n::Format("{} next to the script", name)
                                    : i18n::Format("{} in {}", name, beside.filename().string()));
     if (beside == beside.parent_path()) break;
     beside = beside.parent_path();
@@ -312,16 +314,16 @@ std::string WhyNot(const Interpreter& interpreter) {
   switch (interpreter.build) {
     case TorchBuild::kNone:
       return i18n::Text(
-          "no torch was found in it: choose the interpreter that has it, or install it "
-          "(pip install torch); no GPU is needed");
+          "it has no torch: choose an interpreter that has it, or install it (pip install torch); "
+          "no GPU is needed");
     case TorchBuild::kProcessor:
       return i18n::Text(
-          "its torch is built for the CPU only: the build for CUDA is needed, and it "
-          "needs no GPU (pip install torch)");
+          "its torch is built for the CPU only: install the build for CUDA (pip install torch), "
+          "which needs no GPU");
     case TorchBuild::kRocm:
       return i18n::Text(
-          "its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU "
-          "(pip install torch)");
+          "its torch is built for ROCm: install the build for CUDA (pip install torch), which "
+          "needs no GPU");
     case TorchBuild::kUnknown:
     case TorchBuild::kCuda:
       break;
@@ -330,7 +332,8 @@ std::string WhyNot(const Interpreter& interpreter) {
   const std::string& version = interpreter.torch;
   std::from_chars(version.data(), version.data() + version.size(), major);
   if (!version.empty() && major < 2)
-    return i18n::Text("its torch is older than 2.0, the first that tells its memory history");
+    return i18n::Text(
+        "its torch is older than 2.0, the first version that records a memory history");
   return "";
 }
 

@@ -28,8 +28,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Caches whose entries are only ever added, under names of their content: downloads, and kernels
-// that were compiled. Without them every plan would fetch its model again.
+// Caches that only grow, with entries named by their content: downloads and compiled kernels. If
+// they were isolated, every plan would download its model again.
 std::vector<std::string> GrowingCaches() {
   const std::string home = Variable("HOME");
   std::string cache = Variable("XDG_CACHE_HOME");
@@ -52,8 +52,9 @@ std::vector<std::string> GrowingCaches() {
   return found;
 }
 
-// A folder of the user's for what Inductor compiles in plans, kept from one plan to the next. Its
-// own cache is not let through: it also stores which kernel was the fastest, by emulated clocks.
+// A folder of the user for code that Inductor compiles in plans, kept between plans. Inductor's own
+// cache stays isolated because it also stores which kernel was the fastest, measured with emulated
+// clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
@@ -65,7 +66,7 @@ std::string CompileCache() {
   return mkdir(inductor.c_str(), 0700) == 0 || errno == EEXIST ? inductor : "";
 }
 
-// The deepest folder on the way to `path` that exists, a real path; "" if that is "/".
+// The deepest existing parent folder of `path`, as a real path; "" if that is "/".
 std::string DeepestFolder(const fs::path& path) {
   std::error_code none;
   for (fs::path part = fs::absolute(path, none).lexically_normal(); part.has_relative_path();
@@ -75,7 +76,7 @@ std::string DeepestFolder(const fs::path& path) {
   return "";
 }
 
-// Where a program is likely to change something: real paths.
+// Real paths that the program is likely to change.
 std::vector<std::string> LikelyChanged(const std::string& folder,
                                        const std::vector<std::string>& arguments) {
   constexpr size_t kMostNamed = 256;
@@ -103,15 +104,16 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   return found;
 }
 
-// Where changes may lie: not in the program's own folder, whose entries would lie in layers of
-// their own then (overlay_root.h).
+// Candidate parents for the scratch folder. The program's own folder is excluded: its entries would
+// then be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;
   if (const fs::path temporary = fs::canonical(fs::temp_directory_path(none), none); !none)
     parents.push_back(temporary.string());
   parents.emplace_back("/dev/shm");
-  // Not ranges: clang 14, which builds the fuzzers, takes no subrange of this C++ library.
+  // std::stable_partition instead of ranges: clang 14, which builds the fuzzers, rejects
+  // subranges of this C++ library.
   std::stable_partition(parents.begin(), parents.end(), [&](const std::string& parent) {
     return parent != folder && !parent.starts_with(folder + "/");
   });
@@ -122,8 +124,9 @@ std::string LibraryOf(const IsolationOptions& options) {
   return options.libraries + "/libvramscope-isolation.so";
 }
 
-// Calls `use` with scratch folders in one place after the other until it succeeds, or answers
-// kFailedPrecondition: another place would not help. The last has all reasons in its message.
+// Calls `use` with scratch folders in one place after another until it succeeds or returns
+// kFailedPrecondition, which means that another place would not help. The last error contains all
+// reasons.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {
@@ -182,10 +185,10 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     if (made.ok()) return isolation;
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
-  return absl::FailedPreconditionError(i18n::Format(
-      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
-      "are allowed, or use --no-isolation: then it really writes, renames and deletes files",
-      why));
+  return absl::FailedPreconditionError(
+      i18n::Format("the program's changes to files cannot be isolated here ({}). Run it where user "
+                   "namespaces are allowed, or use --no-isolation: then it changes real files",
+                   why));
 }
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
@@ -199,7 +202,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
-    // A program whose own folder is read-only fails: then the other mode is better.
+    // A program fails if its own folder is read-only; the copy mode is better then.
     const auto holds = [&](const std::string& path) {
       return folder_ == path || folder_.starts_with(path + "/");
     };
@@ -209,9 +212,9 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (const std::string foreign =
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())
-      return absl::FailedPreconditionError(
-          i18n::Format("overlayfs cannot copy {}, which belongs to another group", foreign));
-    // Folders of the lower layer are renamed by it.
+      return absl::FailedPreconditionError(i18n::Format(
+          "overlayfs cannot copy {}, which belongs to another user or group", foreign));
+    // The library makes renames of folders in the lower layer work.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
     Begin(IsolationMode::kOverlay, std::move(scratch));
@@ -226,7 +229,7 @@ absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch->path();
     environment_["LD_PRELOAD"] = library;
-    environment_["LD_AUDIT"] = library;  // for what asks libc by name
+    environment_["LD_AUDIT"] = library;  // for code that looks up libc functions by name
     Begin(IsolationMode::kCopy, std::move(scratch));
     return absl::OkStatus();
   });
@@ -256,16 +259,16 @@ int Isolation::Enter() const noexcept {
 
 std::string Isolation::Description() const {
   if (mode_ == IsolationMode::kNone)
-    return i18n::Text("No isolation: what the program writes, renames and deletes is real.");
+    return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
-                       "that only it sees and that is deleted afterwards; your files are not "
-                       "changed. Isolation: copies on write, by libc's functions and a filter of "
-                       "system calls (limits, static programs among them: docs/security.md).")
-          : i18n::Text("What the program writes, renames or deletes stays in a temporary layer "
-                       "that only it sees and that is deleted afterwards; your files are not "
-                       "changed. Isolation: overlay (limits: docs/security.md).")};
+          ? i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
+                       "and that is deleted afterwards; your files are not changed. Isolation: "
+                       "copy on write in libc's functions, and a filter of system calls (limits, "
+                       "such as static programs: docs/security.md).")
+          : i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
+                       "and that is deleted afterwards; your files are not changed. Isolation: "
+                       "overlay (limits: docs/security.md).")};
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };

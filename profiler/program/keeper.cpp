@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 constexpr auto kBetween = std::chrono::milliseconds(20);
 constexpr int kMostTries = 250;
 constexpr char kDone = 'd';
-constexpr char kName[] = "vramscope-keep";  // as long as the system takes one
+constexpr char kName[] = "vramscope-keep";  // the maximum length of a process name
 
-// Processes whose environment has that entry.
+// Processes whose environment contains the entry.
 std::vector<pid_t> ProcessesWith(const std::string& entry) {
   const std::string wanted = std::string(1, '\0') + entry + '\0';
   std::vector<pid_t> found;
@@ -47,7 +47,7 @@ std::vector<pid_t> ProcessesWith(const std::string& entry) {
 
 void End(const std::string& output) {
   const std::string entry = "VRAMSCOPE_PROGRAM_OUTPUT=" + output;
-  for (int i = 0; i < kMostTries; ++i) {  // what is being started meanwhile has it, too
+  for (int i = 0; i < kMostTries; ++i) {  // processes started in the meantime have the entry too
     const std::vector<pid_t> left = ProcessesWith(entry);
     if (left.empty()) return;
     for (const pid_t pid : left) kill(pid, SIGKILL);
@@ -69,14 +69,14 @@ void Run(const std::vector<std::string>& command) {
 }
 
 [[noreturn]] void Keep(const KeeperOptions& options, int watched) {
-  setsid();  // what is sent to the terminal's or our creator's group is not for us
+  setsid();  // signals to the terminal's or the parent's group are not meant for this process
   prctl(PR_SET_NAME, kName);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGPIPE, SIGCHLD}) std::signal(signal, SIG_DFL);
-  // Nothing of our creator's stays open: whoever reads its output sees its end.
+  // Closes the parent's descriptors, so that readers of its output see its end.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
   const int mine = dup2(watched, 3);

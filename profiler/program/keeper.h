@@ -1,9 +1,9 @@
-// A process beside this one that outlives it if it is killed, and then leaves nothing behind: what
-// the program has started is ended, also what its own launcher had started, and folders go.
+// A helper process that cleans up if this process is killed: it ends everything that the program
+// has started, including processes of the program's own launcher, and removes folders.
 //
 //   const Keeper keeper({.output = folder, .folders = {rooms}, .last = {"vramscope", ...}});
 //
-// One that is destroyed has done nothing.
+// If the object is destroyed normally, the helper does nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@
 namespace vramscope::program {
 
 struct KeeperOptions {
-  // What belongs to the program has this in its environment, as VRAMSCOPE_PROGRAM_OUTPUT.
+  // Processes of the program have this value in VRAMSCOPE_PROGRAM_OUTPUT.
   std::string output;
-  std::vector<std::string> last = {};     // a command that is run then; none: nothing
-  std::vector<std::string> folders = {};  // that are removed behind it
+  std::vector<std::string> last = {};     // a command to run afterwards; empty: none
+  std::vector<std::string> folders = {};  // folders to remove after that
 };
 
 class Keeper {
@@ -27,12 +27,12 @@ class Keeper {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  // Whether that process is one, of ours or of another vramscope that runs within the program.
+  // Whether the process is a keeper, of this vramscope or of one that runs within the program.
   static bool Is(pid_t pid);
 
  private:
-  pid_t pid_ = -1;  // a child of this process; -1: it could not be made
-  int end_ = -1;    // open as long as this process lives
+  pid_t pid_ = -1;  // a child of this process; -1: fork failed
+  int end_ = -1;    // stays open as long as this process exists
 };
 
 }  // namespace vramscope::program

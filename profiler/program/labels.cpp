@@ -26,7 +26,7 @@ using trace::EventKind;
 using trace::Phase;
 using trace::StringId;
 
-// Where in the merged entries each device's requests are.
+// Finds positions in the merged entries by device and number of requests.
 class Requests {
  public:
   explicit Requests(const Recording& recording) : entries_(recording.entries) {
@@ -37,8 +37,8 @@ class Requests {
     }
   }
 
-  // The first entry after so many requests; a free that is completed at once belongs to its
-  // request.
+  // The position right after the given number of requests. A free that completes at once belongs
+  // to its request.
   EntryIndex After(uint8_t device, uint64_t requests) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || rows.empty()) return 0;
@@ -57,8 +57,8 @@ class Requests {
   std::array<std::vector<EntryIndex>, 256> of_device_;
 };
 
-// Begins and ends of steps, micro-batches and phases by the edge that they are at: ends first, the
-// innermost one first of them.
+// Begins and ends of steps, micro-batches and phases, sorted by edge. Ends come first, the
+// innermost end first of all.
 struct Boundary {
   Edge edge;
   int order = 0;
@@ -110,7 +110,8 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
-    // Of a recording that begins in the middle of a program; what they are may be seen yet.
+    // Blocks older than a recording that began in the middle of a program. Later marks may
+    // reveal their categories.
     for (uint32_t row = 0; row < history.older; ++row)
       live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
@@ -127,7 +128,7 @@ class Labeller {
       }
       if (i < recording_.entries.size()) Entry(i);
     }
-    // Scopes that the end of the marks cut off stay open.
+    // Scopes that are still open when the marks end stay open.
     Settle();
     return std::move(labels_);
   }
@@ -155,7 +156,7 @@ class Labeller {
     }
     if (beyond > 0)
       recording_.warnings.push_back(
-          fmt::format("{} marks lie behind the end of the recorded history", beyond));
+          fmt::format("{} marks are after the end of the recorded history", beyond));
     times_.resize(marks_.rows.size());
     const int64_t origin = recording_.start_unix_ns;
     for (size_t i = 0; i < times_.size(); ++i) times_[i] = marks_.rows[i].time_ns - origin;
@@ -240,7 +241,7 @@ class Labeller {
         CloseSlice(EventKind::kModuleEnd, mark, at, number);
         break;
       case MarkKind::kForward:
-        // Calls that an exception ended without a word.
+        // Module calls that ended with an exception, without a mark of their end.
         if (backward_ > 0) break;
         for (; !thread.modules.empty(); thread.modules.pop_back())
           CloseSlice(EventKind::kModuleEnd, mark, at, number);
@@ -339,7 +340,7 @@ class Labeller {
     event.thread = mark.thread;
     Place(at, number, event);
   }
-  // Modules are opened in a backward where a checkpoint computes them again; they close first.
+  // Modules within a backward pass are opened by checkpoints that recompute them. They close first.
   void LeaveBackwardModule(EntryIndex at, uint32_t number) {
     if (backward_module_.value == 0) return;
     Thread& thread = threads_[backward_thread_];
@@ -352,14 +353,14 @@ class Labeller {
     backward_module_ = {};
   }
 
-  // Whether a module is computed again within the backward.
+  // Whether a module is being recomputed within the backward pass.
   bool Recomputes() {
     const Thread& thread = threads_[last_thread_];
     return thread.modules.size() >
            (backward_module_.value != 0 ? 1u : 0u) + (last_thread_ == 0 ? outer_modules_ : 0u);
   }
 
-  // An address is one device's alone; nearly always it is that of the mark.
+  // An address belongs to one device only, in most cases to the device of the mark.
   uint32_t BlockAt(const Mark& mark, uint64_t address) const {
     const uint32_t row = BlockAt(live_[mark.device], address);
     for (uint32_t device = 0; row == UINT32_MAX && device < live_.size(); ++device)
@@ -381,8 +382,8 @@ class Labeller {
            category == Category::kAutogradDetail;
   }
 
-  // What a tensor turns out to be, its block was from the beginning, unless it has been something
-  // else in between.
+  // The category of a tensor applies to its block from the allocation on, unless the block has
+  // had another category in between.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);
@@ -400,7 +401,7 @@ class Labeller {
     Retag(row, category, "tensor seen", at, number);
   }
 
-  // What was made before the first step and nothing else is said of: averages of parameters, data
+  // Blocks made before the first step that have no other category: averages of parameters, data
   // that stay on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
@@ -464,7 +465,7 @@ class Labeller {
       live[history_.allocations.address[row]] = row;
     } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);
-      // Made and gone within the set-up: nothing that lasts.
+      // Allocated and freed within the setup: a temporary.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
           blocks_[row].phase_number == phase_number_)
         labels_.category[row] = Category::kTemporary;
@@ -478,7 +479,7 @@ class Labeller {
         return in_step_ ? Category::kTemporary : Category::kUnknown;
       case Phase::kSetup:
         return Category::kUnknown;
-      case Phase::kLoad:  // before training it is what the model is made of
+      case Phase::kLoad:  // before training, loading allocates the parameters
         return in_step_ || last_step_end_ > 0 ? Category::kTemporary : Category::kUnknown;
       case Phase::kData:
         return Category::kInput;
@@ -495,7 +496,7 @@ class Labeller {
     return thread.modules.empty() ? StringId{} : thread.modules.back();
   }
 
-  // What the end of the program tells of blocks that nothing was said of.
+  // Assigns categories that are only known at the end of the program to blocks without one.
   void Settle() {
     for (uint32_t row = 0; row < blocks_.size(); ++row) {
       const Block& block = blocks_[row];
@@ -521,10 +522,11 @@ class Labeller {
   const Requests requests_;
   const std::vector<Boundary> boundaries_;
   Labels labels_;
-  std::vector<EntryIndex> places_;           // of every mark: right before this entry
-  std::vector<int64_t> times_;               // of every mark
-  std::vector<Block> blocks_;                // by row of the history's allocations
-  base::HashMap<uint64_t, uint32_t> saved_;  // rows by the number they are kept under
+  std::vector<EntryIndex> places_;  // by mark: the entry that follows the mark
+  std::vector<int64_t> times_;      // by mark
+  std::vector<Block> blocks_;       // by allocation of the history
+  // Allocations by the number under which autograd saved them.
+  base::HashMap<uint64_t, uint32_t> saved_;
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;
   std::map<uint32_t, Thread> threads_;
   base::HashMap<std::string, uint32_t> texts_;

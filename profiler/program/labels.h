@@ -1,5 +1,5 @@
-// What the marks say of a recorded history: the phase, step and module that every allocation was
-// made in, its category, from the moment from which it is one, and the operator that asked for it.
+// Labels of a recorded history, derived from the marks: the phase, step and module of every
+// allocation, its category and the entry from which on the category applies, and its operator.
 #pragma once
 
 #include <span>
@@ -10,12 +10,13 @@
 namespace vramscope::program {
 
 struct LabelOptions {
-  uint64_t blas_workspace_bytes = 0;  // of the card; a block of that size that stays is one
-  std::span<const trace::StringId> operators = {};  // of the recording's entries; {}: not known
+  // On this GPU; a block of that size that is never freed is a workspace.
+  uint64_t blas_workspace_bytes = 0;
+  std::span<const trace::StringId> operators = {};  // of the recording's entries; empty: not known
 };
 
-// Entry times become those of the marks' clock where `virtual_clock`: evenly spaced between two
-// marks. Warnings go to the recording.
+// With `virtual_clock`, times of entries are replaced by times of the marks' clock, evenly spaced
+// between two marks. Warnings are added to the recording.
 recording::Labels LabelsFromMarks(recording::Recording& recording,
                                   const recording::History& history, const Marks& marks,
                                   bool virtual_clock, const LabelOptions& options);

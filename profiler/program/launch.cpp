@@ -41,8 +41,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = std::chrono::milliseconds(10);
 constexpr auto kBetweenProgress = std::chrono::milliseconds(200);
-constexpr auto kUntilTerm = std::chrono::seconds(5);   // after what a Ctrl-C sends
-constexpr auto kUntilKill = std::chrono::seconds(8);   // after that
+constexpr auto kUntilTerm = std::chrono::seconds(5);   // after Ctrl-C, until SIGTERM
+constexpr auto kUntilKill = std::chrono::seconds(8);   // after SIGTERM, until SIGKILL
 constexpr auto kLeftBehind = std::chrono::seconds(2);  // for children that outlive their parent
 constexpr char kTrouble[] = "trouble";
 
@@ -64,8 +64,9 @@ void Prepend(Environment& environment, const std::string& key, const std::string
   now = now.empty() ? value : value + ":" + now;
 }
 
-// With an audit library the loader lays out static thread-local storage before it loads what is
-// preloaded: jemalloc, which Ray preloads, would not fit what it keeps free.
+// If an audit library is present, the loader fixes the size of static thread-local storage before
+// it loads preloaded libraries. jemalloc, which Ray preloads, would not fit into the default
+// reserve.
 void ReserveStaticTls(Environment& environment) {
   constexpr std::string_view kName = "glibc.rtld.optional_static_tls=";
   std::string& tunables = environment["GLIBC_TUNABLES"];
@@ -73,34 +74,34 @@ void ReserveStaticTls(Environment& environment) {
   tunables += fmt::format("{}{}16384", tunables.empty() ? "" : ":", kName);
 }
 
-// What the program finds beside the user's own environment.
+// The program's environment: the user's environment and vramscope's variables.
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
   Prepend(e, "PYTHONPATH", platform.hooks);
-  // Every program that a served process becomes has its folder by this name.
+  // All programs forked from a warm server find their output folder under this name.
   const std::string output =
       o.serve.empty() ? o.output : fmt::format("/proc/self/fd/{}", kServedOutput);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   std::error_code unknown;
-  // What its Python asks for figures of what has been recorded so far.
+  // The program's Python calls it for figures about the recording so far.
   e["VRAMSCOPE_PROGRAM_SELF"] = fs::read_symlink("/proc/self/exe", unknown).string();
   e["VRAMSCOPE_PROGRAM_DEVICE"] = o.planned ? o.device.key : "";
   e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
   if (o.activities && !platform.activities.empty()) {
     e["VRAMSCOPE_PROGRAM_ACTIVITIES"] = platform.activities;
-    // Another profiler's stay.
+    // Keeps another profiler's setting.
     e.try_emplace("CUDA_INJECTION64_PATH", platform.activities);
     if (o.operators && e.try_emplace("NVTX_INJECTION64_PATH", platform.activities).second)
       e["VRAMSCOPE_PROGRAM_OPERATORS"] = "1";
   }
-  e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
+  e.try_emplace("PYTHONHASHSEED", "0");  // sets of strings have the same order in every run
   if (!o.planned) return e;
   if (!o.toggles.empty()) e["VRAMSCOPE_PROGRAM_TOGGLES"] = o.toggles;
   e["VRAMSCOPE_PROGRAM_PYTHONPATH"] = platform.hooks;
   e.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
-  Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated cards
+  Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated GPUs
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
   ReserveStaticTls(e);
   e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingCard(o.device);
@@ -116,7 +117,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
   if (o.as_rank >= 0) {
     e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
-    e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL waits for nobody
+    e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL does not wait for other ranks
   }
   e["TRITON_LIBCUDA_PATH"] = platform.libraries;
   if (o.isolation == nullptr) return e;
@@ -130,8 +131,8 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   return e;
 }
 
-// A port that nobody listens on now. Below the range from which the kernel gives ports to whoever
-// asks for any (32768 on, ip(7)), so that none of those takes it before rank 0 listens there.
+// A free port below 32768. The kernel assigns ephemeral ports from 32768 on (ip(7)), so none of
+// them can take the port before rank 0 listens on it.
 int FreePort() {
   constexpr int kFirst = 20'000, kPorts = 12'000, kTries = 100;
   std::minstd_rand random(static_cast<unsigned>(
@@ -162,25 +163,25 @@ absl::Status CannotStart(const std::string& program, int error) {
   return absl::InvalidArgumentError(what);
 }
 
-// Between fork and exec: only what is safe there.
+// Runs between fork and exec; only async-signal-safe calls are allowed.
 [[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
                          pid_t parent, int report, int served_output) {
   setpgid(0, 0);
-  // Before the signal of the parent's death, which a change of user namespace clears.
+  // Before PR_SET_PDEATHSIG, which is cleared when the user namespace changes.
   if (options.isolation != nullptr) {
     if (const int entered = -options.isolation->Enter(); entered != 0) {
       [[maybe_unused]] const ssize_t written = write(report, &entered, sizeof entered);
       _exit(127);
     }
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left running when the parent is killed
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing keeps running when the parent is killed
   if (getppid() != parent) _exit(127);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
     std::signal(signal, SIG_DFL);
-  // The order of what is kept by its address in host memory is the same in every run.
+  // Host addresses are the same in every run, and so is the order of containers keyed by address.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);
@@ -212,7 +213,7 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   if (served_output >= 0) close(served_output);
   int error = 0;
   if (child > 0) {
-    setpgid(child, child);  // whoever of the two is first
+    setpgid(child, child);  // parent and child both call it, because either may run first
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR) {
     }
   }
@@ -225,8 +226,8 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   return child;
 }
 
-// Children of this process, also those that it inherited from its own, but keepers, which end when
-// they have done what they are for.
+// Children of this process, including orphans that it inherited. Keepers are left out; they end by
+// themselves.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
   ForEachEntry("/proc/self/task", [&](const fs::directory_entry& task) {
@@ -237,7 +238,8 @@ std::vector<pid_t> Children() {
   return children;
 }
 
-// The terminal's foreground is the program's while it runs, so that it may read from it.
+// Makes the program the terminal's foreground process group while it runs, so that it can read from
+// the terminal.
 class Foreground {
  public:
   explicit Foreground(pid_t group) {
@@ -264,7 +266,7 @@ class Running {
   Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
 
   void Add(pid_t pid) { pids_.push_back(pid); }
-  // One that is no child of this process.
+  // Adds a program that is not a child of this process.
   void Add(std::unique_ptr<WarmProgram> warm) {
     pids_.push_back(warm->pid());
     warm_.push_back(std::move(warm));
@@ -307,7 +309,7 @@ class Running {
       Ended(pid, status);
     }
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      // Else it is a process of the program's that lost its parent.
+      // Other children are orphaned processes of the program.
       if (std::find(pids_.begin(), pids_.end(), pid) != pids_.end()) Ended(pid, status);
     }
   }
@@ -320,7 +322,7 @@ class Running {
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-    // One rank that fails would leave the others waiting.
+    // If one rank fails, the others would wait forever.
     for (const pid_t other : pids_) kill(-other, SIGTERM);
     if (!pids_.empty()) Escalate(SIGTERM);
   }
@@ -345,7 +347,7 @@ class Running {
     deadline_ = Clock::now() + (signal == SIGINT ? kUntilTerm : kUntilKill);
   }
 
-  // Data loaders and launchers leave children of their own behind when they are stopped.
+  // Data loaders and launchers can leave children behind when they are stopped.
   void EndOthers() {
     const auto until = Clock::now() + kLeftBehind;
     for (const int signal : {SIGTERM, SIGKILL}) {
@@ -368,12 +370,13 @@ class Running {
   const LaunchOptions& options_;
   Outcome& outcome_;
   std::vector<pid_t> pids_, groups_;
-  std::vector<std::unique_ptr<WarmProgram>> warm_;  // those that are no children
+  // Programs that are not children of this process.
+  std::vector<std::unique_ptr<WarmProgram>> warm_;
   int seen_ = 0, sent_ = 0;
   Clock::time_point deadline_;
 };
 
-// Null where it has to begin cold, and why.
+// Returns null if the program has to start cold, and sets `why`.
 std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Environment& environment,
                                        std::string& why) {
   const Isolation* const isolation = options.isolation;
@@ -395,7 +398,7 @@ std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Envir
   return nullptr;
 }
 
-// Room for one message where the disk is full later.
+// Reserves space for one error message, in case the disk is full later.
 void MakeRoomForTrouble(const std::string& folder) {
   std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
 }
@@ -437,7 +440,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
 
 Progress ProgressOf(const std::string& folder) {
   Progress progress;
-  // Of its processes' folders alone: beside them is what the program itself writes and removes.
+  // Only folders of processes: the program itself creates and removes others next to them.
   ForEachEntry(folder, [&](const fs::directory_entry& process) {
     if (!process.path().filename().string().starts_with("process-")) return;
     ForEachEntry(process.path(), [&](const fs::directory_entry& entry) {
@@ -461,8 +464,8 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     return outcome;
   }
   MakeRoomForTrouble(options.output);
-  // Where ranks meet: memory, and gone with this, whatever rank was killed before the others came.
-  // Without it they find a place themselves.
+  // A folder in memory in which ranks find each other. It is removed with this object, even if a
+  // rank is killed before the others start. Without it the ranks choose a place themselves.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();
@@ -473,7 +476,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     folders.push_back(options.isolation->changes());
   const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // One imports for all ranks.
+  // One process imports for all ranks.
   const uint32_t processes =
       options.as_rank >= 0 || !options.serve.empty() ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;

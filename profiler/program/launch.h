@@ -1,12 +1,12 @@
-// Starts a program under the watcher's hooks, on the emulated platform or on the real libraries,
-// and sees it to its end: every process that it started is gone when Launch returns.
+// Starts a program with vramscope's hooks, on the emulated platform or with the real libraries, and
+// waits for its end. Every process that it started has ended when Launch returns.
 //
 //   ASSIGN_OR_RETURN(Platform platform, FindPlatform(true));
 //   const Outcome outcome = Launch(platform, {.command = {"python", "train.py"}, .device = card,
 //                                             .output = folder});
 //   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, ...));
 //
-// Blocks; one at a time in a process (it reaps that process's children).
+// Blocks. Only one call at a time in a process, because it reaps all of the process's children.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -21,64 +21,66 @@
 
 namespace vramscope::program {
 
-// Where the emulated platform's libraries and the hooks are: in $VRAMSCOPE_EMULATED, else
-// where profiler/base/install_paths.h says.
+// Locations of the emulated platform's libraries and of the hooks: $VRAMSCOPE_EMULATED, else the
+// path from profiler/base/install_paths.h.
 struct Platform {
-  std::string libraries;        // folder of libvramscope-audit.so and of what it redirects to
-  std::string hooks;            // folder of sitecustomize.py
-  std::string activities = {};  // the library that listens to CUPTI; "": there is none
+  std::string libraries;  // folder of libvramscope-audit.so and the libraries that it redirects to
+  std::string hooks;      // folder of sitecustomize.py
+  std::string activities = {};  // the library that records CUPTI's activities; "": there is none
 };
-// kNotFound says where it was looked for; `planned`: with the libraries, too.
+// kNotFound: the message lists the places searched. `planned`: the emulated libraries are required
+// too.
 absl::StatusOr<Platform> FindPlatform(bool planned);
 
 struct Progress {
-  double seconds = 0;  // since it was started
+  double seconds = 0;  // since the start
   uint64_t steps = 0;  // of the lowest rank
-  uint64_t bytes = 0;  // of history written
+  uint64_t bytes = 0;  // of the history written so far
 };
 
 Progress ProgressOf(const std::string& folder);
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  bool planned = true;        // false: the real libraries, the hooks alone
-  run::DeviceProfile device;  // that every rank finds
-  uint32_t ranks = 1;         // so many processes, each as torchrun would start it
-  uint32_t devices = 0;       // cards that a process finds; 0: as many as ranks
-  int64_t as_rank = -1;       // >= 0: one process, which is this one of `ranks`
-  uint32_t steps = 2;         // the program is ended after so many optimizer steps; 0: never
+  bool planned = true;        // false: the real libraries, with hooks only
+  run::DeviceProfile device;  // the emulated GPU of every rank
+  uint32_t ranks = 1;         // number of processes, each started as torchrun would
+  uint32_t devices = 0;       // GPUs visible to a process; 0: as many as ranks
+  int64_t as_rank = -1;       // >= 0: starts a single process with this rank out of `ranks`
+  uint32_t steps = 2;         // ends the program after this number of optimizer steps; 0: never
   bool skip_init = true;
   bool cpp_stacks = false;
-  bool activities = true;    // kernels, copies and calls, as CUPTI tells them
-  bool operators = false;    // and which of PyTorch's operators launched them: costs time
-  std::string toggles = {};  // ToggleVariable(): what is switched, or looked for; "": nothing is
-  // Where a process waits that has imported what the program imports (warm.h): it becomes it. "":
-  // the program begins cold, as it does where nobody answers.
+  bool activities = true;    // record kernels, memcpys and API calls with CUPTI
+  bool operators = false;    // also record which PyTorch operator launched them (costs time)
+  std::string toggles = {};  // ToggleVariable(): toggles to switch on or to look for; "": none
+  // Socket of a process that has already imported what the program imports (warm.h); a fork of it
+  // becomes the program. "": the program starts cold, as it does when the socket does not answer.
   std::string warm = {};
-  // The other side: the program waits there, with the modules of this file imported, until it is
-  // ended. "": it runs.
+  // For the other side of `warm`: the program imports the modules in this file and waits at this
+  // socket until it is ended. "": the program runs.
   std::string serve = {}, modules = {};
-  std::string output;  // folder that exists; the hooks write there
-  // Should this process be killed (keeper.h): a command that is run when the program is ended, and
-  // whether `output` goes after it.
+  std::string output;  // existing folder to which the hooks write
+  // Used if this process is killed (keeper.h): a command to run after the program was ended, and
+  // whether to remove `output` after that.
   std::vector<std::string> if_killed = {};
   bool output_goes = false;
-  bool stdout_to_stderr = false;  // what the program prints
-  // Keeps the program's changes from the user's files; null: they are real. Outlives Launch.
+  bool stdout_to_stderr = false;  // where the program's output goes
+  // Keeps the program from changing the user's files; null: changes are real. Must outlive Launch.
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
-  // How often the user wants it to end: 1 as Ctrl-C, more at once. May be set by a signal handler.
+  // How often the user interrupted the program: 1 acts like Ctrl-C, more ends it at once. May be
+  // set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
 };
 
 struct Outcome {
-  absl::Status started;  // kNotFound, kPermissionDenied, ...: there is no such program
-  int exit_status = 0;   // the first that is not 0
-  int signal = 0;        // that ended it; 0: none did
+  absl::Status started;  // kNotFound, kPermissionDenied, ...: the program could not be started
+  int exit_status = 0;   // the first nonzero one
+  int signal = 0;        // that ended the program; 0: none
   bool interrupted = false;
-  std::string isolation;    // "overlay", "copy" or "none"; "": of a recording
-  std::string cold;         // why it did not begin where LaunchOptions::warm says; "": it did
-  std::string write_error;  // the hooks could not write any more: what the system said
+  std::string isolation;    // "overlay", "copy" or "none"; "": a recording
+  std::string cold;         // why it did not start from LaunchOptions::warm; "": it did
+  std::string write_error;  // the system's error if the hooks could no longer write
   double seconds = 0;
 };
 Outcome Launch(const Platform& platform, const LaunchOptions& options);

@@ -1,5 +1,6 @@
-// What a watched program's hooks wrote beside the allocator's history (emulated/python): marks,
-// each with its place in the history, which is counted in requests and not in time.
+// Marks that a watched program's hooks write in addition to the allocator's history
+// (emulated/python). The position of a mark in the history is a number of requests (allocations and
+// frees), not a time.
 //
 //   ASSIGN_OR_RETURN(Marks marks, ParseMarks(text));
 //   for (const Mark& mark : marks.rows) use(mark.kind, marks.Name(mark.a));
@@ -16,48 +17,48 @@
 
 namespace vramscope::program {
 
-// Begins and ends of one kind nest on a thread.
+// Begins and ends of the same kind are nested within a thread.
 enum class MarkKind : char {
-  kBegin = 'X',       // the history begins
-  kForward = 'F',     // a module is called by no other: a = name, b = gradients are recorded,
-  kForwardEnd = 'f',  // c = the module trains
-  kModule = 'M',      // a = name
+  kBegin = 'X',    // the history begins
+  kForward = 'F',  // outermost module call: a = name, b = gradients are recorded, c = training mode
+  kForwardEnd = 'f',
+  kModule = 'M',  // a = name
   kModuleEnd = 'm',
   kBackward = 'B',
   kBackwardEnd = 'b',
-  kBackwardModule = 'G',  // backward of what module a saved runs from here on; -1: of none
+  kBackwardModule = 'G',  // from here on backward runs for module a; -1: for no module
   kOptimizer = 'O',
   kOptimizerEnd = 'o',
   kZeroGrad = 'Z',
   kZeroGradEnd = 'z',
   kData = 'D',
   kDataEnd = 'd',
-  kGenerate = 'P',  // tokens, transformers' generate()
+  kGenerate = 'P',  // of tokens: transformers' generate()
   kGenerateEnd = 'p',
   kSave = 'W',  // a checkpoint
   kSaveEnd = 'w',
   kLoad = 'L',
   kLoadEnd = 'l',
-  kRange = 'A',  // that the program named: a = name
+  kRange = 'A',  // named by the program: a = name
   kRangeEnd = 'a',
-  kMadeAs = 'C',  // what is allocated from here on is of category a
+  kMadeAs = 'C',  // allocations from here on have category a
   kMadeAsEnd = 'c',
-  kTag = 't',        // the block that holds address b is of category a
-  kKept = 'k',       // the program holds a tensor in the block that holds address a
-  kSaved = 's',      // autograd keeps the block that holds address a, under the number b
-  kReleased = 'r',   // and lets go of what it kept under the number a
-  kCounter = 'R',    // the program read a counter of PyTorch's: a = name, b = bytes, c = device
-  kMissingGradients = 'N',   // of a trainable parameters that optimizers have b got no gradient so far, c
-                     // bytes of weights
-  kElsewhere = 'e',  // nothing but a place: where another device is at the next mark
-  kEnd = 'E',        // the process ends
+  kTag = 't',       // the block that contains address b has category a
+  kKept = 'k',      // the program holds a tensor in the block that contains address a
+  kSaved = 's',     // autograd saves the block that contains address a, under the number b
+  kReleased = 'r',  // autograd releases what it saved under the number a
+  kCounter = 'R',   // the program read a counter of PyTorch: a = name, b = bytes, c = device
+  kMissingGradients = 'N',  // a of b trainable parameters in optimizers have no gradient so far; c
+                            // = bytes of these weights
+  kElsewhere = 'e',         // only a position: where another device is at the next mark
+  kEnd = 'E',               // the process ends
 };
 
 struct Mark {
   MarkKind kind = MarkKind::kEnd;
   uint8_t device = 0;
-  uint32_t thread = 0;    // in order of their first mark
-  uint64_t requests = 0;  // allocations and frees of the device before it
+  uint32_t thread = 0;    // in order of their first marks
+  uint64_t requests = 0;  // allocations and frees of the device before the mark
   int64_t time_ns = 0;
   uint64_t a = 0, b = 0, c = 0;
 };
@@ -65,9 +66,10 @@ struct Mark {
 struct Marks {
   std::vector<Mark> rows;
   std::vector<std::string> names;
-  std::vector<uint64_t> native_threads;  // by thread: its number in the system; 0: not said
-  uint32_t threads = 0;                  // that have marks
-  uint64_t unreadable = 0;  // lines that are no marks: the last one, where the program was killed
+  std::vector<uint64_t> native_threads;  // by thread: its id in the system; 0: not known
+  uint32_t threads = 0;                  // number of threads with marks
+  // Lines that could not be parsed, such as the last line of a killed program.
+  uint64_t unreadable = 0;
 
   std::string_view Name(uint64_t number) const {
     return number < names.size() ? std::string_view(names[number]) : std::string_view();
@@ -79,23 +81,23 @@ inline constexpr size_t kMaxMarks = size_t{1} << 24;
 inline constexpr size_t kMaxNames = size_t{1} << 20;
 inline constexpr uint32_t kMaxThreads = 1u << 16;
 
-// Lines `["M",DEVICE,REQUESTS,NANOSECONDS,THREAD,...]`, `["n",NUMBER,"TEXT"]` and
-// `["T",THREAD,NATIVE]`, names before their use. What is no such line is counted.
-// kResourceExhausted: more than the limits above.
+// Parses lines `["M",DEVICE,REQUESTS,NANOSECONDS,THREAD,...]`, `["n",NUMBER,"TEXT"]` and
+// `["T",THREAD,NATIVE]`; names precede their use. Invalid lines are counted. kResourceExhausted:
+// more than the limits above.
 absl::StatusOr<Marks> ParseMarks(std::string_view text);
 
-// The same of a file that still grows: every call takes the lines that have come since.
+// Parses a file that still grows. Every call reads the lines that were added since the last one.
 class MarksReader {
  public:
-  // kNotFound: there is no such file yet. `ended`: no more is written, the last line counts as it
-  // is.
+  // kNotFound: the file does not exist yet. `ended`: no more is written, so the last line is
+  // complete.
   absl::Status ReadMore(const std::string& path, bool ended);
   const Marks& marks() const { return marks_; }
 
  private:
   Marks marks_;
   uint64_t read_ = 0;  // bytes of the file
-  std::string rest_;   // of a line that is not whole yet
+  std::string rest_;   // of an incomplete line
 };
 
 }  // namespace vramscope::program

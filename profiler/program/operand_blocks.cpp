@@ -14,13 +14,13 @@ using trace::Activity;
 using trace::ActivityKind;
 
 struct Given {
-  EntryIndex behind;  // so many entries had been made
-  uint32_t operand;   // of all of them
+  EntryIndex behind;  // number of entries before it
+  uint32_t operand;   // index among all operands
   uint8_t device;
   uint64_t address;
 };
 
-// Requests of a program to its allocator, by device.
+// The positions of a program's allocator requests, by device.
 class Requests {
  public:
   explicit Requests(const recording::EntryTable& entries) {
@@ -28,7 +28,7 @@ class Requests {
       if (entries.action[i] == Action::kAlloc || entries.action[i] == Action::kFreeRequested)
         of_device_[entries.DeviceOf(i)].push_back(i);
   }
-  // False: there are not so many.
+  // Returns false if there are fewer requests.
   bool Behind(uint8_t device, uint64_t requests, EntryIndex& behind) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || requests > rows.size()) return false;
@@ -45,7 +45,7 @@ std::vector<Given> ByPlace(const std::vector<Activity>& rows, const recording::R
   std::vector<Given> given;
   const Requests requests(recording.entries);
   const std::vector<int64_t>& times = recording.entries.time_ns;
-  int64_t last = -1;  // of the driver's calls so far
+  int64_t last = -1;  // number of the driver's calls so far
   for (const Activity& row : rows) {
     if (row.kind == ActivityKind::kDriverAlloc || row.kind == ActivityKind::kDriverFree)
       last = std::max(last, row.begin_ns - origin_ns);

@@ -1,9 +1,9 @@
-// Which blocks of a process's history its kernels, copies and fills were given addresses in.
+// Finds the blocks that kernels, memcpys and memsets of a process used as operands.
 //
-// A block is found by the order of things and not by times: an operand says how many requests the
-// program had made of its allocator when it gave the address, and what was there after so many is
-// what it meant, however often the address has been another block's before and since. A graph's
-// work was given its addresses when it was captured.
+// A block is found by order and not by time. An operand records how many requests the program had
+// made to its allocator when it passed the address. The block meant is the one at that address
+// after this number of requests, even if other blocks had the address before or later. Work of a
+// CUDA graph received its addresses when the graph was captured.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace vramscope::program {
 
 inline constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 
-// Of every operand among `rows`, in their order: the row of `history`'s allocations, kNoBlock for
-// an address in none. `of_driver`: the history is what the driver was asked for (DriverMemory), and
-// requests are the driver's calls among `rows`; `origin_ns` is its time 0 on their clock. Pure.
+// For every operand in `rows`, in order: the row in the allocations of `history`, or kNoBlock for
+// an address in no block. `of_driver`: the history comes from DriverMemory, and requests are the
+// driver's calls in `rows`; `origin_ns` is its time 0 on their clock. Pure.
 std::vector<uint32_t> BlocksOfOperands(const std::vector<trace::Activity>& rows,
                                        const recording::Recording& recording,
                                        const recording::History& history, bool of_driver,

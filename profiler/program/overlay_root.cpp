@@ -34,11 +34,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kLargestCopy = 1 << 20;  // bytes of a file; larger ones are bound read-only
-constexpr size_t kMostEntries = 20'000;      // of folders that are rebuilt entry by entry
+constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
+constexpr size_t kMostEntries = 20'000;      // in folders that are rebuilt entry by entry
 
-// Kernel interfaces, and folders of sockets (overlayfs does not connect to a socket of its lower
-// layer). Nothing in them is a file that a training program owns.
+// Kernel interfaces and folders with sockets (overlayfs cannot connect to a socket of its lower
+// layer). They contain no files of a training program.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -52,9 +52,9 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
-// A step that failed, "{}" in it standing for `subject`. The helper process must not take the
-// translator's lock, which another thread may have held when it was forked: InWords translates, in
-// this process.
+// A failed step; "{}" in it is replaced by `subject`. The helper process must not take the
+// translator's lock, because another thread may have held it during the fork. InWords translates
+// the text in this process.
 constexpr char kPartsOfFailure = '\x1f';
 absl::Status Failed(std::string_view step, std::string_view subject = "",
                     const std::string& reason = std::strerror(errno)) {
@@ -71,7 +71,7 @@ absl::Status InWords(const absl::Status& status) {
   return absl::Status(status.code(), fmt::format("{}: {}", step, i18n::Text(parts[2])));
 }
 
-// As overlayfs reads its options: ':' parts lower layers, ',' options.
+// Escapes the separators of overlayfs: ':' between lower layers, ',' between options.
 std::string Escaped(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -96,7 +96,8 @@ bool WriteAll(const char* path, const std::string& text) {
   return written;
 }
 
-// Whether an unprivileged overlay refuses to copy it: its namespace maps one user and one group.
+// Whether an unprivileged overlay cannot copy the file: the namespace maps only one user and one
+// group.
 bool IsForeign(const struct stat& facts) {
   return facts.st_uid != geteuid() || facts.st_gid != getegid();
 }
@@ -127,7 +128,7 @@ class Builder {
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
-    // See pivot_root(2): the old root ends up below the new one, from where it is taken away.
+    // As in pivot_root(2): the old root is now stacked on the new one and can be unmounted.
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
       return Failed("pivot_root");
@@ -136,8 +137,8 @@ class Builder {
   const std::vector<std::string>& frozen() const { return frozen_; }
 
  private:
-  // Whether an overlay works at all here, with removed folders that are made anew (which needs
-  // extended attributes of the upper layer): on failure nothing else has to be tried.
+  // Whether overlays work on this computer, including removed folders that are created again
+  // (which requires extended attributes in the upper layer). If not, no other step is tried.
   absl::Status Probe() {
     const std::string probe = options_.scratch + "/probe", lower = probe + "/lower",
                       merged = probe + "/merged";
@@ -150,7 +151,8 @@ class Builder {
     fs::remove_all(folder, error);
     if (!error) fs::create_directory(folder, error);
     const bool whole = !error && fs::is_empty(folder, error) && !error;
-    // It stays mounted and goes with the old root: unmounting waits for other processors.
+    // The probe stays mounted until the old root is detached; unmounting would wait for other
+    // processors.
     if (!whole)
       return Failed(
           TEXT_MARK("overlayfs on {}"), options_.scratch,
@@ -176,8 +178,8 @@ class Builder {
                                [&](const MountPoint& mount) { return IsBelow(mount.path, path); });
   }
 
-  // The merged folder has the upper one's owner and mode. The owner of an unprivileged one is the
-  // user, who gets the rights that they have on the real folder.
+  // The merged folder has the owner and mode of the upper one. In an unprivileged overlay the
+  // owner is the user, so the mode grants the rights that the user has on the real folder.
   mode_t MergedMode(const std::string& real, const struct stat& facts) const {
     mode_t mode = facts.st_mode & 07777;
     if (privileged_ || (facts.st_uid == geteuid() && !foreign_.contains(real))) return mode;
@@ -187,12 +189,12 @@ class Builder {
     return mode;
   }
 
-  // The folders of others on the way from `lower` to what is likely to be changed, in its upper
-  // layer: overlayfs merges folders of both and has nothing to copy there.
+  // Creates the foreign folders on the path from `lower` to the folders that are likely to change
+  // in its upper layer. overlayfs merges both folders, so it needs to copy nothing.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
-      std::vector<std::pair<std::string, struct stat>> way;  // to the last one of others
+      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign one
       size_t foreign = 0;
       for (size_t end = lower.size(); end < changed.size();) {
         end = std::min(changed.find('/', end + 1), changed.size());
@@ -206,8 +208,8 @@ class Builder {
       for (const auto& [part, facts] : way)
         if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
           return Failed("{}", upper + part);
-      // From the last to the first: a mode may take the right to make entries away, and an entry
-      // changes its folder's time.
+      // Innermost first: a mode may forbid creating entries, and a new entry changes the
+      // folder's time.
       for (auto at = way.rbegin(); at != way.rend(); ++at) {
         const auto& [part, facts] = *at;
         const timespec times[] = {facts.st_atim, facts.st_mtim};
@@ -232,8 +234,8 @@ class Builder {
     if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed("{}", upper);
     if (!privileged_)
       if (const absl::Status made = MakeForeignFolders(lower, upper); !made.ok()) return made;
-    // With trusted attributes folders of the lower layer can be renamed; without, rename answers
-    // EXDEV, which libvramscope-isolation.so repairs.
+    // With trusted attributes, folders of the lower layer can be renamed. Without them rename
+    // fails with EXDEV, which libvramscope-isolation.so handles.
     const std::string data =
         fmt::format("lowerdir={},upperdir={},workdir={},{}", Escaped(lower), Escaped(upper),
                     Escaped(work), privileged_ ? "redirect_dir=on,metacopy=off" : "userxattr");
@@ -242,14 +244,14 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // A real path as it is, read-only or not; `target` exists.
+  // Mounts a real path unchanged, read-only or not; `target` exists.
   absl::Status Bind(const std::string& real, const std::string& target, bool read_only) {
     if (mount(real.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return Failed("{}", real);
     struct statvfs facts {};
     if (!read_only) return absl::OkStatus();
     if (statvfs(target.c_str(), &facts) != 0) return Failed("{}", real);
-    // Flags that a namespace must not take away are to be repeated.
+    // Flags that the namespace must not remove have to be repeated.
     unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
     if ((facts.f_flag & ST_NOSUID) != 0) flags |= MS_NOSUID;
     if ((facts.f_flag & ST_NODEV) != 0) flags |= MS_NODEV;
@@ -262,7 +264,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // A folder of the real tree at its place in the new one, which exists.
+  // Mounts a folder of the real tree at its place in the new one, which exists.
   absl::Status Folder(const std::string& real, const std::string& target) {
     if (IsReal(real) || OfKernel(real)) return Bind(real, target, false);
     if (IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real))) return Split(real);
@@ -270,7 +272,7 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // Mounts inside do not show through; a namespace that is not privileged never comes here.
+    // Mounts inside the folder would not be visible; only privileged namespaces get here.
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
@@ -288,7 +290,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // A folder that is rebuilt entry by entry: a real folder on disk, with mounts in it.
+  // Rebuilds a folder entry by entry: a folder on disk with mounts in it.
   absl::Status Split(const std::string& real) {
     const std::string target = real == "/" ? root_ : root_ + real;
     std::error_code error;
@@ -301,7 +303,7 @@ class Builder {
       if (const absl::Status made = Entry(path, root_ + path); !made.ok()) return made;
     }
     if (error) return Failed("{}", real, error.message());
-    // Last, for it may take the right to make entries away.
+    // Last, because the mode may forbid creating entries.
     CopyOwnerAndMode(real, target);
     return absl::OkStatus();
   }
@@ -330,7 +332,7 @@ class Builder {
     const int made = open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
     if (made < 0) return Failed("{}", path);
     close(made);
-    // What the user may not read is bound, too, and stays unreadable.
+    // Files that the user may not read are bound too and stay unreadable.
     return Bind(path, target, S_ISREG(facts.st_mode));
   }
 
@@ -378,9 +380,9 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   return absl::OkStatus();
 }
 
-// In the helper process: builds, reports, and waits until its namespaces are held by the parent.
-// The report is the status code as one byte, the error's text or "", then a NUL and the frozen
-// folders, each with a NUL behind it.
+// Runs in the helper process: builds the root, reports, and waits until the parent has opened its
+// namespaces. The report consists of the status code (one byte), the error text or "", a NUL, and
+// the frozen folders, each followed by a NUL.
 [[noreturn]] void Help(const OverlayRootOptions& options, bool privileged,
                        const std::set<std::string>& foreign, int report, int release) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -409,8 +411,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// The folders on the way to the paths that an unprivileged overlay refuses to copy. To be asked
-// outside of its namespace: inside, other users are all one, which may have this user's number.
+// The folders on the paths that an unprivileged overlay cannot copy. Call it outside of the user
+// namespace: inside, all other users are mapped to one id, which may be the id of this user.
 std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
   std::set<std::string> found;
   for (const std::string& path : paths) {
@@ -500,7 +502,7 @@ std::vector<MountPoint> ParseMountInfo(std::string_view text) {
     MountPoint mount{.path = {}, .type = dash[1]};
     const std::string_view path = fields[4];
     for (size_t i = 0; i < path.size(); ++i) {
-      // Blanks and backslashes are three octal digits.
+      // Blanks and backslashes are written as three octal digits.
       const auto digit = [&](size_t at) { return path[i + at] >= '0' && path[i + at] < '8'; };
       if (path[i] == '\\' && i + 3 < path.size() && digit(1) && digit(2) && digit(3)) {
         mount.path += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 +

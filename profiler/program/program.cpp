@@ -37,7 +37,7 @@ constexpr size_t kMaxAssumptions = 10'000;
 constexpr size_t kMaxText = 4096;
 constexpr size_t kMaxSources = 2000, kMaxPath = 4096;
 
-// Values of other types, and what is missing, are as if they were not there.
+// Missing values and values of other types are returned as empty.
 std::string TextOf(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end() || !it->is_string()) return "";
@@ -58,7 +58,7 @@ void Assumptions(const json& object, std::vector<run::Assumption>& out) {
   }
 }
 
-// Parsing as deep as a hostile file likes would be fine; walking and freeing it would not.
+// Parsing deeply nested JSON is safe, but walking and freeing it is not.
 bool TooDeep(std::string_view text) {
   int depth = 0, deepest = 0;
   for (const char c : text) {
@@ -68,7 +68,7 @@ bool TooDeep(std::string_view text) {
   return deepest > 64;
 }
 
-// One process's events into a trace that says whose they are.
+// Adds one process's events to a trace, marked with the process.
 class Sink final : public trace::EventSink {
  public:
   Sink(const ReadOptions& options, const run::DeviceProfile& device, const About& about,
@@ -104,7 +104,7 @@ class Sink final : public trace::EventSink {
       modules_.See(event);
       if (event.kind == trace::EventKind::kAlloc) made_.push_back(event.time_ns);
     }
-    // The marker is for recordings of something that runs already.
+    // The marker is only for recordings that begin in a running program.
     const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
       return from_nothing_ && e.kind == trace::EventKind::kMarker &&
              e.name.value == recording_begin_;
@@ -118,8 +118,8 @@ class Sink final : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // Behind the events. `origin_ns`: the trace's time 0 on their clock; `operands`:
-  // BlocksOfOperands.
+  // Call it after the events. `origin_ns`: the trace's time 0 on the activities' clock;
+  // `operands`: the result of BlocksOfOperands.
   void Place(const ActivityFile& file, const Marks& marks, const recording::Recording& recording,
              const std::vector<uint32_t>& operands, int64_t origin_ns) {
     BlockTimes blocks(operands.size());
@@ -153,7 +153,7 @@ class Sink final : public trace::EventSink {
     if (status_.ok()) status_ = std::move(status);
   }
 
-  // Behind everything else.
+  // Call it last.
   void Assumed() {
     std::vector<run::Assumption> all = about_.assumptions;
     for (const std::string& text : not_shown_) all.push_back({text, "CUPTI", 0});
@@ -175,12 +175,12 @@ class Sink final : public trace::EventSink {
   int64_t last_time_ = 0;
   trace::TraceBuilder builder_;
   ModuleTimes modules_;
-  std::vector<int64_t> made_;           // when each allocation of the history was
-  std::vector<std::string> not_shown_;  // of the activities, and why
+  std::vector<int64_t> made_;           // when each allocation of the history was made
+  std::vector<std::string> not_shown_;  // activities that are not shown, and why
   absl::Status status_;
 };
 
-// What the emulated platform says of a process; no object: nothing.
+// The emulated platform's report of a process; no object: there is none.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
@@ -188,10 +188,11 @@ json PlatformReport(const std::string& path) {
 run::Assumption RecognisedAssumption(const Launches& launches) {
   const double share =
       100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
-  // Rounded down: 100.0 % is all of them.
-  std::string what = fmt::format("{:.1f} % of {} launches are of kernels that are known",
+  // Round down, so that 100.0 % means all.
+  std::string what = fmt::format("{:.1f} % of {} launches run known kernels",
                                  std::floor(share * 10) / 10, launches.all);
-  if (launches.recognised < launches.all) what += "; others take a time assumed from their threads";
+  if (launches.recognised < launches.all)
+    what += "; the times of the others are assumed from their threads";
   return {what, launches.most_frequent_unknown.substr(0, 200), 0};
 }
 
@@ -218,15 +219,15 @@ void AddPlatformReport(const std::string& folder, About& about) {
     for (const json& row : *lacking)
       if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
         about.assumptions.push_back(
-            {fmt::format("{}() is not emulated: it answered {}, {} times", TextOf(row, "function"),
+            {fmt::format("{}() is not emulated: it returned {}, {} times", TextOf(row, "function"),
                          answered, NumberOf(row, "count")),
              TextOf(row, "library"), 0});
   };
   add("unknown_functions", "\"not supported\"");
-  add("succeeding_functions", "with success and did nothing");
+  add("succeeding_functions", "success without doing anything");
 }
 
-// Nothing where the process took nothing of any card.
+// nullopt if the process used no GPU memory.
 std::optional<Unwatched> ReadUnwatched(const std::string& path) {
   const json report = PlatformReport(path);
   if (!report.is_object()) return std::nullopt;
@@ -246,8 +247,8 @@ std::optional<Unwatched> ReadUnwatched(const std::string& path) {
   return process.most_used_bytes > 0 ? std::optional(process) : std::nullopt;
 }
 
-// Of a process that did not end by itself the history may end before the marks: those that lie
-// behind it are left out.
+// The history of a process that did not end by itself may end before the marks. Marks after its end
+// are left out.
 Marks WithinHistory(const Marks& marks, const Recording& recording) {
   std::map<uint8_t, uint64_t> requests;
   const recording::EntryTable& e = recording.entries;
@@ -317,7 +318,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
   run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
   if (options.planned && about.context_bytes > 0) device.context_bytes = about.context_bytes;
   recording::Labels labels;
-  if (about.torch.empty() && marks.rows.empty()) {  // nobody said what anything is for
+  if (about.torch.empty() && marks.rows.empty()) {  // nothing is known about the use of the blocks
     const uint32_t rows = history->allocations.size();
     labels.category.assign(rows, trace::Category::kUnknown);
     labels.rule.assign(rows, 0);
@@ -348,7 +349,7 @@ struct FolderReader::Process {
   HistoryReader history;
   MarksReader marks = {};
   ActivityFile activities = {};
-  std::optional<ProcessRun> run = {};  // of so many entries and marks
+  std::optional<ProcessRun> run = {};  // as of this number of entries and marks
   uint32_t entries = 0;
   size_t rows = 0;
   size_t activity_rows = 0;
@@ -377,10 +378,10 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   process.activity_rows = rows.size();
   About about;
   about.pid = pid;
-  about.ended = "end";  // nobody says how
+  about.ended = "end";  // how it ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
   about.assumptions.push_back(
-      {"memory comes from driver calls alone: without Python's hooks its purpose is not recorded",
+      {"memory is known only from driver calls: without Python's hooks its purpose is not recorded",
        "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";
@@ -412,12 +413,12 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     kept = std::make_unique<Process>(Process{.history = HistoryReader(std::move(history))});
   }
   Process& process = *kept;
-  // Marks first: of a program that runs, what is behind them is not labelled yet. The other way
-  // round they would lie behind the end of the history.
+  // The marks are read first. In a program that still runs, history after the last mark is not
+  // labelled yet. In the other order, marks could lie after the end of the history.
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  // What lies behind the last chunk may meanwhile have come as one.
+  // Reads again if the rows after the last chunk became a chunk in the meantime.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
   std::vector<trace::StringId> operators;
   for (bool again = true; again;) {
@@ -452,7 +453,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
                  absl::IsNotFound(watched) ? nullptr : &process.activities, operators);
   if (!trace.ok()) return trace.status();
   ProcessRun run{about, *std::move(trace)};
-  // Time 0 of a virtual clock's trace is the first mark.
+  // With a virtual clock, time 0 of the trace is the first mark.
   run.begin_ns = !about.virtual_clock ? run.trace->info.start_unix_ns
                  : marks.rows.empty() ? 0
                                       : marks.rows.front().time_ns;
@@ -517,7 +518,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       program.warnings.push_back(
           fmt::format("process {}: {}", pid, std::string(run.status().message())));
   }
-  // Those that torch.compile starts ask what card there is, and have nothing on it.
+  // Processes started by torch.compile query the GPU but use no memory.
   const auto idle = [](const ProcessRun& run) {
     return run.trace->allocations.size() == 0 && run.trace->activities.size() == 0;
   };
@@ -553,7 +554,7 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
 }
 
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
-  constexpr size_t kMostDevices = 256;  // that a trace can have
+  constexpr size_t kMostDevices = 256;  // the limit of a trace
   std::map<uint32_t, int> of_rank;
   for (const ProcessRun& run : program.runs) ++of_rank[run.about.rank];
   std::vector<trace::ProcessTrace> parts;
@@ -576,7 +577,7 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
                     "rank of many",
                     left_out, kMostDevices));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
-  if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one has memory
+  if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one device has memory
     for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);
   if (whole.ok()) return *std::move(whole);
   if (!parts.empty()) program.warnings.emplace_back(whole.status().message());

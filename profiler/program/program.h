@@ -1,5 +1,5 @@
-// What `vramscope plan -- PROGRAM` and `record -- PROGRAM` left in their output folder, as traces:
-// one for every process that used CUDA. The folder is the program's, so nothing in it is trusted.
+// Reads the output folder of `vramscope plan -- PROGRAM` or `record -- PROGRAM` as traces, one for
+// every process that used CUDA. The program can write to the folder, so its contents are untrusted.
 //
 //   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, {.device = profile}));
 //   for (const ProcessRun& run : program.runs) use(*run.trace);
@@ -28,90 +28,92 @@
 namespace vramscope::program {
 
 struct ReadOptions {
-  run::DeviceProfile device;  // that was planned for; what was recorded tells its card itself
-  bool planned = true;  // on the emulated platform: sizes are what a card would see, times modelled
+  run::DeviceProfile device;  // the planned GPU; a recording names its GPU itself
+  // On the emulated platform: sizes are those of a real GPU, times are modelled.
+  bool planned = true;
   std::string title;
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Kernels and calls of libraries that a planned process launched.
+// Launches of kernels and library calls in a planned process.
 struct Launches {
   uint64_t all = 0;
-  uint64_t recognised = 0;            // of which the emulated platform knows what they do
-  std::string most_frequent_unknown;  // kernel, mangled; "": none
+  uint64_t recognised = 0;            // those that the emulated platform can interpret
+  std::string most_frequent_unknown;  // mangled name of the kernel; "": none
 };
 
-// What a process said of itself (process-PID.json).
+// A process's description of itself (process-PID.json).
 struct About {
   int64_t pid = 0;
   uint32_t rank = 0, world_size = 1;
-  std::string host;                      // the computer's name
+  std::string host;                      // name of the computer
   std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
-  std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed, or still runs
+  std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed or still runs
   int64_t ended_ns = 0;   // wall clock; 0: not known
   std::string exception;  // "OutOfMemoryError: CUDA out of memory. ..."
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
-  run::Card card;        // that it used first
+  run::Card card;        // the first one that it used
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
-  std::vector<ToggleReport> toggles;  // none: nobody looked for them
-  std::vector<std::string> sources;   // files of the program's own that it has imported
-  uint64_t context_bytes = 0;         // on the emulated platform, when it ended; 0: not known
-  Launches launches;                  // likewise
+  std::vector<ToggleReport> toggles;  // empty: toggles were not looked for
+  std::vector<std::string> sources;   // the program's own files that it has imported
+  uint64_t context_bytes = 0;         // on the emulated platform, at its end; 0: not known
+  Launches launches;                  // on the emulated platform
 };
 
 struct ProcessRun {
   About about;
   std::shared_ptr<const trace::Trace> trace;
-  int64_t begin_ns = 0;      // of the trace's time 0, on the clock that all processes have
-  uint8_t first_device = 0;  // its number in JoinRuns(); the process's others follow
+  int64_t begin_ns = 0;  // the trace's time 0, on the clock that all processes share
+  // Number of the process's first device in JoinRuns(); its other devices follow.
+  uint8_t first_device = 0;
 };
 
-// A process that used the emulated platform and told nothing: a program without Python, with
+// A process that used the emulated platform without reporting to it: a program without Python, with
 // --no-activities.
 struct Unwatched {
   int64_t pid = 0;
-  std::string device;            // of its cards, the one that it used most of
-  uint64_t most_used_bytes = 0;  // of that card at once, beside the context
+  std::string device;            // the GPU of which it used the most
+  uint64_t most_used_bytes = 0;  // its maximum on that GPU, without the context
   uint64_t memory_bytes = 0, context_bytes = 0;
   uint64_t launches = 0;
 };
 
 struct Program {
-  std::vector<About> processes;  // all that imported torch
-  // Those with a history, by rank and process; behind them those without Python.
+  std::vector<About> processes;  // all processes that imported torch
+  // Runs with a history, by rank and process; then processes without Python.
   std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
 };
 
-// The process that failed first, and by an exception: what it says is why others, and whoever
-// started them, fail after it. Null: none did, or the first ones had already seen enough steps.
+// The process that failed first with an exception; other processes and their launcher often fail
+// because of it. Null: no process failed, or the first ranks had already completed enough steps.
 const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
 
-// The same while the program runs: every call reads what has come since, and gives all so far.
+// Reads the folder while the program runs. Every call reads what was added since the last one and
+// returns everything so far.
 //
 //   FolderReader reader(folder, {.device = profile});
 //   while (runs) Show(reader.Read(false));
 //   Show(reader.Read(true));
 //
-// A run of which nothing has come keeps its trace. One thread at a time.
+// A run without new data keeps its trace. One thread at a time.
 class FolderReader {
  public:
   FolderReader(std::string folder, ReadOptions options);
   ~FolderReader();
-  // `ended`: the program is gone; before that its traces are not complete, and nothing is wrong
-  // with that.
+  // `ended`: the program has ended. Before that, incomplete traces are not an error.
   absl::StatusOr<Program> Read(bool ended);
 
  private:
   struct Process;
   absl::StatusOr<ProcessRun> ReadProcess(const About& about, bool ended);
-  // Of a process without Python: what CUPTI told of it.
+  // A process without Python, from CUPTI's records.
   absl::StatusOr<ProcessRun> ReadUnhooked(int64_t pid, bool ended);
 
   const std::string folder_;
@@ -119,12 +121,12 @@ class FolderReader {
   std::map<int64_t, std::unique_ptr<Process>> processes_;  // by pid
 };
 
-// All runs as one trace, each with devices of its own (trace/processes.h); of one run, its trace.
-// Null where there is none. More devices than a trace can have: those of the first ranks, and a
-// warning in the program.
+// Joins all runs to one trace; each run gets its own devices (trace/processes.h). A single run's
+// trace is returned unchanged. Null if there is no run. If a trace cannot hold all devices, those
+// of the first ranks are used and a warning is added to the program.
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program);
 
-// One process from its parts. kDataLoss: no JSON object, or one that is nested too deeply.
+// Parses the report of one process. kDataLoss: not a JSON object, or nested too deeply.
 absl::StatusOr<About> ParseAbout(std::string_view json);
 absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     recording::Recording recording, const Marks& marks, const About& about,

@@ -28,13 +28,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenSends = std::chrono::milliseconds(50);
 constexpr int kBetweenLooksMs = 100;
-constexpr int kNoSuchProgram = 127, kNoConnection = 255;  // of a shell; of ssh
+constexpr int kNoSuchProgram = 127, kNoConnection = 255;  // exit status of a shell; of ssh
 
 void CloseAll(std::initializer_list<int> fds) {
   for (const int fd : fds) close(fd);
 }
 
-// What is to run there, for the shell there.
+// The command line for the remote shell.
 std::string CommandThere(const Remote& remote, const LaunchOptions& o) {
   std::vector<std::string> words = {remote.vramscope, "record", "--stream", "--steps",
                                     std::to_string(o.steps)};
@@ -51,7 +51,7 @@ std::string CommandThere(const Remote& remote, const LaunchOptions& o) {
 struct Connection {
   pid_t pid = -1;
   int to = -1, from = -1;  // its standard input and output
-  int error = 0;           // it could not be started
+  int error = 0;           // errno if it could not be started
 };
 
 Connection Connect(const std::vector<std::string>& words) {
@@ -75,7 +75,8 @@ Connection Connect(const std::vector<std::string>& words) {
   if (c.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kNoSuchProgram);
-    // The terminal's Ctrl-C is for us to pass on: ssh lets alone what it finds ignored.
+    // This process handles Ctrl-C and passes it on. ssh keeps SIGINT ignored if it was ignored
+    // at its start.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGPIPE, SIG_DFL);
     dup2(in[0], STDIN_FILENO);
@@ -183,7 +184,8 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
 
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts) {
-  // The program reads nothing of ours, and prints where we do not.
+  // The program must not read the commands on standard input, nor print to the stream on standard
+  // output.
   const int commands = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -194,13 +196,13 @@ Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
 
   options.interrupts = &interrupts;
   options.stdout_to_stderr = true;
-  constexpr int kGone = 2;  // ended, not asked: nobody hears the answer
+  constexpr int kGone = 2;  // ends the program at once: nothing can receive the result
   FolderSender sender(options.output, [&](std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t wrote = write(out, bytes.data(), bytes.size());
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote <= 0) {
-        interrupts = kGone;  // nobody listens any more
+        interrupts = kGone;  // the connection is closed
         return absl::UnavailableError(strerror(errno));
       }
       bytes.remove_prefix(static_cast<size_t>(wrote));

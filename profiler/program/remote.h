@@ -1,13 +1,14 @@
-// `record` on another computer: ssh starts vramscope there, which starts the program and sends what
-// its hooks write while it runs (folder_stream.h); here it lies in a folder as if the program ran
-// here.
+// `record` on another computer. ssh starts vramscope there, which starts the program and sends the
+// files of its hooks while it runs (folder_stream.h). They are stored in a local folder as if the
+// program ran locally.
 //
 //   const Remote remote{.host = "user@box", .folder = "project"};
 //   const Outcome outcome = LaunchRemote(remote, {.command = {"python", "train.py"},
 //                                                 .planned = false, .output = folder});
 //
-// Blocks. Ctrl-C ends the program there and brings what is left; the same again cuts the
-// connection. Whoever of the two is killed, the program is ended and what had come is there.
+// Blocks. Ctrl-C ends the remote program and transfers the remaining data; a second Ctrl-C closes
+// the connection. If either side is killed, the program is ended and the data received so far is
+// kept.
 #pragma once
 
 #include <atomic>
@@ -18,17 +19,18 @@
 namespace vramscope::program {
 
 struct Remote {
-  std::string host;                     // as ssh takes it
-  std::string folder = {};              // there, that the program starts in; "": the login's
-  std::string vramscope = "vramscope";  // there
+  std::string host;         // as for ssh
+  std::string folder = {};  // the remote folder in which the program starts; "": the login folder
+  std::string vramscope = "vramscope";  // the remote command
 };
 
-// outcome.started: kNotFound: no ssh here, no vramscope there; kUnavailable: no connection, or it
-// broke before the program had ended: what came is in the folder.
+// outcome.started is kNotFound if there is no local ssh or no remote vramscope, and kUnavailable if
+// there is no connection or it broke before the program had ended. Data received before is in the
+// folder.
 Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options);
 
-// The other side: Launch, with the folder sent through standard output. What comes from standard
-// input are interrupts, and its end is one: who listens is gone.
+// The remote side: Launch, with the folder sent through standard output. Bytes on standard input
+// are interrupts. The end of standard input also counts as one, because the receiver has ended.
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts);
 

@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote != '\'' && line.substr(i).starts_with("\\\n")) {
-      ++i;  // a shell joins such lines
+      ++i;  // a shell joins these two lines
       continue;
     }
     if (quote == 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
   }
   if (quote != 0)
     return absl::InvalidArgumentError(
-        i18n::Format("a quote ({}) is opened in the arguments and not closed", quote));
+        i18n::Format("a quote ({}) in the arguments is not closed", quote));
   return words;
 }
 
@@ -92,17 +92,16 @@ std::string JoinWords(const std::vector<std::string>& words) {
 
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
   if (request.script.empty())
-    return absl::InvalidArgumentError(i18n::Text("choose the script that trains"));
+    return absl::InvalidArgumentError(i18n::Text("choose the training script"));
   absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   if (IsModule(request) && request.script.find_first_not_of(' ', 2) == std::string::npos)
     return absl::InvalidArgumentError(i18n::Text("-m needs the name of a module"));
   if (request.where == Where::kHost) {
     if (request.host.empty())
-      return absl::InvalidArgumentError(
-          i18n::Text("say which computer: user@host, as ssh takes it"));
+      return absl::InvalidArgumentError(i18n::Text("enter the computer as user@host, as for ssh"));
     if (request.host[0] == '-' || request.host.find_first_of(" \t") != std::string::npos)
       return absl::InvalidArgumentError(
-          i18n::Format("'{}' is not a host as ssh takes it", request.host));
+          i18n::Format("'{}' is not a host name that ssh accepts", request.host));
     if (!arguments.ok()) return arguments.status();
     return Words(request, *std::move(arguments));
   }
@@ -114,13 +113,14 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
       return absl::InvalidArgumentError(
           i18n::Format("'{}' is a folder: choose the script in it", request.script));
     if (access(request.script.c_str(), R_OK) != 0)
-      return absl::PermissionDeniedError(i18n::Format("'{}' may not be read", request.script));
+      return absl::PermissionDeniedError(
+          i18n::Format("no permission to read '{}'", request.script));
   }
   if (request.interpreter.empty())
     return absl::InvalidArgumentError(i18n::Text("choose the Python interpreter that has PyTorch"));
   if (!fs::exists(request.interpreter, none))
     return absl::NotFoundError(
-        i18n::Format("the interpreter '{}' is not there any more", request.interpreter));
+        i18n::Format("the interpreter '{}' no longer exists", request.interpreter));
   if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
     return absl::NotFoundError(i18n::Format("there is no folder '{}' to start in", folder));
   if (!arguments.ok()) return arguments.status();
@@ -151,7 +151,7 @@ std::vector<std::string> OptionsOf(const Request& request) {
     if (!request.folder.empty()) put("--remote-folder", request.folder);
     if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  // As the commands have it by themselves: a recording runs to its end.
+  // The default of the commands: a recording runs to its end.
   const uint32_t steps = request.planned() ? 2 : 0;
   if (request.steps != steps) put("--steps", std::to_string(request.steps));
   if (!request.planned() && request.operators) words.emplace_back("--operators");
@@ -164,7 +164,7 @@ std::string CommandLineOf(const Request& request) {
   std::string line;
   if (request.where != Where::kHost) {
     const std::string folder = FolderOf(request);
-    // As short as one would type it.
+    // As short as a user would type it.
     if (!IsModule(shown) && !shown.script.empty()) {
       std::error_code none;
       const fs::path script = fs::absolute(shown.script, none);

@@ -1,11 +1,11 @@
-// What a user asks for in the window: one program, how it is started and where: planned on a card
-// that is not there, or recorded on one that is, here or on another computer; and the command line
-// that does the same.
+// The user's request in the window to run a program: how it is started, and whether it is planned
+// on an emulated GPU or recorded on a real one, on this computer or on another. Also the equivalent
+// command line.
 //
 //   ASSIGN_OR_RETURN(std::vector<std::string> words, CommandOf(request));
 //   Show(CommandLineOf(request));   // "cd /home/me && vramscope plan --steps 3 -- python train.py"
 //
-// Pure but for looking whether files are there; thread-safe.
+// Pure except for checks whether files exist; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,31 +22,33 @@ struct Request {
   Where where = Where::kPlanned;
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
-  std::string arguments;            // as one types them into a shell
-  std::string folder = {};          // that it starts in; "": the script's, on a host the login's
-  std::string device = "rtx-4090";  // of a plan
+  std::string arguments;  // as typed into a shell
+  // In which it starts; "": the script's folder, on a remote host the login folder.
+  std::string folder = {};
+  std::string device = "rtx-4090";  // for a plan
   uint32_t ranks = 1;
-  uint32_t steps = 2;      // 0: to its end
-  bool skip_init = true;   // of a plan
-  bool operators = false;  // of a recording: which operator launched each kernel; a plan knows it
-  // Of kHost: script and folder are there, and so are these; "": what its PATH finds.
+  uint32_t steps = 2;     // 0: run to the end
+  bool skip_init = true;  // for a plan
+  // For a recording: the operator that launched each kernel (a plan always records it).
+  bool operators = false;
+  // For kHost: remote paths, like script and folder then; "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
 
   bool planned() const { return where == Where::kPlanned; }
 };
 
-// Words of a line as a shell takes it apart: blanks, quotes and backslashes; no variables, no
-// patterns. kInvalidArgument: a quote that is not closed.
+// Splits a line into words like a shell: blanks, quotes and backslashes, but no variables or
+// patterns. kInvalidArgument: a quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line);
-std::string JoinWords(const std::vector<std::string>& words);  // the other way round
+std::string JoinWords(const std::vector<std::string>& words);  // the inverse
 
-// "python", "train.py", its arguments; recorded on several GPUs, by torchrun's module. Of a host
-// nobody looks what is there. kInvalidArgument, kNotFound: what is missing.
+// "python", "train.py", its arguments. A recording on several GPUs uses torchrun's module. Remote
+// paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // on this computer
-// "plan", "--device", "h100-sxm", ...: before "--"; what is as it is by itself is left out.
+// "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
-// For a shell; of a request that cannot be started as far as it goes.
+// Quoted for a shell. For an incomplete request, as much of it as is known.
 std::string CommandLineOf(const Request& request);
 
 }  // namespace vramscope::program

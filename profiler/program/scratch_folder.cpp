@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is not locked yet has another name: nobody takes it for one that was left.
+// A folder that is not locked yet has another name, so that it is not mistaken for an abandoned
+// one.
 constexpr std::string_view kName = "vramscope-scratch-", kFresh = "vramscope-fresh-";
 constexpr std::string_view kRestorableName = "vramscope-restorable-";
 constexpr std::chrono::hours kRestorable(7 * 24);
@@ -31,7 +32,8 @@ int Open(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Locked, or -1: it is no such folder of this user's, or somebody has it.
+// Locks the folder of a killed owner. -1: it is not a scratch folder of this user, or its owner
+// still runs.
 int LockOfKilled(const fs::path& path) {
   const std::string name = path.filename().string();
   if (!name.starts_with(kName) && !name.starts_with(kRestorableName)) return -1;
@@ -44,14 +46,14 @@ int LockOfKilled(const fs::path& path) {
   return -1;
 }
 
-// Whether the folder or anything below it has; links are not followed.
+// Whether the folder or anything in it has changed since then; links are not followed.
 bool ChangedSince(const fs::file_time_type& when, const fs::path& folder) {
   std::error_code error, none;
   if (fs::last_write_time(folder, none) >= when && !none) return true;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
     if (!entry->is_symlink(none) && entry->last_write_time(none) >= when && !none) return true;
-  // What cannot be looked through is not known to be old.
+  // A folder that cannot be searched counts as changed.
   return static_cast<bool>(error);
 }
 
@@ -59,7 +61,8 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    const int folder = LockOfKilled(path);  // first: nobody else's folder is looked through
+    // Locked first: folders of other owners are not searched.
+    const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
     if (!restorable || !ChangedSince(since, path)) RemoveTree(path.string());
@@ -73,7 +76,7 @@ std::string ParentOr(std::string parent) {
   return none || parent.empty() ? "/tmp" : parent;
 }
 
-// Gives the owner all rights on every folder below, links not followed.
+// Gives the owner all rights on every folder below; links are not followed.
 void OpenFolders(const fs::path& path) {
   std::error_code none;
   if (!fs::is_directory(fs::symlink_status(path, none))) return;
@@ -94,7 +97,7 @@ void RemoveTree(const std::string& path) {
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Adopt(const std::string& path,
                                                                     std::string parent) {
   const fs::path folder(path);
-  // No way out of the parent, whatever is named.
+  // The name must not lead out of the parent.
   if (folder.parent_path().lexically_normal() != fs::path(ParentOr(parent)).lexically_normal())
     return absl::NotFoundError(i18n::Format("'{}' is not a scratch folder of vramscope", path));
   const int lock = LockOfKilled(folder);
@@ -121,7 +124,7 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeNamed(std::str
     const std::string path =
         fmt::format("{}/{}{}", parent, name, std::string_view(fresh).substr(fresh.size() - 6));
     const int lock = Open(fresh);
-    // Where folders know no locks nobody takes any away, either.
+    // Without support for locks, abandoned folders are never removed.
     if (lock >= 0) (void)flock(lock, LOCK_EX | LOCK_NB);
     if (lock >= 0 && rename(fresh.c_str(), path.c_str()) == 0)
       return std::unique_ptr<ScratchFolder>(new ScratchFolder(path, lock));

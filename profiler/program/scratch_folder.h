@@ -1,6 +1,6 @@
-// A folder of one's own under the temporary directory, gone with its owner. Of an owner that was
-// killed the next one takes it away: a lock on the folder, which dies with its process, says who
-// lives. What a user may want to restore stays for a week.
+// A private folder under the temporary directory, removed with its owner. If the owner was killed,
+// the next user of this class removes the folder: every owner holds a lock on its folder, which
+// ends with the process. Folders that a user may want to restore are kept for a week.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
 //   Write(folder->path() + "/run");
@@ -16,19 +16,20 @@
 
 namespace vramscope::program {
 
-// Removes `path` with all that is in it, folders that their owner may not enter among them
-// (overlayfs makes such, and programs do). What cannot be removed stays, without an error.
+// Removes `path` and everything in it, including folders that their owner may not enter (overlayfs
+// creates such folders, and programs do). Entries that cannot be removed stay, without an error.
 void RemoveTree(const std::string& path);
 
 class ScratchFolder {
  public:
-  // Under `parent`; "": where $TMPDIR says. kInternal: none can be made, and why.
+  // Under `parent`; "": in $TMPDIR. kInternal: no folder can be made; the message says why.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
-  // As Make(). Of a killed owner it stays until nothing in it has changed for a week, or somebody
-  // adopts it.
+  // As Make(), but if the owner is killed the folder stays until nothing in it has changed for a
+  // week, or until it is adopted.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> MakeRestorable(std::string parent = {});
-  // One that its owner was killed over, to be read before it goes. kNotFound: there is no such
-  // folder, it has an owner, or is no scratch folder of this user's under `parent` (as Make()).
+  // Takes over the folder of a killed owner, to read it before it is removed. kNotFound: the
+  // folder does not exist, has an owner, or is not a scratch folder of this user under `parent`
+  // (see Make()).
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Adopt(const std::string& path,
                                                               std::string parent = {});
   ~ScratchFolder();

@@ -8,14 +8,14 @@ namespace {
 
 using trace::Phase;
 
-// One of the kinds that make phases, within none of them.
+// An outermost scope of a kind that makes a phase.
 struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
   bool trains = false;
-  bool in_training = false;  // the module's own mode
-  bool steps = false;        // an optimizer does, within it
-  bool closure = false;      // of an optimizer: forward and backward are within it
+  bool in_training = false;  // training mode of the module
+  bool steps = false;        // an optimizer step is within it
+  bool closure = false;      // of an optimizer: it contains forward and backward
 };
 
 std::optional<MarkKind> EndOf(MarkKind begin) {
@@ -41,16 +41,16 @@ std::optional<MarkKind> EndOf(MarkKind begin) {
   }
 }
 
-// What is open when the marks end was cut off there.
+// Scopes that are open when the marks end are closed there.
 std::vector<Scope> OutermostScopes(const Marks& marks) {
   std::vector<Scope> scopes;
-  uint32_t depth = 0;  // of scopes of the outermost one's kind
+  uint32_t depth = 0;  // depth of nested scopes of the same kind
   const auto count = static_cast<uint32_t>(marks.rows.size());
   for (uint32_t i = 0; i < count; ++i) {
     const Mark& mark = marks.rows[i];
     if (depth == 0) {
       if (!EndOf(mark.kind)) continue;
-      // Gradients are recorded: else it is evaluated.
+      // If gradients are not recorded, it is an evaluation.
       scopes.push_back({.kind = mark.kind,
                         .begin = {i, false},
                         .end = {count, false},
@@ -93,16 +93,16 @@ Phase PhaseOf(const Scope& scope) {
 
 bool OfCheckpoint(Phase phase) { return phase == Phase::kSave || phase == Phase::kLoad; }
 
-// It is no part of a training step.
+// Whether the phase is not part of a training step.
 bool Apart(Phase phase) {
   return phase == Phase::kEval || phase == Phase::kGeneration || OfCheckpoint(phase);
 }
 
-// Of what lies between two scopes of one step.
+// The phase between two scopes of one step.
 Phase Between(Phase before, Phase after) {
   if (after == Phase::kData || after == Phase::kForward)
     return before == Phase::kForward && after == Phase::kForward ? Phase::kForward : Phase::kData;
-  // Some set gradients to zero between the loss and its backward.
+  // Some programs set gradients to zero between the loss and its backward pass.
   if (before == Phase::kForward && (after == Phase::kBackward || after == Phase::kZeroGrad))
     return Phase::kLoss;
   if (before == Phase::kZeroGrad && after == Phase::kBackward) return Phase::kLoss;
@@ -115,8 +115,8 @@ class Finder {
  public:
   explicit Finder(const Marks& marks)
       : scopes_(OutermostScopes(marks)), end_{static_cast<uint32_t>(marks.rows.size()), false} {
-    // A model that is in evaluation mode, and of which no backward pass follows any more, is
-    // evaluated by a program that leaves gradients on.
+    // Forward passes in evaluation mode that no backward pass follows are an evaluation, even
+    // if the program records gradients.
     for (size_t i = scopes_.size(); i-- > 0;) {
       Scope& scope = scopes_[i];
       if (scope.kind == MarkKind::kBackward || scope.kind == MarkKind::kOptimizer ||
@@ -128,7 +128,7 @@ class Finder {
       if (PhaseOf(scope) == Phase::kForward) break;
       zero_first_ |= scope.kind == MarkKind::kZeroGrad;
     }
-    // Batches that are fetched for an evaluation, or for nothing, are no step's.
+    // Batches fetched for an evaluation, or never used, belong to no step.
     trains_.assign(scopes_.size() + 1, false);
     for (size_t i = scopes_.size(); i-- > 0;) {
       const Phase phase = PhaseOf(scopes_[i]);
@@ -158,8 +158,8 @@ class Finder {
   }
 
  private:
-  // Everything before the first step, or the first that is done at all; checkpoints that are read
-  // or written meanwhile are phases within.
+  // The setup is everything before the first step, or before the first phase if there is no step.
+  // Checkpoints read or written in this time are phases within it.
   void SetUp() {
     std::vector<PhaseSpan>& phases = out_.phases;
     Edge end = end_, at;
@@ -188,8 +188,7 @@ class Finder {
   void Open(const Scope& scope) {
     StepSpan step;
     step.number = static_cast<uint32_t>(out_.steps.size());
-    // What comes between two steps is the next one's, its data; so is what comes behind a
-    // checkpoint.
+    // Work between two steps, or after a checkpoint, belongs to the next step as its data phase.
     step.begin = scope.begin;
     if (!out_.steps.empty() && !out_.phases.empty()) {
       const PhaseSpan& before = out_.phases.back();
@@ -209,7 +208,7 @@ class Finder {
     if (last_end_ < scope.begin) {
       Phase gap = Between(last_, phase);
       if (last_ == Phase::kNone) gap = Phase::kData;
-      // A program that calls no module: what comes before its backward is its forward.
+      // In a program that calls no module, work before the backward pass is the forward pass.
       if (phase == Phase::kBackward && !forward_ && last_ != Phase::kBackward &&
           last_ != Phase::kOptimizer) {
         gap = Phase::kForward;
@@ -224,7 +223,7 @@ class Finder {
     last_ = phase;
   }
 
-  // A backward ends its micro-batch, the next begins with its batch or forward.
+  // A backward pass ends its micro-batch. The next one begins with its batch or forward pass.
   void MicroBatches(StepSpan& step, const Scope& scope, Phase phase) {
     if (phase != Phase::kData && phase != Phase::kForward && phase != Phase::kBackward) return;
     const bool next = step.micro_batches.empty() || (last_backward_ && phase != Phase::kBackward);
@@ -239,7 +238,7 @@ class Finder {
 
   void Add(Phase phase, Edge begin, Edge end) {
     if (phase == Phase::kNone || end <= begin) return;
-    // A checkpoint is read in several calls, one after another.
+    // A checkpoint is read by several consecutive calls.
     const auto follows = [&](const Edge& end) {
       return end == begin || (OfCheckpoint(phase) && begin.mark == end.mark + 1);
     };
@@ -253,12 +252,12 @@ class Finder {
   }
 
   std::vector<Scope> scopes_;
-  const Edge end_;  // of all marks
+  const Edge end_;  // after all marks
   std::vector<bool> trains_;
   bool zero_first_ = false;
   bool open_ = false;
   bool last_backward_ = false;
-  bool forward_ = false;  // a module was called since the last backward
+  bool forward_ = false;  // a module was called since the last backward pass
   Phase last_ = Phase::kNone;
   Edge last_end_;
   Steps out_;

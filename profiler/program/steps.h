@@ -1,8 +1,9 @@
-// From what a program did, outermost first, to steps, micro-batches and phases.
+// Derives steps, micro-batches and phases from the outermost scopes in the marks.
 //
-// A step ends with its optimizer's, and with the gradients set to zero right after it where the
-// program does not do that first of all; what comes between two scopes belongs to the phase that
-// the next one makes it (data before a forward, loss before a backward, optimizer before its step).
+// A step ends with its optimizer step. If the program sets gradients to zero right after that, and
+// not at the beginning of a step, the step includes it. Work between two scopes belongs to a phase
+// that depends on the next scope: data before a forward pass, loss before a backward pass,
+// optimizer before an optimizer step.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace vramscope::program {
 
-// A moment at a mark, before or behind it; in order.
+// A position before or behind a mark; ordered.
 struct Edge {
   uint32_t mark = 0;
   bool behind = false;
@@ -25,19 +26,19 @@ struct PhaseSpan {
   Edge begin, end;
 };
 struct MicroBatchSpan {
-  uint32_t number = 0;  // in its step
+  uint32_t number = 0;  // within its step
   Edge begin, end;
 };
 struct StepSpan {
   uint32_t number = 0;
   Edge begin, end;
-  std::vector<MicroBatchSpan> micro_batches;  // none: there is only one
+  std::vector<MicroBatchSpan> micro_batches;  // empty: there is only one
   bool whole = false;                         // an optimizer stepped
 };
 
 struct Steps {
   std::vector<StepSpan> steps;
-  std::vector<PhaseSpan> phases;  // none overlaps another
+  std::vector<PhaseSpan> phases;  // without overlaps
 };
 
 Steps FindSteps(const Marks& marks);

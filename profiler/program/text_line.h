@@ -1,5 +1,5 @@
-// One line of what a watched program's hooks write as text, taken apart from the front:
-// ["M",0,-1,"a\\"b"]. Every step says whether it succeeded.
+// Parses one line of the text files that a watched program's hooks write, from the front:
+// ["M",0,-1,"a\\"b"]. Every step returns whether it succeeded.
 //
 //   TextLine line(text);
 //   if (!line.Take("[") || !line.Kind(kind) || !line.Take(",") || !line.Number(n)) return false;
@@ -29,7 +29,7 @@ class TextLine {
     rest_.remove_prefix(3);
     return true;
   }
-  // Whole numbers down to -1, which becomes the largest one.
+  // Whole numbers from -1; -1 becomes the largest uint64_t.
   bool Number(uint64_t& number) {
     if (Take("-1")) {
       number = UINT64_MAX;

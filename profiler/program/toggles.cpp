@@ -42,7 +42,7 @@ std::vector<std::string> TextsAt(const json& object, const char* key, size_t mos
   return texts;
 }
 
-// Parts of something: from 0 to 1.
+// A fraction from 0 to 1.
 std::optional<double> PartOf(const json& value) {
   if (!value.is_number()) return std::nullopt;
   const double part = value.get<double>();
@@ -85,7 +85,7 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
   if (!toggle->takes_value()) return Refused(i18n::Format("{}: this toggle takes no value", text));
   if (!toggle->values.empty() && std::ranges::find(toggle->values, value) == toggle->values.end())
     return Refused(
-        i18n::Format("{}: {} is one of {}", text, name, fmt::join(toggle->values, ", ")));
+        i18n::Format("{}: {} must be one of {}", text, name, fmt::join(toggle->values, ", ")));
   if (toggle->values.empty()) {
     if (toggle->value_kind == "FRACTION") {
       const absl::StatusOr<double> number = run::ParseNumber(value);
@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform) {
 }
 
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b) {
-  if (a == b) return fmt::format("{} is there twice", a);
+  if (a == b) return fmt::format("{} occurs twice", a);
   const Toggle *first = FindToggle(all, a), *second = FindToggle(all, b);
   const auto excludes = [](const Toggle* one, std::string_view other) {
     return one != nullptr && std::ranges::find(one->excludes, other) != one->excludes.end();

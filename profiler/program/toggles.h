@@ -1,12 +1,12 @@
-// Techniques that are switched on a program from outside (emulated/python/vramscope/toggles): what
-// there is, which were chosen, and what a planned program's process says of them.
+// Techniques that are switched on in a program from outside (emulated/python/vramscope/toggles):
+// the available and the chosen ones, and the report of a planned program's process about them.
 //
 //   ASSIGN_OR_RETURN(std::vector<Toggle> all, ReadToggles(platform));
 //   ASSIGN_OR_RETURN(std::vector<ToggleChoice> chosen, ChooseToggles(all, {"bf16", "lora=16"}));
 //   Launch(platform, {.command = ..., .toggles = ToggleVariable(chosen)});
 //   for (const ToggleReport& report : run.about.toggles) Show(report);
 //
-// Pure but for reading the catalogue; thread-safe.
+// Pure except for reading the catalogue; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,21 +22,21 @@ namespace vramscope::program {
 
 struct Platform;
 
-// A declaration. It is made in Python; the build writes all of them into the catalogue.
+// A declaration, made in Python. The build writes all of them to the catalogue.
 struct Toggle {
   std::string name, label, group, explains;
-  std::string changes;              // of the training: "nothing", "rounding", "training"
-  std::vector<std::string> values;  // that it takes; none: see value_kind
-  std::string value_kind;           // "N", "RANK"; "": one of values, or no value
+  std::string changes;              // effect on training: "nothing", "rounding", "training"
+  std::vector<std::string> values;  // allowed values; empty: see value_kind
+  std::string value_kind;           // "N", "RANK"; "": one of `values`, or no value
   std::string default_value;        // "": none
   bool needs_value = false;         // there is no default
-  bool slow = false;                // to run: a search looks at it last
+  bool slow = false;                // slow to run: a search tries it last
   bool before_torch = false;        // PyTorch reads it when it is imported
   std::vector<std::string> excludes;
-  // What it may take less of, in parts of what there is at the peak: categories by their names,
-  // "cached" for what the allocator holds and nobody uses. A guess, by which a search is ordered.
+  // Fractions of memory at the peak by which it may reduce each category, by name; "cached" for
+  // reserved memory that is not in use. A guess that determines the order of a search.
   std::map<std::string, double> reduces;
-  std::string reduces_in;  // "eval", "optimizer": of a peak in that phase alone; "": of any
+  std::string reduces_in;  // "eval", "optimizer": only a peak in that phase; "": any peak
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }
 };
 
@@ -45,7 +45,7 @@ struct ToggleChoice {
   std::optional<std::string> value;
   friend bool operator==(const ToggleChoice&, const ToggleChoice&) = default;
 };
-// "lora=16", as --toggle takes it.
+// "lora=16", as for --toggle.
 std::string TextOf(const ToggleChoice& choice);
 
 struct ToggleChange {
@@ -53,38 +53,39 @@ struct ToggleChange {
   std::string where;  // "train.py:12", "environment"; "": not known
 };
 
-// What a process says of a toggle, whether it was chosen or only looked for.
+// A process's report about a toggle, whether it was chosen or only looked for.
 struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
-  uint64_t reached = 0;                // places where it was applied, or would have been
-  std::string why;                     // nowhere: why
-  std::string overridden;              // applied, and without effect: why
-  std::vector<std::string> proposals;  // values that are worth a plan; "": without one
-  std::vector<double> shares;          // of each, how much of Toggle::reduces; none: all of it
+  uint64_t reached = 0;                // number of places where it was applied, or would have been
+  std::string why;                     // why it applied nowhere
+  std::string overridden;              // why it was applied without effect
+  std::vector<std::string> proposals;  // values that are worth a plan; "": no value
+  // For each proposal, the fraction of Toggle::reduces; empty: all of it.
+  std::vector<double> shares;
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
 };
 
-// kNotFound: the platform has no catalogue; kDataLoss: it is none.
+// kNotFound: the platform has no catalogue; kDataLoss: it is invalid.
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);
 absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view json);
 
-// Null: there is none of that name.
+// Null: there is no toggle of that name.
 const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 
-// NAME or NAME=VALUE each. kInvalidArgument says what is allowed: a name or a value that there is
-// not, one twice, two that exclude each other.
+// Each text is NAME or NAME=VALUE. kInvalidArgument: unknown names or values, duplicates, or two
+// toggles that exclude each other; the message says what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why the two don't go together; "": they do.
+// Why the two exclude each other; "": they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
-// As the hooks read it. Of none: all are looked for.
+// The format that the hooks read. Empty choices: look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);
 
-// A JSON list of what a process says of them. It is the program's: caps, no trust; what is no
-// report is left out.
+// Parses a process's JSON list of reports. The list is untrusted: its size is capped, and invalid
+// entries are left out.
 std::vector<ToggleReport> ParseToggleReports(std::string_view list);
 
 }  // namespace vramscope::program

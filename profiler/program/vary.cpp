@@ -19,7 +19,7 @@ absl::Status Refused(std::string_view text, std::string_view why) {
 }  // namespace
 
 absl::StatusOr<Variation> ParseVariation(std::string_view text) {
-  // Of "--batch-size=1..64" the first, of "model.batch=1,2" as well.
+  // The first "=" in "--batch-size=1..64" and in "model.batch=1,2".
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
     return Refused(text, i18n::Text("expected NAME=FIRST..LAST or NAME=VALUE,VALUE"));
@@ -29,8 +29,8 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
     const absl::StatusOr<int64_t> first = run::ParseInteger(values.substr(0, dots)),
                                   last = run::ParseInteger(values.substr(dots + 2));
     if (!first.ok() || !last.ok() || *first < 1 || *last < *first || *last > INT64_MAX / 4)
-      return Refused(text,
-                     i18n::Text("expected a range of whole numbers from 1 on, the smaller first"));
+      return Refused(
+          text, i18n::Text("expected a range of whole numbers of at least 1, the smaller first"));
     variation.is_range = true;
     for (int64_t value = *first; value < *last; value *= 2)
       variation.values.push_back(std::to_string(value));

@@ -1,4 +1,4 @@
-// Values of one of a program's own arguments: what `--vary` takes.
+// Values of one of the program's own arguments, for `--vary`.
 //
 //   ASSIGN_OR_RETURN(Variation batch, ParseVariation("--batch-size=1..64"));
 //   ASSIGN_OR_RETURN(std::vector<std::string> words, WithValue(command, batch.name, "8"));
@@ -16,16 +16,17 @@
 namespace vramscope::program {
 
 struct Variation {
-  std::string name;                 // as it was given: "batch", "--batch-size"
-  std::vector<std::string> values;  // of a range doubled from its first to its last one
-  bool is_range = false;            // then everything between two values is one, too
+  std::string name;                 // as the user wrote it: "batch", "--batch-size"
+  std::vector<std::string> values;  // for a range: doubled from the first to the last
+  bool is_range = false;            // values between two of them are allowed too
 };
 
-// NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument says what is wrong.
+// Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument says what is wrong.
 absl::StatusOr<Variation> ParseVariation(std::string_view text);
 
-// The command with the value in place of {NAME}; else behind the argument NAME or --NAME; else, of
-// a NAME that begins with "-", at the end. kInvalidArgument: it has no such place.
+// The command with the value in place of {NAME}; else after the argument NAME or --NAME; else, for
+// a NAME that begins with "-", appended at the end. kInvalidArgument: there is no place for the
+// value.
 absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string>& command,
                                                    const std::string& name,
                                                    const std::string& value);

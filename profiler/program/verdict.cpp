@@ -13,7 +13,7 @@ namespace vramscope::program {
 
 namespace {
 
-// Of a program that recorded no memory history. `end`: how it ended and a colon, or "".
+// The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
                        const std::string& end) {
   if (seen.processes.empty())
@@ -64,8 +64,8 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
   if (!planned)
     return i18n::Text(
-        "The program runs on this computer's GPU and its allocator's history is recorded. "
-        "Without CUPTI there are no kernels and copies, and times are the host's.");
+        "The program runs on this computer's GPU and its allocator's history is recorded. Without "
+        "CUPTI, kernels and memcpys are not recorded, and times are the host's.");
   const std::string until = steps == 0   ? i18n::Text("to its end")
                             : steps == 1 ? i18n::Text("for 1 optimizer step")
                                          : i18n::Format("for {} optimizer steps", steps);
@@ -93,7 +93,7 @@ bool EndedWell(const Program& seen, const Outcome& outcome) {
 }
 
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
-  // The hooks' own end is the last thing but one that Python does, after `atexit` functions.
+  // The hooks write "end" when the interpreter is nearly done, after `atexit` functions.
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
   return i18n::Format(
@@ -106,8 +106,7 @@ std::string WarningOf(const Program& seen, const Outcome& outcome) {
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
   return i18n::Format(
-      "process {} failed ({}), but the program ended with status 0: what that process would have "
-      "done is missing",
+      "process {} failed ({}), but the program ended with status 0: that process's work is missing",
       failed->pid, ShortException(WhyOf(*failed)));
 }
 
@@ -149,11 +148,11 @@ std::string ShortException(std::string_view exception) {
   const size_t begin = exception.find_first_not_of(" \n");
   std::string text(begin == exception.npos ? "" : exception.substr(begin));
   text = text.substr(0, text.find('\n'));
-  // PyTorch's has ten more sentences, of figures.
+  // PyTorch's message continues with figures for ten sentences.
   text = text.substr(0, text.find(". GPU "));
   if (text.size() > kMost) {
     size_t end = kMost;
-    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // no half character
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // do not cut a UTF-8 character
     text = text.substr(0, end) + " \u2026";
   }
   while (text.ends_with('.')) text.pop_back();

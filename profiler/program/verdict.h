@@ -1,5 +1,5 @@
-// What is said of a watched program before it runs and when it has ended, the same on the command
-// line and in the window.
+// Messages about a watched program before it runs and after it has ended, for the command line and
+// the window.
 //
 //   Note(BeforeText(true, device.name, steps));
 //   if (program.runs.empty()) return NothingSeen(program, outcome, true);
@@ -17,41 +17,44 @@
 
 namespace vramscope::program {
 
-// What the user should know before the program starts: that it really runs, what differs from a
-// real run and, of a plan, what its isolation holds (Isolation::Description). Full sentences.
+// What the user should know before the program starts: that it really runs, how it differs from a
+// real run and, for a plan, its isolation (Isolation::Description). Full sentences.
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation = {});
 
 // "the program ended with status 1"
 std::string EndText(const Outcome& outcome);
 
-// Whether it ended without a failure that matters to what was seen of it: by itself, after as many
-// steps as were wanted, or, all of it told, by a signal while the interpreter was shutting down.
+// Whether the program ended without a failure that affects the result: by itself, after the wanted
+// number of steps, or by a signal while the interpreter was shutting down after everything had been
+// recorded.
 bool EndedWell(const Program& seen, const Outcome& outcome);
-// What is said of the last; "" where it was not so.
+// Text for the case of a signal during shutdown; "" in other cases.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
-// What a user is warned of though it ended well: that, or a process of it that failed; "": nothing.
+// A warning for a program that ended well: it died during shutdown, or one of its processes failed;
+// "": none.
 std::string WarningOf(const Program& seen, const Outcome& outcome);
 
-// "ValueError: no such batch", of several ranks with the one that raised it.
+// "ValueError: no such batch"; with several ranks, also the rank that raised it.
 std::string WhyOf(const About& failed);
 
-// Why there is nothing to show of a program that has ended, and what to do about it.
+// Why an ended program has nothing to show, and what to do about it.
 absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned);
 
-// Where a program that raised was last in code of its own: "train.py:12" of the last traceback in
-// what it printed; frames of installed packages do not count. "": there is none.
+// The last line of the program's own code in the last traceback that it printed: "train.py:12".
+// Frames of installed packages do not count. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
 
-// What it raised, to be shown beside the figures that PyTorch's messages name: "OutOfMemoryError:
-// CUDA out of memory. Tried to allocate 512.00 MiB". Its first line, without a full stop.
+// The exception, shortened: the figures in PyTorch's messages are shown elsewhere.
+// "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB". Its first line, without a
+// full stop.
 std::string ShortException(std::string_view exception);
 
-// A program as people call it: "train.py --batch 8" of "/venv/bin/python /home/me/train.py --batch
+// A short name of a program: "train.py --batch 8" for "/venv/bin/python /home/me/train.py --batch
 // 8".
 std::string ShortCommand(std::string_view command);
 
-// An outcome on its way from one process to another.
+// An outcome as text, to pass it to another process.
 std::string OutcomeJson(const Outcome& outcome);
 absl::StatusOr<Outcome> ParseOutcome(std::string_view json);
 

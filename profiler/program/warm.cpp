@@ -91,7 +91,7 @@ absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
   socklen_t size = sizeof peer;
   const int got = getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
   close(*fd);
-  // Of another user, or in another namespace of processes: then it cannot be followed.
+  // The peer belongs to another user or PID namespace, so the program cannot be followed.
   if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
     return absl::UnavailableError(i18n::Text("the peer of the socket cannot be identified"));
   return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::strin
   const absl::StatusOr<int> connected = Connect(path);
   if (!connected.ok()) return connected.status();
   const int fd = *connected;
-  // From here on its destructor closes it.
+  // The destructor closes the descriptor from here on.
   auto program = std::unique_ptr<WarmProgram>(new WarmProgram(fd, 0));
   const int output = open(request.output.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (output < 0) return Failed(request.output);

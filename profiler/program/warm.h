@@ -1,11 +1,11 @@
-// A program that begins where another process has got to: one that has imported what it imports
-// (emulated/python/vramscope/warm.py) forks, and the fork becomes the program.
+// Starts a program from a process that has already imported its modules
+// (emulated/python/vramscope/warm.py). That process forks, and the fork becomes the program.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<WarmProgram> program, WarmProgram::Start(socket, request));
 //   while (!program->Ended(&status)) ...;
 //
-// It is no child of this process; the one beside it there says how it ended, and ends it when this
-// object goes. One thread at a time.
+// The program is not a child of this process. Its parent, a helper process of the server, reports
+// how it ended, and ends it when this object is destroyed. One thread at a time.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,33 +18,33 @@
 
 namespace vramscope::program {
 
-// The descriptor that a served program finds its output folder by: the same name for every one, as
-// the platform's library reads it once.
+// The descriptor through which a served program finds its output folder. The number is always the
+// same, because the platform's library reads it only once.
 inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {
   std::vector<std::string> command;
-  std::string folder;  // that it starts in
+  std::string folder;  // in which it starts
   std::map<std::string, std::string> environment;
   std::string output;           // folder
   std::vector<int> streams;     // standard input, output, error
   std::vector<int> namespaces;  // to enter, in this order
 };
 
-// The process that waits at a socket. It may sit in a user namespace of its own (isolation.h); what
-// it forks can enter namespaces that lie below that one, and no others.
+// The process that waits at a socket. It may be in a user namespace of its own (isolation.h). Its
+// forks can enter only namespaces below that one.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// A descriptor of its user namespace, which the caller closes; -1: it is the caller's own, or
-// nobody answers.
+// A descriptor of its user namespace, which the caller closes. -1: it is the caller's own, or the
+// server does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {
  public:
-  // kUnavailable: nobody answers there, or refuses; the message says why. Waits for the answer.
+  // kUnavailable: no server answers, or it refuses; the message says why. Waits for the answer.
   static absl::StatusOr<std::unique_ptr<WarmProgram>> Start(const std::string& socket,
                                                             const WarmRequest& request);
   ~WarmProgram();
@@ -52,8 +52,8 @@ class WarmProgram {
   WarmProgram& operator=(const WarmProgram&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Whether it has; then its status as waitpid() has it. Does not wait. Of a server that is gone:
-  // killed.
+  // Returns whether the program has ended, and sets its status as in waitpid(). Does not wait. If
+  // the server has ended, the program counts as killed.
   bool Ended(int* status);
 
  private:

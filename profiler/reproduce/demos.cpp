@@ -25,7 +25,8 @@ struct Fragmentation {
 
 constexpr uint64_t kAsked = 2 * kGiB;
 
-// Long sequences first, then many short ones in their place, of which every other one stays.
+// Allocates blocks for long sequences, then many small blocks in their place, and frees every other
+// one of these.
 absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   allocator::Settings settings;
   settings.device_memory_bytes = 24 * kGiB;
@@ -52,7 +53,8 @@ absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   for (size_t i = 0; i < small.size(); i += 2) {
     if (absl::Status status = allocator.Free(small[i]); !status.ok()) return status;
   }
-  // What is left of the card outside the pool is taken as well, so that only the pool can serve.
+  // Also allocates the rest of the GPU's memory, so that a request can be served only from the
+  // pool.
   while (allocator.stats().reserved + kAsked <= settings.device_memory_bytes) {
     if (absl::Status status = take(kGiB, small); !status.ok()) return status;
   }
@@ -79,7 +81,7 @@ absl::StatusOr<Quantities> FragmentationDemo() {
                      {"fragmentation_largest_hole", static_cast<double>(plain->largest_hole)}}};
 }
 
-// Six steps of a forward pass whose activations go and whose loss stays in a list.
+// Six steps whose forward pass frees its activations but keeps its loss in a list.
 absl::StatusOr<Quantities> LeakDemo() {
   constexpr uint64_t kKept = 8 * kMiB;
   constexpr int kSteps = 6, kLayers = 4;

@@ -44,7 +44,7 @@ std::optional<double> Number(const Json& json, const char* key) {
   return found->get<double>();
 }
 
-// Keys that are not known here are mistakes: a misspelt one would be ignored in silence.
+// Unknown keys are errors: a misspelled key would otherwise be ignored silently.
 absl::Status OnlyKeys(const Json& json, std::initializer_list<std::string_view> keys,
                       const std::string& where) {
   if (!json.is_object()) return Bad(where, "expected an object");
@@ -179,7 +179,7 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   if (json.contains("run")) {
     if (absl::Status status = read_run("run", json["run"], common); !status.ok()) return status;
   }
-  // The others differ from the first one.
+  // The other runs state only their differences from the first one.
   if (json.contains("runs")) {
     if (!json["runs"].is_object()) return Bad(out.id, "runs: expected an object");
     const Settings base = out.runs.empty() ? common : out.runs.front().settings;
@@ -211,7 +211,7 @@ absl::StatusOr<Open> ReadOpen(const Json& json) {
             .figure = Text(json, "figure"),
             .run = Text(json, "run")};
   const double low = Number(json, "low").value_or(1), high = Number(json, "high").value_or(1);
-  // What it is solved for is a length or a count.
+  // The open value is a length or a count.
   if (!(1 <= low && low <= high && high <= kMostOpen))
     return Bad(fmt::format("open: {}", open.name),
                fmt::format("low and high go from 1 to {}, low first", kMostOpen));
@@ -299,7 +299,7 @@ std::vector<std::string> OpenNames(const ExperimentRun& run) {
 
 namespace {
 
-// Applies the run's settings, and notes what came of them.
+// Applies the run's settings and records the values that were used.
 absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigBuilder& builder,
                    Settings& settings) {
   for (const auto& [key, text] : run.settings) {
@@ -314,7 +314,7 @@ absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigB
     for (size_t begin = 0; !done && begin <= values.size();) {
       const size_t end = std::min(values.find('|', begin), values.size());
       const std::string value = values.substr(begin, end - begin);
-      if (value.empty() && begin > 0) {  // "a|": without it, where this version does not have it
+      if (value.empty() && begin > 0) {  // "a|": without the key, if this version does not have "a"
         done = true;
         break;
       }

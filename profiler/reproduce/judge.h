@@ -1,4 +1,4 @@
-// Predicted beside published: what an experiment's figures come to, once its runs are planned.
+// Compares predicted with published figures, once an experiment's runs are planned.
 //
 //   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
 //   const Result result = Judge(experiment, runs);
@@ -25,10 +25,10 @@ struct RunOutcome {
 
 struct FigureResult {
   const Figure* figure = nullptr;
-  std::optional<double> predicted;  // in bytes where the unit is one of memory
-  std::string missing;              // why there is none
-  std::optional<double> error;      // predicted / target - 1; of a target of 0 the prediction
-  std::optional<bool> within;       // nullopt: nothing to hold it against
+  std::optional<double> predicted;  // in bytes if the unit is a unit of memory
+  std::string missing;              // why there is no prediction
+  std::optional<double> error;  // predicted / target - 1; for a target of 0 the prediction itself
+  std::optional<bool> within;   // nullopt: there is nothing to compare with
 };
 
 enum class State : uint8_t { kDone, kPartly, kNotRun };
@@ -36,17 +36,17 @@ enum class State : uint8_t { kDone, kPartly, kNotRun };
 struct Result {
   const Experiment* experiment = nullptr;
   State state = State::kNotRun;
-  std::string lacks;  // what is missing, when not done
+  std::string lacks;  // what is missing, if not done
   std::vector<FigureResult> figures;
-  // Of the figures that count; nullopt: none was judged. What was not run is not within.
+  // Over the figures that count; nullopt: none was judged. False if it was not run.
   std::optional<bool> within;
-  bool has_published() const;  // a number that counts
+  bool has_published() const;  // has a published number that counts
   const FigureResult* headline() const;
 };
 
 Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 
-// Of the experiments with a published number that counts.
+// Over the experiments with a published number that counts.
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;

@@ -64,7 +64,7 @@ class QuantityReader {
     if (value.has_value()) Add(std::move(name), *value);
   }
 
-  // What a monitor sees that reads the allocated bytes every second from the first step on.
+  // The peak seen by a monitor that reads the allocated bytes every second from the first step on.
   uint64_t SampledPeak() const {
     constexpr int64_t kSecond = 1'000'000'000;
     uint64_t highest = 0;
@@ -75,7 +75,7 @@ class QuantityReader {
       break;
     }
     for (size_t point = 0; point < curves_.size(); ++point) {
-      // The curve is flat between its points: a sample sees the last one before it.
+      // The curve is constant between its points, so a sample sees the last point before it.
       while (next < curves_.time_ns[point]) {
         if (point > 0) highest = std::max(highest, curves_.allocated[point - 1]);
         next += kSecond;
@@ -84,7 +84,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Phases of the first step and of the last one: what was live when they ended, and their highest.
+  // For phases of the first and the last step: bytes live at their end, and their peak.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;
@@ -178,16 +178,16 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"peak_allocated", "highest allocated"},
       {"peak_reserved", "highest reserved"},
       {"device_used", "highest reserved and the CUDA context"},
-      {"out_of_memory", "1 where the card was too small, else 0"},
+      {"out_of_memory", "1 if the GPU was too small, else 0"},
       {"parameter_count", "parameters"},
       {"trainable_count", "parameters that train"},
-      {"peak_in_forward", "1 where the highest was in forward, else 0"},
+      {"peak_in_forward", "1 if the peak was in forward, else 0"},
       {"peak_in_backward", "likewise"},
       {"peak_in_optimizer", "likewise"},
       {"alloc_events", "requests of the whole run"},
       {"samples_per_step", "samples that an optimizer step sees"},
       {"micro_batches", "of the last step"},
-      {"sampled_peak", "highest of one reading a second"},
+      {"sampled_peak", "highest of one reading per second"},
       {"activations", "highest of the category Activation"},
       {"parameters", "requested"},
       {"gradients", "requested, before the last optimizer step"},
@@ -202,10 +202,10 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"first_after_forward", "allocated where the first step's forward ends"},
       {"first_after_backward", "likewise"},
       {"first_after_optimizer", "likewise"},
-      {"kept", "requested in a forward pass of the last step and there when it ends"},
-      {"kept_with_loss", "the same and what the loss takes, logits still there"},
+      {"kept", "requested in a forward pass of the last step and live at its end"},
+      {"kept_with_loss", "the same plus the loss, while the logits are live"},
       {"resident", "allocated where the last step's first forward begins"},
-      {"eval_more", "highest allocated in evaluation, beyond what was there when it began"},
+      {"eval_more", "highest allocated in evaluation, minus the bytes at its beginning"},
   };
   return *all;
 }

@@ -1,4 +1,4 @@
-// What a plan says of a run, as named numbers: the terms of an experiment's expressions.
+// Figures of a plan as named numbers: the terms of an experiment's expressions.
 //
 //   const Quantities q = QuantitiesOf(trace);
 //   q.Of("peak_allocated");
@@ -24,13 +24,14 @@ struct Quantities {
   std::optional<double> Of(std::string_view name) const;
 };
 
-// Names and what they mean; bytes where nothing else is said.
+// A name and its meaning; in bytes unless stated otherwise.
 struct QuantityInfo {
   std::string_view name, what;
 };
 const std::vector<QuantityInfo>& KnownQuantities();
 
-// Of one device's trace. What the trace does not tell (no times, no optimizer phase) is left out.
+// From a trace of one device. Quantities that the trace does not contain (no times, no optimizer
+// phase) are left out.
 Quantities QuantitiesOf(const trace::Trace& trace);
 
 }  // namespace vramscope::reproduce

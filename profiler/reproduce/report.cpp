@@ -51,8 +51,8 @@ std::string Section(const Session& session, const Result& result) {
   if (!result.lacks.empty())
     html += fmt::format("<p class=\"not\">Not run: {}</p>", Escaped(result.lacks));
   html +=
-      "<table><tr><th>figure</th><th>counter</th><th>held against</th><th></th><th>planned</th>"
-      "<th>error</th><th>tolerance</th><th></th><th></th></tr>";
+      "<table><tr><th>figure</th><th>counter</th><th>compared "
+      "with</th><th></th><th>planned</th><th>error</th><th>tolerance</th><th></th><th></th></tr>";
   for (const FigureResult& figure : result.figures) html += Row(figure);
   html += "</table>";
   for (const FigureResult& figure : result.figures) {
@@ -71,7 +71,7 @@ std::string ValueText(const Figure& figure, double value) {
   const double scaled = value / figure.scale();
   if (figure.unit == "count" || figure.unit == "B" || figure.unit == "event")
     return fmt::format("{:.0f}{}", scaled, figure.unit == "B" ? " B" : "");
-  // Five digits: published numbers have at most so many.
+  // Five significant digits: published numbers have no more.
   const double size = std::abs(scaled);
   const int decimals = size >= 1000 ? 1 : size >= 100 ? 2 : size >= 10 ? 3 : size >= 1 ? 4 : 5;
   return fmt::format("{:.{}f} {}", scaled, decimals, figure.unit);
@@ -123,8 +123,7 @@ std::string SolvedText(const Solved& solved) {
     return fmt::format("{} ({}) could not be solved for: {}", solved.open->name, solved.open->what,
                        std::string(solved.status.message()));
   return fmt::format(
-      "{} = {} ({}): left open by the publication, solved for from {} of {} and held fixed for all "
-      "others",
+      "{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others",
       solved.open->name, *solved.value, solved.open->what, solved.open->figure,
       solved.open->experiment);
 }
@@ -140,8 +139,8 @@ std::string HtmlReport(const Session& session, const std::vector<Result>& result
   for (const Solved& solved : session.solved())
     html += fmt::format("<p>{}.</p>", Escaped(SolvedText(solved)));
   html +=
-      "<table><tr><th>experiment</th><th></th><th>held against</th><th>planned</th><th>error</th>"
-      "<th>tolerance</th><th></th></tr>";
+      "<table><tr><th>experiment</th><th></th><th>compared "
+      "with</th><th>planned</th><th>error</th><th>tolerance</th><th></th></tr>";
   for (const Result& result : results) {
     const Experiment& e = *result.experiment;
     const FigureResult* head = result.headline();

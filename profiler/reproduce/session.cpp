@@ -54,7 +54,7 @@ Session::Session(std::vector<const Experiment*> experiments, SessionOptions opti
   for (const Experiment* experiment : experiments_) Require(*experiment);
 }
 
-// On the GPU that was asked for.
+// The run's configuration on the requested GPU.
 absl::StatusOr<run::RunConfig> Session::PlannedAs(const ExperimentRun& run,
                                                   const Values& open) const {
   absl::StatusOr<run::RunConfig> config = ConfigOf(run, open);
@@ -89,7 +89,7 @@ bool Session::Resolved(const ExperimentRun& run) const {
   });
 }
 
-// What of an experiment can be planned by now is.
+// Adds the runs of an experiment that can be planned now.
 void Session::Require(const Experiment& experiment) {
   if (!experiment.lacks.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {
@@ -108,7 +108,7 @@ void Session::StartSearch(Search& search) {
   Continue(search);
 }
 
-// Bisection: more of what is open is more memory.
+// One step of a bisection: memory grows with the open value.
 void Session::Continue(Search& search) {
   const double target = *search.figure->published;
   const auto nearest = [&] {
@@ -147,7 +147,7 @@ void Session::Settle(Search& search, std::optional<int> value, const absl::Statu
 }
 
 std::optional<Job> Session::Next() {
-  // A search is as long as its runs are one after the other: first.
+  // Runs of searches come first, because they depend on each other and take the longest.
   for (const Search& search : searches_) {
     if (!search.run.has_value() || runs_[*search.run].state != RunState::kWaiting) continue;
     runs_[*search.run].state = RunState::kRunning;
@@ -167,7 +167,7 @@ void Session::Finished(size_t id, const absl::Status& status, const trace::Trace
   run.state = RunState::kEnded;
   ++finished_;
   run.status = status;
-  // A card that is too small ends a run early, and that is an answer.
+  // A run that ends early because the GPU is too small is a valid result.
   const bool told = trace != nullptr && (status.ok() || absl::IsResourceExhausted(status));
   if (told) {
     run.quantities = QuantitiesOf(*trace);
@@ -215,7 +215,7 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {
       outcome.status = absl::FailedPreconditionError(
-          i18n::Text("a value that its publication does not give was not found"));
+          i18n::Text("a value that the publication does not state could not be found"));
       for (const Solved& solved : solved_) {
         if (!solved.status.ok()) outcome.status = solved.status;
       }

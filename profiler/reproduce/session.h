@@ -1,12 +1,12 @@
-// Plans what a list of experiments needs: each configuration once, what a publication leaves open
-// solved for first. It starts nothing itself: whoever has a worker asks for the next run and brings
-// its trace, several at a time if it likes.
+// Determines the plans that a list of experiments needs. Each configuration is planned once, and
+// open values are solved first. The session starts no worker itself: the caller takes the next run
+// and passes its trace back; several runs can be in progress.
 //
 //   Session session(experiments, {.pictures = true});
 //   while (std::optional<Job> job = session.Next()) session.Finished(job->id, status, trace);
 //   for (const Result& r : session.Results()) ...
 //
-// Next() is empty as well while it waits for runs that are under way: ask again after Finished().
+// Next() also returns nullopt while it waits for runs in progress; call it again after Finished().
 // Not thread-safe.
 #pragma once
 
@@ -34,13 +34,14 @@ struct Job {
 struct Solved {
   const Open* open = nullptr;
   std::optional<int> value;
-  absl::Status status;  // why there is none
+  absl::Status status;  // why there is no value
 };
 
 struct SessionOptions {
   bool pictures = false;  // keep the memory curve of every run as SVG
-  // As --device takes it (run::ReadDevice): in place of the publications' GPUs. What they leave
-  // open is still solved for on theirs, and no figure is judged: published ones are of theirs.
+  // A device as for --device (run::ReadDevice), in place of the publications' GPUs. Open values
+  // are still solved on the published GPUs, and no figure is judged, because the published ones
+  // are for those GPUs.
   std::string device = {};
 };
 
@@ -51,17 +52,17 @@ class Session {
   std::optional<Job> Next();
   void Finished(size_t id, const absl::Status& status, const trace::Trace* trace);
   bool done() const;
-  // Runs that have ended, and those that are known to be needed by now.
+  // Number of finished runs, and of runs known to be needed so far.
   size_t finished() const { return finished_; }
   size_t known() const { return runs_.size(); }
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // As they were set; those of the list where they can't be.
+  // The settings that were used; if they are invalid, those of the list.
   Settings SettingsOfRun(const ExperimentRun& run) const;
-  // Of the experiment's first run that was planned; "" when there is none.
+  // Chart of the experiment's first planned run; "" if there is none.
   std::string ChartOf(const Experiment& experiment) const;
-  // The configuration of its first run, open values put in; nullopt: this version lacks it.
+  // The configuration of its first run with open values; nullopt: this version cannot run it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 
  private:
@@ -75,12 +76,12 @@ class Session {
     std::string picture;
   };
   struct Search {
-    size_t solved = 0;  // row of solved_
+    size_t solved = 0;  // index in solved_
     const Experiment* experiment = nullptr;
     const Figure* figure = nullptr;
-    int low = 1, high = 1;  // the answer is between them
+    int low = 1, high = 1;  // bounds of the answer
     std::map<int, double> seen;
-    std::optional<size_t> run;  // under way
+    std::optional<size_t> run;  // in progress
     int trying = 0;
   };
 
@@ -99,7 +100,7 @@ class Session {
   std::vector<Solved> solved_;
   std::vector<Search> searches_;
   std::vector<PlannedRun> runs_;
-  std::map<std::string, size_t> by_config_;  // run.json -> row of runs_
+  std::map<std::string, size_t> by_config_;  // run.json -> index in runs_
   size_t finished_ = 0;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The emulated platform and the worker are of this major version of CUDA's libraries.
+// Major version of the CUDA libraries that the emulated platform and the worker use.
 constexpr std::string_view kCudaMajor = "13.";
 constexpr const char* kLibraries[] = {
     "libc10.so",        "libc10_cuda.so",          "libtorch_cpu.so",
@@ -32,7 +32,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A shared library for x86-64, as far as its first bytes say.
+// Whether the first bytes are those of a shared library for x86-64.
 bool IsLibrary(const fs::path& path) {
   Elf64_Ehdr header{};
   std::ifstream file(path, std::ios::binary);
@@ -43,7 +43,8 @@ bool IsLibrary(const fs::path& path) {
          header.e_machine == EM_X86_64;
 }
 
-// VRAMSCOPE_TORCH_ROOT of the CMakeCache.txt above a program of the build tree; "": it is in none.
+// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt above a program in a build tree; "": it is not in
+// one.
 fs::path BuildTreeTorch(const fs::path& program_folder) {
   if (program_folder.empty()) return {};
   std::ifstream cache(program_folder.parent_path() / "CMakeCache.txt");
@@ -53,7 +54,8 @@ fs::path BuildTreeTorch(const fs::path& program_folder) {
   return {};
 }
 
-// The folder of packages that an installed program lies in, or the interpreter beside it.
+// The interpreter of the Python environment that contains the installed program, or the one next to
+// it.
 std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
                                             const program::Places& places) {
   constexpr const char* kOwn = "the Python that vramscope is installed in";
@@ -61,7 +63,7 @@ std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
   for (fs::path at = program_folder; !at.empty() && at != at.parent_path(); at = at.parent_path()) {
     const std::string name = at.filename().string();
     if (name != "site-packages" && name != "dist-packages") continue;
-    program::Places only;  // of this folder, whatever is active
+    program::Places only;  // only this folder, ignoring active environments
     only.python_path = at.string();
     out.push_back(
         program::InspectInterpreter((at / "../../../bin/python3").lexically_normal(), kOwn, only));
@@ -120,8 +122,8 @@ absl::Status CheckTorch(const std::string& packages) {
   }
   for (const char* library : kLibraries) {
     if (IsLibrary(fs::path(LibraryFolder(packages)) / library)) continue;
-    return absl::FailedPreconditionError(i18n::Format(
-        "torch {} in {} has no {} that can be used here", found.torch, packages, library));
+    return absl::FailedPreconditionError(
+        i18n::Format("torch {} in {} has no usable {}", found.torch, packages, library));
   }
   return absl::OkStatus();
 }
@@ -144,7 +146,7 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
     if (!take(places.torch_root, LibTorch::From::kEnvironment, "$VRAMSCOPE_TORCH_ROOT") &&
         out.others.empty())
       out.others.push_back(
-          fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which holds no torch/", places.torch_root));
+          fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/", places.torch_root));
     return out;
   }
   if (const fs::path built = BuildTreeTorch(places.program_folder);
@@ -170,7 +172,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
   uint64_t bytes = 0;
   for (const Wheel& wheel : WheelsFor("run")) bytes += wheel.bytes;
   std::string text = i18n::Format(
-      "the built-in models are planned by LibTorch {}, which is not installed; `vramscope setup` "
+      "plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` "
       "downloads it ({})",
       TorchVersion(), run::FormatBytes(bytes));
   for (const std::string& other : not_found.others) text += "; " + other;
@@ -181,7 +183,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
 std::string LibraryFolder(const std::string& root) { return (fs::path(root) / "torch/lib"); }
 
 std::string DataFolder() {
-  // Relative ones are invalid by XDG's rules.
+  // XDG declares relative paths invalid.
   if (const std::string xdg = Environment("XDG_DATA_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "vramscope";
   const std::string home = Environment("HOME");
@@ -198,7 +200,7 @@ std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_lib
     return i18n::Format(
         "LibTorch {} with CUDA 13 is only available for x86-64, and this computer is {}",
         TorchVersion(), machine);
-  // Of a later glibc than that of the wheel's name (manylinux_2_28).
+  // The wheels' tag is manylinux_2_28, so they need glibc 2.28.
   constexpr int kLeast = 28;
   int major = 0, minor = 0;
   if (std::sscanf(c_library.c_str(), "glibc %d.%d", &major, &minor) != 2)

@@ -1,12 +1,12 @@
-// Where the LibTorch is that the embedded loop (vramscope-worker) runs on, found by looking at
-// files: nothing of it is loaded or executed.
+// Finds the LibTorch that the embedded loop (vramscope-worker) uses, by looking at files. Nothing
+// is loaded or executed.
 //
 //   const LibTorch torch = FindLibTorch(OwnSetupPlaces());
 //   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(torch.why);
 //
-// Looked for in this order, the first that fits is taken: $VRAMSCOPE_TORCH_ROOT (and then nothing
-// else), the build tree's, what `vramscope setup` downloaded, the Python environment that this
-// program is installed in, $VIRTUAL_ENV, $CONDA_PREFIX, python3 of $PATH. Thread-safe.
+// The first usable one of these places is taken: $VRAMSCOPE_TORCH_ROOT (if set, no other place is
+// searched), the build tree's LibTorch, the download of `vramscope setup`, the Python environment
+// that contains this program, $VIRTUAL_ENV, $CONDA_PREFIX, python3 in $PATH. Thread-safe.
 #pragma once
 
 #include <absl/status/status.h>
@@ -20,7 +20,7 @@ namespace vramscope::setup {
 
 struct SetupPlaces {
   std::string torch_root;      // $VRAMSCOPE_TORCH_ROOT
-  std::string program_folder;  // of the program that asks
+  std::string program_folder;  // folder of the calling program
   std::string download;        // DownloadedTorch()
   program::Places python;
 };
@@ -29,21 +29,21 @@ SetupPlaces OwnSetupPlaces();
 struct LibTorch {
   enum class From { kNowhere, kEnvironment, kBuildTree, kDownload, kPython };
   From from = From::kNowhere;
-  std::string root;   // a folder that holds torch/
+  std::string root;   // a folder that contains torch/
   std::string where;  // "$VRAMSCOPE_TORCH_ROOT", "the build tree", "python3 of PATH"
   std::string version;
-  // Every PyTorch that was seen and does not do, and why: "torch 2.6.0+cu124 in /x: ...".
+  // Every PyTorch that was rejected, with the reason: "torch 2.6.0+cu124 in /x: ...".
   std::vector<std::string> others;
   bool found() const { return from != From::kNowhere; }
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// What to say where there is none: which were seen and do not do, and what to do.
+// The message if there is none: the rejected ones, and what to do.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
-// Whether the worker can run on the torch/ in `packages`: its version and CUDA as torch/version.py
-// says, and libraries that are there and are of this processor. kNotFound: no torch;
-// kFailedPrecondition: one of another version or build, said with what is needed.
+// Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and
+// that the libraries exist and match this processor. kNotFound: no torch; kFailedPrecondition:
+// another version or build; the message says what is needed.
 absl::Status CheckTorch(const std::string& packages);
 
 // For the worker's search path.
@@ -51,13 +51,13 @@ std::string LibraryFolder(const std::string& root);
 
 // $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope. "" without either.
 std::string DataFolder();
-// Where `vramscope setup` puts it: DataFolder()/torch-VERSION. "" without a data folder.
+// Target folder of `vramscope setup`: DataFolder()/torch-VERSION. "" without a data folder.
 std::string DownloadedTorch();
 
-// Why the wheels cannot work on this computer, whatever is downloaded: "" where they can. Another
-// architecture, a C library that is not glibc.
+// Why the wheels cannot work on this computer: another architecture, or a C library other than
+// glibc. "": they can.
 std::string WhyNoLibTorchHere();
-// `machine` as uname says it, `c_library` as confstr does: "glibc 2.36"; "": it does not say.
+// `machine` as reported by uname, `c_library` by confstr: "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);
 
 }  // namespace vramscope::setup

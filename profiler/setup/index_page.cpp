@@ -36,7 +36,7 @@ std::string OfJson(std::string_view page, const Wheel& wheel) {
   return named;
 }
 
-// Every href of the page: the rest of HTML is of no interest.
+// The href of every link; the rest of the HTML is ignored.
 std::string OfHtml(std::string_view page, const Wheel& wheel) {
   std::string named;
   constexpr std::string_view kHref = "href=";

@@ -1,5 +1,5 @@
-// A project's page of a Python package index, as HTML (PEP 503) or JSON (PEP 691): where the file
-// of a pinned wheel is.
+// Finds the link of a pinned wheel in a project's page of a Python package index, as HTML (PEP 503)
+// or JSON (PEP 691).
 //
 //   ASSIGN_OR_RETURN(std::string link, FindWheel(page, wheel));  // resolve against the page's URL
 //
@@ -17,9 +17,9 @@ namespace vramscope::setup {
 
 inline constexpr size_t kMostIndexPage = size_t{32} << 20;
 
-// The link as it stands on the page: absolute, or relative to it; without the part behind '#'. The
-// file with the wheel's hash, else the one with its name (a mirror need not tell hashes; they are
-// checked when the file is here). kNotFound: the page has neither.
+// The link as written on the page, absolute or relative, without the part after '#'. It is the link
+// of the file with the wheel's hash, else of the file with its name: mirrors may omit hashes, and
+// the download is checked anyway. kNotFound: the page has neither.
 absl::StatusOr<std::string> FindWheel(std::string_view page, const Wheel& wheel);
 
 }  // namespace vramscope::setup

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDownloads = "downloads";
-constexpr const char* kPartial = "partial.";  // folders that are being unpacked into
+constexpr const char* kPartial = "partial.";  // temporary folders for unpacking
 constexpr const char* kTorch = "torch-";
 constexpr const char* kLock = "setup.lock";
 constexpr int kLockTurns = 10;
@@ -68,7 +68,7 @@ class OutFile {
   int error_;
 };
 
-// Unpacked into a folder that was made for it and nobody else knows.
+// Unpacks into a new folder that no other process uses.
 absl::Status Unpack(const ZipReader& zip, const fs::path& folder,
                     const std::function<absl::Status(uint64_t)>& wrote) {
   for (const ZipReader::Entry& entry : zip.entries()) {
@@ -113,7 +113,7 @@ bool IsUnpacked(std::string_view name) {
   if (slash != name.npos && name.substr(0, slash).ends_with(".dist-info")) return true;
   if (!name.starts_with(kLib)) return false;
   name.remove_prefix(kLib.size());
-  // Those of Python's side are not loaded by a program without Python.
+  // Libraries for Python are not needed by a program without Python.
   return name.find('/') == name.npos && name.find(".so") != name.npos &&
          !name.starts_with("libtorch_python.") && !name.starts_with("libshm");
 }
@@ -134,7 +134,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
-  // Again where another process removed the folder (Remove()) between two of these calls.
+  // Retried if another process removes the folder (Remove()) between two of these calls.
   for (int turn = 1;; ++turn) {
     std::error_code error;
     fs::create_directories(fs::path(data_folder) / kDownloads, error);
@@ -151,7 +151,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
           i18n::Format("another vramscope is setting up LibTorch in {}", data_folder));
     }
     if (IsFileAt(fd, path)) return InstallFolder(data_folder, fd);
-    close(fd);  // a removed file locks nobody out
+    close(fd);  // a lock on a removed file excludes nobody
     if (turn == kLockTurns)
       return absl::UnavailableError(
           i18n::Format("another vramscope is removing LibTorch from {}", data_folder));
@@ -192,7 +192,7 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
                                     const std::atomic<bool>* cancel) const {
-  // Of processes that were killed; the lock says that nobody is in them.
+  // Left by killed processes; the lock guarantees that no process uses them.
   std::vector<fs::path> old;
   program::ForEachEntry(path_, [&](const fs::directory_entry& entry) {
     if (entry.path().filename().string().starts_with(kPartial)) old.push_back(entry.path());
@@ -258,7 +258,8 @@ absl::StatusOr<uint64_t> InstallFolder::Remove() const {
     if (error) return SystemError(error.value(), path.string());
     bytes += of_it;
   }
-  // Last: until then nobody else is at it. The folder goes where nothing else is in it.
+  // The lock file is removed last, because it keeps other processes away. The folder is removed
+  // only if it is empty.
   std::error_code error;
   fs::remove(fs::path(path_) / kLock, error);
   if (error) return SystemError(error.value(), path_);

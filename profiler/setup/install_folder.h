@@ -1,11 +1,12 @@
-// The folder that LibTorch is downloaded into (find_libtorch.h: DataFolder()): parts of downloads
-// that can be gone on with, what is unpacked, and who may write there now.
+// The folder for the download of LibTorch (find_libtorch.h: DataFolder()): partial downloads that
+// can be resumed, the unpacked libraries, and a lock for the process that writes.
 //
 //   ASSIGN_OR_RETURN(auto folder, InstallFolder::Lock(DataFolder()));   // one process at a time
 //   ... fill folder.PartOf(wheel) ...
 //   RETURN_IF_ERROR(folder.Install({wheel}, progress, &cancel));
 //
-// Whatever ends the process, DataFolder()/torch-VERSION is whole or not there, and parts stay.
+// If the process is killed, DataFolder()/torch-VERSION is either complete or missing, and partial
+// downloads are kept.
 #pragma once
 
 #include <absl/status/status.h>
@@ -23,8 +24,8 @@ namespace vramscope::setup {
 
 class InstallFolder {
  public:
-  // Makes the folder where there is none. kUnavailable: another process is at it;
-  // kPermissionDenied, kResourceExhausted, ...: as the system says, with the folder.
+  // Creates the folder if it does not exist. kUnavailable: another process holds the lock;
+  // kPermissionDenied, kResourceExhausted, ...: errors of the system, with the folder.
   static absl::StatusOr<InstallFolder> Lock(const std::string& data_folder);
   InstallFolder(InstallFolder&& other) noexcept;
   InstallFolder& operator=(InstallFolder&&) = delete;
@@ -32,20 +33,21 @@ class InstallFolder {
 
   const std::string& path() const { return path_; }
   std::string TorchPath() const;
-  std::string PartOf(const Wheel& wheel) const;  // the file that it is downloaded into
-  uint64_t BytesOf(const Wheel& wheel) const;    // that are there of it
+  std::string PartOf(const Wheel& wheel) const;  // path of its download
+  uint64_t BytesOf(const Wheel& wheel) const;    // bytes downloaded so far
 
-  // kResourceExhausted where the disk has no room for what is still to come of these wheels and for
-  // what they unpack to.
+  // kResourceExhausted: the disk has no space for the rest of these downloads and for the
+  // unpacked files.
   absl::Status CheckRoom(const std::vector<Wheel>& wheels, uint64_t unpacked) const;
 
   using Progress = std::function<void(uint64_t done, uint64_t total)>;
-  // Unpacks the libraries of whole, checked wheels beside their place, looks whether they can be
-  // used (CheckTorch), and moves them there in one go. Then the parts are deleted. kCancelled.
+  // Unpacks the libraries of complete, checked wheels into a temporary folder, checks them
+  // (CheckTorch), and moves them to their place in one step. Then deletes the downloads.
+  // kCancelled.
   absl::Status Install(const std::vector<Wheel>& wheels, const Progress& progress,
                        const std::atomic<bool>* cancel) const;
-  // Everything that was downloaded or unpacked, and the lock: nothing can be done with this folder
-  // after it. How many bytes it had.
+  // Removes everything that was downloaded or unpacked, and the lock. This object cannot be used
+  // after that. Returns the number of bytes removed.
   absl::StatusOr<uint64_t> Remove() const;
 
  private:
@@ -55,14 +57,14 @@ class InstallFolder {
   int lock_ = -1;
 };
 
-// About what the libraries take unpacked, for what is said before anything is there.
+// Approximate size of the unpacked libraries, for messages before the download.
 inline constexpr uint64_t kUnpackedBytes = uint64_t{970} << 20;
 
-// Whether a file of a wheel is unpacked: libraries that the embedded loop loads, and what says
-// which version and under which licence they are.
+// Whether a file of a wheel is unpacked: libraries that the embedded loop loads, and files with the
+// version and the licenses.
 bool IsUnpacked(std::string_view name);
 
-// What lies below a folder, without following links.
+// Bytes of all files below a folder; links are not followed.
 uint64_t BytesBelow(const std::string& folder);
 
 }  // namespace vramscope::setup

@@ -13,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostSamples = 1000;  // of a folder that somebody names
+constexpr size_t kMostSamples = 1000;  // in a folder that the user can choose
 
 }  // namespace
 
 std::string SamplesFolder() {
   if (const char* set = std::getenv("VRAMSCOPE_SAMPLES"); set != nullptr) return set;
   const base::InstallPaths& own = base::OwnPaths();
-  // A build tree is build/PRESET of the source tree.
+  // A build tree is build/PRESET within the source tree.
   const fs::path folder = own.installed
                               ? own.share / "vramscope/samples"
                               : own.vramscope.parent_path() / "../../../resources/samples";

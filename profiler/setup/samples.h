@@ -1,5 +1,5 @@
-// The plans that are shipped as `.trace` files (resources/samples), found by their configuration:
-// what the window shows where no plan can be made.
+// Finds the shipped plans (`.trace` files in resources/samples) by their configuration. The window
+// shows them when plans cannot be computed.
 //
 //   const Samples samples = Samples::In(SamplesFolder());
 //   if (const std::string* file = samples.Find(config)) Open(*file);
@@ -17,7 +17,7 @@ namespace vramscope::setup {
 
 class Samples {
  public:
-  // Every `.trace` of a folder whose header has a configuration; others are left out.
+  // Reads every `.trace` in a folder whose header contains a configuration.
   static Samples In(const std::string& folder);
 
   const std::string* Find(const run::RunConfig& config) const;  // null: there is none
@@ -29,8 +29,8 @@ class Samples {
   std::unordered_map<std::string, std::string> files_;  // by run::ToProtoBytes(config)
 };
 
-// Beside an installed program (../share/vramscope/samples) or in the source tree of a built one;
-// $VRAMSCOPE_SAMPLES wins. "": nowhere.
+// Next to an installed program (../share/vramscope/samples), or in the source tree of a built one.
+// $VRAMSCOPE_SAMPLES takes precedence. "": not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

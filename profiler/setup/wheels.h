@@ -1,5 +1,5 @@
-// The wheels of PyTorch that vramscope uses, as resources/libtorch.txt pins them: the same list
-// that the launcher hands to pip.
+// The PyTorch wheels that vramscope uses, pinned in resources/libtorch.txt. The launcher passes the
+// same list to pip.
 //
 //   for (const Wheel& wheel : WheelsFor("run")) bytes += wheel.bytes;
 //
@@ -17,17 +17,18 @@ namespace vramscope::setup {
 
 struct Wheel {
   std::string name, version;  // "torch", "2.11.0"
-  std::string sha256;         // 64 digits in lower case
+  std::string sha256;         // 64 lowercase hexadecimal digits
   std::string use;            // "run", "build", "cuda"
   uint64_t bytes = 0;         // of the file
-  std::string file;           // its name
+  std::string file;           // name of the file
 };
 
-// Lines `NAME==VERSION --hash=sha256:HEX  # USE BYTES FILE`; those that begin with '#' are skipped.
+// Parses lines `NAME==VERSION --hash=sha256:HEX  # USE BYTES FILE`. Lines that begin with '#' are
+// skipped.
 absl::StatusOr<std::vector<Wheel>> ParseWheels(std::string_view text);
 
 std::vector<Wheel> WheelsFor(std::string_view use);
-// Of the embedded loop's LibTorch: "2.11.0".
+// Version of the embedded loop's LibTorch: "2.11.0".
 const std::string& TorchVersion();
 
 }  // namespace vramscope::setup

@@ -16,7 +16,7 @@
 namespace vramscope::setup {
 namespace {
 
-// Records, and where their fields are (APPNOTE.TXT of PKWARE, 4.3).
+// Records and the offsets of their fields (APPNOTE.TXT of PKWARE, 4.3).
 constexpr uint32_t kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50,
                    kLocator64Signature = 0x07064b50, kEntrySignature = 0x02014b50,
                    kLocalSignature = 0x04034b50;
@@ -31,7 +31,7 @@ constexpr int kUnix = 3;
 constexpr size_t kLongestName = 1024;
 constexpr size_t kPiece = size_t{256} << 10;
 constexpr uint64_t kMostDirectory = uint64_t{256} << 20;
-// Deflate cannot do better: what claims to is no entry.
+// The maximum compression ratio of deflate. Entries that claim more are invalid.
 constexpr uint64_t kMostRatio = 1032;
 
 uint64_t Number(const char* at, int bytes) {
@@ -43,7 +43,8 @@ uint16_t U16(const char* at) { return static_cast<uint16_t>(Number(at, 2)); }
 uint32_t U32(const char* at) { return static_cast<uint32_t>(Number(at, 4)); }
 uint64_t U64(const char* at) { return Number(at, 8); }
 
-// The values that do not fit into 32 bits stand in an extra field, those alone, in this order.
+// Values that do not fit into 32 bits are in an extra field, in this order; other values are left
+// out.
 bool TakeZip64(std::string_view extra, uint64_t& bytes, uint64_t& stored, uint64_t& header) {
   const bool wanted = bytes == kMask32 || stored == kMask32 || header == kMask32;
   while (extra.size() >= 4) {
@@ -140,7 +141,7 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
   const uint64_t tail = std::min<uint64_t>(size_, kEndBytes + kMostComment);
   std::string bytes(tail, '\0');
   if (absl::Status status = Read(size_ - tail, bytes.data(), tail); !status.ok()) return status;
-  // From the end: the record whose comment ends with the file.
+  // Searches backward for the record whose comment ends at the end of the file.
   size_t at = tail - kEndBytes;
   while (U32(&bytes[at]) != kEndSignature || at + kEndBytes + U16(&bytes[at + 20]) != tail) {
     if (at == 0) return Refused(i18n::Text("it is not a zip archive, or it is cut off"));
@@ -208,8 +209,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
     entry.deflated = method == kDeflated;
     if (folder && entry.bytes == 0) continue;
     if (folder) return Refused(i18n::Format("{} is a folder with content", entry.name));
-    if (!names.insert(in_place).second)
-      return Refused(i18n::Format("{} is there twice", entry.name));
+    if (!names.insert(in_place).second) return Refused(i18n::Format("{} occurs twice", entry.name));
     if (entry.deflated ? entry.bytes / kMostRatio > entry.stored : entry.bytes != entry.stored)
       return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
@@ -222,7 +222,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} lies outside of the archive", entry.name));
     entries_.push_back(std::move(entry));
   }
-  // Entries that share their data would unpack to far more than is stored.
+  // Entries that share data could unpack to far more than is stored.
   std::ranges::sort(entries_, {}, &Entry::header);
   for (size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].header - entries_[i - 1].header < kLocalBytes + entries_[i - 1].stored)
@@ -257,7 +257,8 @@ absl::Status ZipReader::Extract(const Entry& entry,
   uint64_t read = 0, written = 0;
   uLong crc = crc32(0, nullptr, 0);
   const auto hand_on = [&](std::string_view bytes) -> absl::Status {
-    if (bytes.size() > entry.bytes - written) return wrong("it unpacks to more than it says");
+    if (bytes.size() > entry.bytes - written)
+      return wrong("it unpacks to more than the stated size");
     written += bytes.size();
     crc = crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
     return bytes.empty() ? absl::OkStatus() : sink(bytes);
@@ -284,8 +285,8 @@ absl::Status ZipReader::Extract(const Entry& entry,
       ended = result == Z_STREAM_END;
     } while (!ended && inflater->avail_out == 0);
   }
-  if (entry.deflated && !ended) return wrong("its data is cut");
-  if (written != entry.bytes) return wrong("it unpacks to less than it says");
+  if (entry.deflated && !ended) return wrong("its data is truncated");
+  if (written != entry.bytes) return wrong("it unpacks to less than the stated size");
   if (crc != entry.crc) return wrong("its checksum is wrong");
   return absl::OkStatus();
 }

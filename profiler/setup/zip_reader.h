@@ -1,14 +1,14 @@
-// Reads zip archives (Python's wheels): stored and deflated entries, zip64. Everything that a
-// directory says is checked before any of it is used: names that stay within a folder, ordinary
-// files alone (no links), no two of one name, data within the file that no two entries share, sizes
-// that add up to no more than is allowed.
+// Reads zip archives (Python's wheels): stored and deflated entries, zip64. The whole directory is
+// checked before any entry is used: names stay within a folder, entries are ordinary files (no
+// links), names are unique, data lies within the file and is not shared between entries, and the
+// total size is within the limit.
 //
 //   ASSIGN_OR_RETURN(auto zip, ZipReader::Open("torch.whl", {.total_bytes = 4 << 30}));
 //   for (const ZipReader::Entry& entry : zip->entries())
 //     RETURN_IF_ERROR(zip->Extract(entry, [&](std::string_view bytes) { return Write(bytes); }));
 //
-// Own code over zlib, which is linked anyway: what wheels use of the format is little, and the
-// libraries leave names, links and bombs to their caller. One reader belongs to one thread.
+// Uses zlib directly: wheels need only a small part of the format, and zip libraries leave checks
+// of names, links and zip bombs to their caller. Use each reader from one thread.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -30,16 +30,16 @@ class ZipReader {
     uint64_t entries = 200'000;
   };
   struct Entry {
-    std::string name;     // "torch/lib/libc10.so"; never absolute, never with ".."
+    std::string name;     // "torch/lib/libc10.so"; never absolute, never contains ".."
     uint64_t bytes = 0;   // unpacked
     uint64_t stored = 0;  // in the archive
-    uint64_t header = 0;  // where its local header begins
+    uint64_t header = 0;  // offset of its local header
     uint32_t crc = 0;
     bool deflated = false;
   };
 
-  // kDataLoss: cut or damaged; kInvalidArgument: no zip archive, or one with something in it that
-  // is refused; kResourceExhausted: above the limits. Else as the system says.
+  // kDataLoss: truncated or damaged; kInvalidArgument: not a zip archive, or one that fails a
+  // check; kResourceExhausted: above the limits. Other errors come from the system.
   static absl::StatusOr<std::unique_ptr<ZipReader>> Open(const std::string& path,
                                                          const Limits& limits);
   ~ZipReader();
@@ -47,8 +47,8 @@ class ZipReader {
   ZipReader& operator=(const ZipReader&) = delete;
 
   const std::vector<Entry>& entries() const { return entries_; }  // files; folders are left out
-  // Hands on exactly entry.bytes, in pieces, unless it fails: kDataLoss where they are not what the
-  // directory says (the checksum is known at the end alone); an error of `sink` is returned.
+  // Passes exactly entry.bytes to `sink`, in pieces. kDataLoss: the data does not match the
+  // directory (the checksum is only known at the end). Errors of `sink` are returned.
   absl::Status Extract(const Entry& entry,
                        absl::FunctionRef<absl::Status(std::string_view)> sink) const;
 
@@ -61,7 +61,7 @@ class ZipReader {
   absl::Status Read(uint64_t offset, char* out, size_t bytes) const;
   absl::StatusOr<Directory> FindDirectory() const;
   absl::Status ReadDirectory(const Limits& limits);
-  // Where the data of an entry begins, behind its local header.
+  // Offset of an entry's data, after its local header.
   absl::StatusOr<uint64_t> DataOffset(const Entry& entry) const;
   absl::Status Damaged(std::string_view what) const;
   absl::Status Refused(std::string_view what) const;
@@ -72,8 +72,8 @@ class ZipReader {
   std::vector<Entry> entries_;
 };
 
-// Whether a name of an archive stays within the folder that it is unpacked into: relative, without
-// "..", ".", empty parts, backslashes and bytes that are no text.
+// Whether a name stays within the folder into which an archive is unpacked: relative, without "..",
+// ".", empty parts, backslashes and invalid text.
 bool IsSafeName(std::string_view name);
 
 }  // namespace vramscope::setup

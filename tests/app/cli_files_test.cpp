@@ -131,7 +131,7 @@ TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
               HasSubstr("_record_memory_history(max_entries=100000)"));
   EXPECT_EQ(RunVramscope({"replay", file, "--alloc-conf", ""}).status, 3);
   EXPECT_THAT(info["device_memory"][0]["parts"][0]["about"].get<std::string>(),
-              HasSubstr("a state of one moment"));
+              HasSubstr("the state at one time"));
 }
 
 TEST_F(CliRecording, AStateOfAdamIsToldByHowOftenItsSizesCome) {
@@ -225,7 +225,7 @@ TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
   };
   EXPECT_THAT(error("<html>\n<head><title>GPU Memory Timeline HTML</title></head><body><img "
                     "src='data:image/png;base64,iVBO'></body></html>"),
-              AllOf(HasSubstr("an image and no numbers"), HasSubstr("raw.json.gz")));
+              AllOf(HasSubstr("an image but no numbers"), HasSubstr("raw.json.gz")));
   EXPECT_THAT(
       error("<!DOCTYPE html>\n<script type=\"module\">\nlet alloc_data = {\"actions\": [0]}"),
       AllOf(HasSubstr("_memory_viz"), HasSubstr("2023")));

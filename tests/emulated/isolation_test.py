@@ -300,7 +300,7 @@ class Refused(unittest.TestCase):
             self.assertFalse(os.path.exists(os.path.join(folder, "made")))
             command[2:4] = ["--no-isolation"]
             result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-            self.assertIn("is real", result.stderr)
+            self.assertIn("changes real files", result.stderr)
             self.assertTrue(os.path.exists(os.path.join(folder, "made")))
 
 

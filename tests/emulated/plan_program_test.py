@@ -470,7 +470,7 @@ class Plan(unittest.TestCase):
         self.expect(result, 0)
         answer = json.loads(result.stdout)
         self.assertEqual(answer["program"]["recognised"], {"launches": 5, "known": 0})
-        self.assertIn(("0.0 % of 5 launches are of kernels that are known; others take a time assumed from their threads", "_Z3addPfi"),
+        self.assertIn(("0.0 % of 5 launches run known kernels; the times of the others are assumed from their threads", "_Z3addPfi"),
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):

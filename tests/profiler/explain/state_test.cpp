@@ -98,7 +98,7 @@ TEST(State, SaysWhoHoldsWhat) {
   EXPECT_EQ(s.by_pool.front().count, 2u);
   EXPECT_THAT(s.headline, HasSubstr("private pools keep the rest"));
   EXPECT_EQ(StateAtEnd(*trace::OfDevice(t, 1)).fragmentation.reserved, 20 * kMiB);
-  EXPECT_EQ(StateAtEnd(trace::Trace()).headline, "Nothing is in memory.");
+  EXPECT_EQ(StateAtEnd(trace::Trace()).headline, "No memory is in use.");
 }
 
 TEST(State, OfARecordedServingEngine) {

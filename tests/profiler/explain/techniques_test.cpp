@@ -144,7 +144,7 @@ TEST(Techniques, OfTheOptimizersStep) {
   const OutOfMemory o = f.Ask(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
   EXPECT_EQ(Frees(o, "fused optimizer"), 13 * kMiB);
   EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "what was asked for is not asked for then";
-  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "less twice the largest parameter";
+  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "minus twice the largest parameter";
   EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
 }
 

@@ -218,8 +218,8 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(ToPickle(s), {"beyond the address space"});
   s = SampleSnapshot();
   s["device_traces"][0].push_back(5);
-  ExpectRefused(ToPickle(s), {"a list of trace entries also holds a number"});
-  ExpectRefused(s.dump(), {"a list of trace entries also holds a number"});
+  ExpectRefused(ToPickle(s), {"a list of trace entries also contains a number"});
+  ExpectRefused(s.dump(), {"a list of trace entries also contains a number"});
   s = SampleSnapshot();
   s["segments"] = "none";
   ExpectRefused(ToPickle(s), {"'segments' is a string"});

@@ -434,7 +434,7 @@ TEST(Snapshot, ARangeOfEntries) {
   const Recording r = FromJson(s, options);
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeRequested));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(30'000, 40'000));
-  EXPECT_THAT(r.warnings, ElementsAre("entries 3 to 4 of 9 are loaded, as asked"));
+  EXPECT_THAT(r.warnings, ElementsAre("entries 3 to 4 of 9 are loaded, as requested"));
   // The state after the last of them: the second block of the large segment is not free yet.
   ASSERT_EQ(r.segments.size(), 2u);
   ASSERT_GE(r.segments[1].blocks.size(), 2u);

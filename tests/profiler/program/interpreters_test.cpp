@@ -65,7 +65,7 @@ TEST_F(Environments, BesideTheScriptComesFirst) {
 
   const std::vector<Interpreter> found = Find();
   ASSERT_EQ(found.size(), 5u);
-  EXPECT_EQ(found[0].where, ".venv beside the script");
+  EXPECT_EQ(found[0].where, ".venv next to the script");
   EXPECT_EQ(found[0].python, "3.11.2");
   EXPECT_EQ(found[0].build, TorchBuild::kCuda);
   EXPECT_EQ(TorchText(found[0]), "torch 2.11.0+cu130");

@@ -130,7 +130,7 @@ TEST(IsolationTest, AWritablePathThatDoesNotExistIsRefusedByName) {
 TEST(IsolationTest, NoneIsSaidToBeReal) {
   const auto made = Isolation::Make({.mode = IsolationMode::kNone});
   ASSERT_TRUE(made.ok());
-  EXPECT_THAT((*made)->Description(), HasSubstr("is real"));
+  EXPECT_THAT((*made)->Description(), HasSubstr("changes real files"));
   EXPECT_EQ((*made)->changes(), "");
 }
 

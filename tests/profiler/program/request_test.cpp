@@ -85,7 +85,7 @@ TEST_F(RequestTest, MayBeARecordingHere) {
 TEST_F(RequestTest, MayBeARecordingElsewhere) {
   request_.where = Where::kHost;
   request_.script = "project/train.py";  // there, and not here
-  EXPECT_THAT(Why(), HasSubstr("which computer"));
+  EXPECT_THAT(Why(), HasSubstr("enter the computer"));
   request_.host = "-oProxyCommand=x";
   EXPECT_THAT(Why(), HasSubstr("not a host"));
   request_.host = "user@box";
@@ -112,10 +112,10 @@ TEST_F(RequestTest, SaysWhatIsMissing) {
   request_.script = folder_.string();
   EXPECT_THAT(Why(), HasSubstr("is a folder"));
   request_.script.clear();
-  EXPECT_THAT(Why(), HasSubstr("choose the script"));
+  EXPECT_THAT(Why(), HasSubstr("choose the training script"));
   request_ = whole;
   request_.interpreter = "/nowhere/python";
-  EXPECT_THAT(Why(), HasSubstr("not there any more"));
+  EXPECT_THAT(Why(), HasSubstr("no longer exists"));
   request_.interpreter.clear();
   EXPECT_THAT(Why(), HasSubstr("choose the Python interpreter"));
   request_ = whole;
