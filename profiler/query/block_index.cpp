@@ -227,8 +227,8 @@ class BlockQuery {
   bool IsSmall(uint64_t duration, uint64_t bytes) const {
     return static_cast<double>(duration) < min_ns_ || static_cast<double>(bytes) < min_bytes_;
   }
-  // Whether the node's box describes its blocks well enough: in each dimension, it is within a
-  // cell, or every block covers more than half of it.
+  // Whether the node's box describes its blocks well enough: in each dimension, the box is no
+  // larger than a cell, or every block covers at least half of the box.
   bool IsCompact(const Node& n) const {
     const double ns = static_cast<double>(Duration(n.begin, n.end));
     const double bytes = static_cast<double>(n.high - n.low);
@@ -331,12 +331,12 @@ struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
   uint64_t top = 0;    // all offsets are smaller
-  int64_t end_ns = 0;  // end of the drawing, up to which memory that is live at the trace's end is
-                       // drawn
+  int64_t end_ns = 0;  // end of the drawn time; blocks that are never freed are drawn up to here
   OccupancyMap occupancy;
 
-  // Queries that cover the whole plane, for the maps: wide and flat cells for windows that are
-  // narrow in time, square ones, and high ones for windows that are narrow in addresses.
+  // One query over the whole plane for each occupancy map. The maps differ in the shape of their
+  // cells: short in time (for windows that are narrow in time), balanced, and small in addresses
+  // (for windows that are narrow in addresses).
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();
