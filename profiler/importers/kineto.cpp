@@ -433,8 +433,7 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   if (budget.exhausted()) return exceeded();
   if (recording.ok() && !status.ok())
     recording->lost =
-        fmt::format("the file is truncated or damaged; the part before that is shown: {}",
-                    std::string(status.message()));
+        fmt::format("the file is truncated or damaged: {}", std::string(status.message()));
   return recording;
 }
 

@@ -205,8 +205,7 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (r.entries.size() == 0)
     return absl::InvalidArgumentError(i18n::Text("the memory timeline has no allocation"));
   if (!status.ok())
-    r.lost = fmt::format("the file is truncated or damaged; the part before that is shown: {}",
-                         std::string(status.message()));
+    r.lost = fmt::format("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
       "the file has no addresses: each free is assigned to the latest block of its size and "

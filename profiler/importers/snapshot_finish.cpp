@@ -313,12 +313,11 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost = fmt::format("{}; the part before that is shown: {}", parts_.cut,
+      recording_.lost = fmt::format("{}; before that: {}", parts_.cut,
                                     Counted(recording_.segments.size(), "segment", "segments"));
     } else {
       recording_.lost =
-          fmt::format("{}; the part before that is shown: {}; later ones are lost, {}", parts_.cut,
-                      Entries(total_),
+          fmt::format("{}; before that: {}; later ones are lost, {}", parts_.cut, Entries(total_),
                       recording_.has_segments
                           ? "and blocks without entries are taken from the segments at the end"
                           : "and so are the segments: blocks without entries are missing");

@@ -400,9 +400,8 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 opened with warnings").arg(name)
                                          : tr("%1 is incomplete").arg(name),
-                 .text = trace.complete || text.contains(QLatin1String("is shown"))
-                             ? text + QLatin1Char('.')
-                             : tr("%1. Everything before that is shown.").arg(text),
+                 .text = trace.complete ? text + QLatin1Char('.')
+                                        : tr("%1. Everything before that is shown.").arg(text),
                  .action = ran_out ? tr("See what would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
