@@ -12,7 +12,7 @@
 namespace vramscope::cli {
 namespace {
 
-// LibTorch 2.11's wheel (the launcher's) is made for CUDA 13.
+// LibTorch 2.11's wheel (which ./vramscope installs) is built for CUDA 13.
 constexpr std::string_view kCuda = "13.";
 constexpr const char* kRuntime = "libcudart.so.13";
 

@@ -1,4 +1,5 @@
-// `check [RUN|FILE] --budget SIZE`, `check --budget SIZE -- PROGRAM`: exit 1 when it needs more.
+// `check [RUN|FILE] --budget SIZE`, `check --budget SIZE -- PROGRAM`: exits with 1 when the run
+// needs more memory than the budget.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Sizes, or a name of the device table, whose context is meant.
+// Parses a size, or the name of a GPU in the device table, whose CUDA context is then used.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -55,7 +56,7 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
                    std::string(bytes.status().message())));
 }
 
-// Behind what is there: $GITHUB_STEP_SUMMARY has what earlier steps wrote.
+// Appends, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
 absl::Status Append(const std::string& path, const std::string& text) {
   const auto failed = [&] {
     return absl::PermissionDeniedError(fmt::format("--summary: '{}': {}", path, strerror(errno)));
@@ -73,7 +74,7 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
-// `more`: keys for the JSON.
+// `more`: additional keys for the JSON.
 ExitCode Say(const Judged& judged, const std::string& what, const Options& options,
              const Json& more = Json::object()) {
   ExitCode printed;
@@ -88,7 +89,7 @@ ExitCode Say(const Judged& judged, const std::string& what, const Options& optio
     if (const absl::Status s = Append(options.summary, JudgedMarkdown(judged, what)); !s.ok())
       return ReportError(s);
   if (printed != kDone) return printed;
-  // What is not known is no "no": the status tells them apart, too.
+  // An unknown result is not a "no", so it has a different exit status.
   if (judged.verdict == Judged::Verdict::kUnknown) return kBadInput;
   return judged.within() ? kDone : kNo;
 }
@@ -102,7 +103,7 @@ ExitCode JudgeAndSay(const std::string& file, const std::string& what,
   return Say(*judged, what, options);
 }
 
-// Every process has the budget for itself: the one that needs most decides.
+// The budget applies to each process separately, so the process that needs the most memory decides.
 ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
                       const Options& options) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
@@ -123,10 +124,10 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
     if (!most || judged->needed > most->needed || (most->within() && !judged->within()))
       most = *std::move(judged);
   }
-  // A program that failed in another way than for want of memory was not seen to its peak.
+  // If the program failed for another reason than out of memory, it may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
-  // What was judged is not what was asked for.
+  // A toggle had no effect, so the judged run is not the requested one.
   if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
   return Say(*most, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
@@ -140,7 +141,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   }
   options.program.memory_bytes = options.budget_bytes;
   if (options.context_said) options.program.context_bytes = options.context_said->bytes;
-  // What the program prints goes to stderr: stdout is the verdict's.
+  // The program's output goes to stderr; stdout is for the verdict.
   return RunProgram(context.after_dashes, options.program, {.json = true}, true,
                     [&](program::Program& seen, const program::Outcome& outcome) {
                       return JudgeProgram(seen, outcome, options);
@@ -148,7 +149,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 }
 
 ExitCode Execute(const Context& context, Options& options) {
-  // A file says nothing of what it is to fit into.
+  // A FILE does not determine a default budget.
   const absl::StatusOr<uint64_t> budget =
       BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {
@@ -186,8 +187,8 @@ ExitCode Execute(const Context& context, Options& options) {
   return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
 }
 
-// Options that say nothing without what they are for. `--device` is a number of a FILE's devices,
-// and a GPU of a RUN and a program.
+// Reports options that have no effect without the FILE, RUN or PROGRAM that they belong to. With a
+// FILE, `--device` is the number of a device in it; with a RUN or a program, it names a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   for (const char* name : kProgramOptionNames) {
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||

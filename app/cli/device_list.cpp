@@ -1,4 +1,4 @@
-// `devices [WORDS]`: the GPUs that can be planned for, and what is assumed of each.
+// `devices [WORDS]`: the GPUs that can be planned for, and the assumed figures of each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ struct Options {
   bool json = false, file = false;
 };
 
-// ">=16GiB": what a figure is to be. Without a sign: at least.
+// A condition on a figure, such as ">=16GiB". Without a sign it means "at least".
 struct Bound {
   std::string sign;
   double value = 0;
@@ -40,7 +40,7 @@ struct Bound {
   }
 };
 
-// `text` without its sign, which goes to `bound`.
+// Returns `text` without its sign, which is stored in `bound`.
 std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
   const size_t end = std::min(text.find_first_not_of("<>="), text.size());
   bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);
@@ -78,7 +78,7 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   return bound;
 }
 
-// Architecture, line of the table.
+// Architecture and product line, for the table.
 std::string FamilyText(const run::Device& d) {
   std::string text = fmt::format("{} {}{}", run::ArchitectureName(d.compute_capability), d.line,
                                  d.name.find("Laptop") != std::string::npos ? " laptop" : "");
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // One that is written out: its name, a slice of it, a file, figures.
+  // One GPU, given by its name, a slice of it, a file, or figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);
@@ -197,7 +197,7 @@ std::string TableText(const std::vector<run::Device>& devices) {
              devices.size(), run::DeviceTable().size());
 }
 
-// All of one.
+// All figures of one GPU.
 std::string DetailText(const run::Device& d) {
   std::string text = fmt::format("{}\n  {}\n\n", d.name, d.key);
   const auto line = [&](const char* what, const std::string& value) {

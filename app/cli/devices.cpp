@@ -1,4 +1,4 @@
-// `presets`, `techniques`: what can be chosen; `devices` is in device_list.cpp.
+// `presets`, `techniques`: lists what can be chosen. `devices` is in device_list.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@
 namespace vramscope::cli {
 namespace {
 
-// {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
+// Writes {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
 std::string SettingsText(const Json& settings, const std::string& prefix = "") {
   std::string text;
   for (const auto& [key, value] : settings.items()) {
@@ -43,7 +43,7 @@ ExitCode ShowPresets(bool as_json) {
     const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
     if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
     const estimate::WeightCount count = estimate::CountWeights(*model);
-    const bool counted = model->family != run::Family::kOther;  // others only by a plan
+    const bool counted = model->family != run::Family::kOther;  // only plans know the others
     const Json config = Json::parse(preset.config_json);
     const Json defaults = config.value("vramscope_defaults", Json::object());
     list.push_back(
@@ -61,7 +61,7 @@ ExitCode ShowPresets(bool as_json) {
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }
 
-// "attention is flash, precision is fp32".
+// Returns for example "attention is flash, precision is fp32".
 std::string Text(const std::vector<run::Condition>& conditions) {
   std::string text;
   for (const run::Condition& c : conditions) {
@@ -71,7 +71,7 @@ std::string Text(const std::vector<run::Condition>& conditions) {
   return text;
 }
 
-// What a technique's settings may be: "1 to 4096", "none, layer, every-k", "names".
+// Returns the allowed values of a setting, such as "1 to 4096", "none, layer, every-k" or "names".
 std::string Allowed(const run::SettingDeclaration& setting) {
   switch (setting.kind) {
     case run::ValueKind::kChoice: {
@@ -90,7 +90,7 @@ std::string Allowed(const run::SettingDeclaration& setting) {
   return {};
 }
 
-// "Precision, Attention, ...".
+// Returns "Precision, Attention, ...".
 std::string GroupNames() {
   std::vector<std::string> names;
   for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {

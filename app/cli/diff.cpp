@@ -1,7 +1,7 @@
-// `diff A B`: peak bytes per step, phase and category of two traces, side by side.
-// `diff A B --by stack`: what each call site holds at both peaks.
-// `diff --requests A B`: both request streams of one step, aligned by identity.
-// `diff --prediction PLAN RECORDING`: diff_prediction.h.
+// `diff A B`: peak bytes per step, phase and category of two traces, next to each other. `diff A B
+// --by stack`: what each call site has allocated at both peaks. `diff --requests A B`: the
+// allocations and frees of one step of both, aligned by identity. `diff --prediction PLAN
+// RECORDING`: diff_prediction.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ int64_t Delta(uint64_t a, uint64_t b) { return static_cast<int64_t>(b - a); }
 
 Json Sides(uint64_t a, uint64_t b) { return {{"a", a}, {"b", b}, {"delta", Delta(a, b)}}; }
 
-// Rows come ordered by step, phase, category.
+// The rows are already ordered by step, phase and category.
 Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
   Json steps = Json::array();
   for (const analysis::DiffRow& row : rows) {
@@ -60,7 +60,7 @@ std::string Side(std::string_view which, const std::string& file, const trace::T
                            MomentText(trace, peak.context), run::FormatBytes(peak.reserved)));
 }
 
-// One device of both.
+// The comparison of one device that both files contain.
 struct DeviceDiff {
   analysis::DevicePair of;
   analysis::Peak a, b;
@@ -78,10 +78,10 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// Both files, device by device: a sum is on none of them.
+// Both files, device by device. No totals are computed over several devices.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
-  size_t shown = 0;  // the device of B that `peak` shows
+  size_t shown = 0;  // the device of B whose `peak` is shown
 };
 
 absl::StatusOr<Pairs> OpenPairs(const Options& options) {
@@ -97,7 +97,7 @@ absl::StatusOr<Pairs> OpenPairs(const Options& options) {
   return out;
 }
 
-// Of several devices the one that is shown, and all of them as a list.
+// With several devices: the figures of the device that is shown, then a list of all devices.
 template <class Of, class ToJson>
 Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
   Json json = json_of(devices[shown]);
@@ -165,7 +165,7 @@ ExitCode DiffTotals(const Options& options) {
 
 std::string StepCell(bool there, uint64_t bytes) { return there ? run::FormatBytes(bytes) : "-"; }
 
-// One device of both, call site by call site.
+// The comparison of one device, call site by call site.
 struct SitesDiff {
   analysis::DevicePair of;
   explain::TraceDiff diff;

@@ -1,4 +1,5 @@
-// `doctor`: what is on this computer and what is missing; `doctor --gpu`: the GPU alone, checked.
+// `doctor`: lists what is installed on this computer and what is missing. `doctor --gpu`: checks
+// only the GPU.
 #include "app/cli/doctor.h"
 
 #include <fmt/format.h>
@@ -150,7 +151,7 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
-// The same on the emulated platform: this program started there once more.
+// Runs the same checks on the emulated platform, by starting this program there once more.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
   const absl::StatusOr<run::DeviceProfile> card =
@@ -164,7 +165,7 @@ ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::str
   if (!python.empty()) options.command.insert(options.command.end(), {"--python", python});
   options.device = *card;
   options.steps = 0;
-  options.activities = false;  // it listens itself
+  options.activities = false;  // the checks use CUPTI themselves
   const absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::Make();
   if (!folder.ok()) return ReportError(folder.status());

@@ -1,4 +1,4 @@
-// `estimate [RUN]`: closed formulas with their numbers; with --plan the plan's figure beside each.
+// `estimate [RUN]`: closed formulas with their numbers; --plan adds the plan's figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

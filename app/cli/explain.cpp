@@ -1,4 +1,4 @@
-// `explain FILE`: why memory is as it is.
+// `explain FILE`: explains how memory is used.
 #include "app/cli/explain.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ struct Options {
   bool json = false;
 };
 
-// The moment to look at: as asked; else the first request that did not fit; else the peak.
+// Returns the event to explain: the requested one; else the first failed allocation; else the peak.
 EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
@@ -89,8 +89,8 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // What a state holds is all older, and so is what a recording without requests does: it is what
-    // is asked about.
+    // In a state, and in a recording without allocator events, every allocation is older than the
+    // recording. Older allocations are then included.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);

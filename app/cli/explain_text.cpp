@@ -28,7 +28,7 @@ std::string More(size_t all, size_t shown, std::string_view what) {
   return all > shown ? fmt::format("  ({} more {})\n", all - shown, what) : "";
 }
 
-// By what it is known that the blocks were there.
+// How each part of the blocks is known to exist.
 std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
   std::string text;
   for (const explain::EvidenceShare& share : shares) {
@@ -112,7 +112,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   return text + "\n" + by.Text() + More(f.pinned_by.size(), top, "call sites") + "\n";
 }
 
-// Forty cells: full, partly and not used.
+// Draws forty cells: fully used, partly used or unused.
 std::string Strip(const explain::SegmentView& s) {
   constexpr size_t kCells = 40;
   if (s.pieces.empty()) return "";

@@ -32,14 +32,16 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // As the window draws it. An SVG of no size is of the memory alone, as notebooks show it.
+  // Whether the window's canvas draws the output. An SVG without a size shows only the memory, as
+  // in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// Beside those of profiler/exporters: what the window's canvas draws, and `.trace` itself.
+// In addition to the formats of profiler/exporters: what the window's canvas draws, and `.trace`
+// itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = "png or pdf",
                                .help = "the timeline as the window draws it",
@@ -47,7 +49,7 @@ const ExporterEntry kImages = {.place = 60,
 const ExporterEntry kTrace = {
     .place = 80, .name = "trace", .help = "with --time A:B or --device: a part"};
 
-// All, in the order of help.
+// All formats, in the order of the help.
 std::vector<ExporterEntry> Formats() {
   std::vector<ExporterEntry> all = exporters::AllExporters();
   all.insert(all.end(), {kImages, kTrace});
@@ -66,7 +68,7 @@ std::vector<std::string> NamesOf(const std::vector<ExporterEntry>& formats) {
   return names;
 }
 
-// "chrome (Perfetto, HolisticTraceAnalysis), csv, ... or trace (...)".
+// Returns "chrome (Perfetto, HolisticTraceAnalysis), csv, ... or trace (...)".
 std::string FormatsHelp(const std::vector<ExporterEntry>& formats) {
   std::string help;
   for (const ExporterEntry& format : formats) {
@@ -84,14 +86,14 @@ ExporterEntry FormatOf(const Options& options) {
   return found == all.end() ? kTrace : *found;
 }
 
-// The formats that use a part of the request: "html, svg, png, pdf".
+// Names the formats that use one part of the request, such as "html, svg, png, pdf".
 std::string NamesWith(bool ExporterEntry::*use) {
   std::vector<ExporterEntry> with = Formats();
   std::erase_if(with, [&](const ExporterEntry& format) { return !(format.*use); });
   return fmt::format("{}", fmt::join(NamesOf(with), ", "));
 }
 
-// What ran, else the file's name.
+// Returns what ran or, if that is unknown, the file's name.
 std::string TitleOf(const trace::Trace& trace, const std::string& file) {
   if (!trace.info.title.empty()) return program::ShortCommand(trace.info.title);
   if (!trace.info.model.name.empty()) return trace.info.model.name;
@@ -107,7 +109,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   if (!baseline.ok()) return baseline.status();
   request.baseline = DeviceToShow(*baseline).trace;
   request.baseline_title = TitleOf(*request.baseline, options.baseline);
-  // The same model twice: told apart by their files.
+  // If both traces are of the same model, their file names tell them apart.
   if (request.baseline_title == request.title) {
     const auto with_file = [](std::string& title, const std::string& file) {
       title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
@@ -119,7 +121,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   return absl::OkStatus();
 }
 
-// By the window's canvas, which needs no display for it.
+// Draws with the window's canvas, which works without a display.
 absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Trace>& whole,
                           [[maybe_unused]] const Options& options,
                           [[maybe_unused]] std::ostream& out) {
@@ -177,7 +179,7 @@ ExitCode Execute(const Options& options) {
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
-  // A part, or one device, as a file of its own.
+  // Saves a part of the trace, or one device, as a file of its own.
   if (format.write == nullptr && !options.drawn()) {
     const absl::Status status = WriteTrace(**trace, options.output);
     return status.ok() ? kDone : ReportError(status);

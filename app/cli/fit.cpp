@@ -1,6 +1,6 @@
-// `fit [RUN] --budget SIZE`: which techniques make it fit, those that leave the training as it is
-// first; and
-// `waterfall [RUN]`: baseline to now, a bar for every technique.
+// `fit [RUN] --budget SIZE`: finds the techniques with which the run fits, and tries those that do
+// not change the training results first. `waterfall [RUN]`: the steps from the baseline to this
+// run, with a bar for each technique.
 #include "profiler/fit/fit.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ struct Options {
   bool json = false;
 };
 
-// Plans lists of runs on workers that stay warm from one list to the next.
+// Plans lists of runs on workers that keep running between lists.
 class Plans {
  public:
   absl::StatusOr<std::vector<fit::Planned>> operator()(const std::vector<run::RunConfig>& configs) {
@@ -121,7 +121,7 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
   return json;
 }
 
-// What is done to the training, with what.
+// Says what the proposal changes in the training.
 std::string Heading(const fit::Proposal& proposal) {
   std::string text(fit::TextOf(proposal.changes));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
@@ -239,7 +239,7 @@ absl::StatusOr<run::RunConfig> Baseline(const run::RunConfig& now,
   return builder.Build();
 }
 
-// Bars that need more of the GPU, though what is allocated does not grow by as much.
+// Explains the bars whose reserved memory grows more than their allocated memory.
 std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
                              const std::vector<fit::Planned>& planned) {
   std::string text;
@@ -275,7 +275,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  // On the run's own GPU, as `plan` has it: the last bar is that plan.
+  // Planned on the run's own GPU, as by `plan`, so that the last bar equals that plan.
   for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);
