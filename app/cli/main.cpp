@@ -1,4 +1,4 @@
-// The vramscope program: a window, or a subcommand without one. Never links LibTorch.
+// The vramscope program: the window, or a subcommand without one. It never links LibTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->type_name("OUT.json");
 }
 
-// "vramscope plna" reads as a file to open: say what was probably meant.
+// "vramscope plna" would be read as a file to open. Returns a message with the command that was
+// probably meant.
 std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
   if (files.empty() || std::filesystem::exists(files[0])) return "";
   if (files[0].find_first_of("./") != std::string::npos) return "";
@@ -58,7 +59,7 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                      near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
 }
 
-// Commands that take a program hand what stands behind "--" on as it is. Returns what is left of
+// For commands that take a program, stores the words after "--" unchanged. Returns the remaining
 // argc.
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
@@ -118,15 +119,16 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Libraries ask for memory before main() begins.
+// Libraries allocate memory before main() begins.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     vramscope::base::RestoreLibraryPath();
-    // What the catalogue takes while it is read, and more. Where that is not there it is said here:
-    // the JSON parser's destructors allocate, and one that cannot ends the program.
+    // Tests that at least as much memory is available as reading the catalogue takes. If not, the
+    // error is reported here: the JSON parser's destructors allocate, and a failed allocation there
+    // would end the program without a message.
     void* volatile room = ::operator new (size_t{16} << 20);
     ::operator delete(room);
     return vramscope::cli::Main(argc, argv);

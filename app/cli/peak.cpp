@@ -31,7 +31,8 @@ struct Options {
   bool json = false;
 };
 
-// What there is because something is modelled, by what the plan says of it; the largest first.
+// The bytes that exist only because something is modelled, grouped by the plan's explanation,
+// largest first.
 struct ModelledBytes {
   trace::Evidence evidence;
   uint64_t bytes = 0, count = 0;

@@ -23,7 +23,7 @@ struct Options {
   ProgramOptions program;
   RunOutput output;
   std::string backend = "plan", python;
-  std::string with;  // versions of a package, each of which is planned
+  std::string with;  // versions of a package; each is planned
 };
 
 void AddOutput(CLI::App& command, RunOutput& output) {
@@ -57,7 +57,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
                       const std::vector<std::string>& worker_arguments) {
   const WorkerRun result = RunInWorker(config, worker_arguments);
   if (result.trace != nullptr && !output.trace_path.empty()) {
-    // Also after a failure: what arrived is what there is to look at.
+    // Also written after a failure, so that the incomplete trace can be inspected.
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {
@@ -99,7 +99,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
-      // These say nothing of a run of the built-in loop, which has keys for the same things.
+      // These options have no effect for the embedded loop, which has settings for the same things.
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(

@@ -46,11 +46,12 @@ namespace fs = std::filesystem;
 using program::About;
 using program::Program;
 
-constexpr uint32_t kMostRanks = 256;  // as many devices as a trace can have
+constexpr uint32_t kMostRanks = 256;  // the maximum number of devices in a trace
 
 std::atomic<int> g_interrupts{0};
 
-// While it lives, Ctrl-C and the like are passed on to the program instead of ending this one.
+// While an object exists, Ctrl-C and similar signals are passed on to the program and do not end
+// this process.
 class PassInterruptsOn {
  public:
   PassInterruptsOn() {
@@ -71,7 +72,7 @@ class PassInterruptsOn {
   struct sigaction before_[3];
 };
 
-// The folder that the hooks write to; gone when this is, unless it is kept.
+// The folder that the hooks write to. It is deleted with the object, unless it is to be kept.
 class OutputFolder {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
@@ -99,12 +100,12 @@ class OutputFolder {
  private:
   OutputFolder() = default;
   fs::path path_;
-  std::unique_ptr<program::ScratchFolder> scratch_;  // null: it is kept
+  std::unique_ptr<program::ScratchFolder> scratch_;  // null: the folder is kept
 };
 
 struct Shown {
   const program::ProcessRun* run = nullptr;
-  std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
+  std::shared_ptr<const trace::Trace> device;  // the device that is shown
   analysis::Summary summary;
 };
 
@@ -170,8 +171,8 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        // Ranks are told apart by their numbers, several processes of one rank by their ids. Each
-        // has devices of its own in the trace, whichever card it used.
+        // Ranks are labelled by number; several processes of one rank by process id. Each process
+        // has its own devices in the trace, whichever GPU it used.
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
@@ -199,7 +200,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
 }
 
-// A program without Python: what it took of the card is known, and not what for.
+// For a program without Python, the amount of GPU memory is known, but not its use.
 ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          const RunOutput& output) {
   const program::Unwatched& most = *std::max_element(
@@ -241,7 +242,7 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// Should this process be killed: what had come is written where it was to go.
+// The command that writes the recorded part to the output file if this process is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
@@ -255,7 +256,7 @@ std::vector<std::string> IfKilled(const std::string& folder, const run::DevicePr
   return command;
 }
 
-// Of a recording, which is the user's own training: null.
+// null for a recording, because that is the user's real training run.
 absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
     const ProgramOptions& options, const std::vector<std::string>& command,
     const std::string& libraries, const std::string& output, bool planned) {
@@ -274,10 +275,11 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated card's context takes what it takes: another one that was said makes its memory
-// smaller or larger, so that the allocator finds the room that it would.
+// The emulated GPU's context has a fixed size. If the user gives another context size, the emulated
+// GPU's memory is changed instead, so that the allocator has as much memory as it would have.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // A card that is full of its context is none; such a memory is exceeded on any.
+  // A GPU that is full with its context would be useless, so some memory is left; any run exceeds
+  // it.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -288,7 +290,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false) {
-  // What had come when a connection broke is as good as what a killed program had written.
+  // The data received before a connection broke is as useful as the data of a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();
@@ -339,7 +341,8 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    std::map<std::string, int> modes;  // CLI11 prints an enumeration of bytes as characters
+    // CLI11 prints an enumeration with a byte as underlying type as a character
+    std::map<std::string, int> modes;
     for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
       modes.emplace(NameOf(mode), static_cast<int>(mode));
     command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
@@ -380,7 +383,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                     "with -- PROGRAM: switch a technique on from outside (`vramscope toggles` "
                     "lists them); repeatable")
         ->type_name("NAME[=VALUE]");
-    // What `fit` starts.
+    // The options that `fit` passes.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
     command.add_option("--warm", options.warm)->group("");
     command.add_option("--serve", options.serve)->group("");
@@ -406,7 +409,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                     "with --host: vramscope there, where PATH does not find it")
         ->needs(host)
         ->type_name("PROGRAM");
-    command.add_flag("--stream", options.stream)->group("");  // the other side of --host
+    command.add_flag("--stream", options.stream)->group("");  // set on the remote host by --host
   }
   command
       .add_option("--steps", options.steps,
@@ -426,7 +429,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                   "instead of -- PROGRAM: read what --keep kept, also of a run that was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // How the window starts programs: it reads the folder of --keep while the program runs.
+  // The option with which the window starts programs; it reads the folder of --keep while the
+  // program runs.
   command.add_option("--outcome", options.outcome)->group("");
 }
 
@@ -488,10 +492,10 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
       IsolationOf(options, command, platform->libraries, (*folder)->path(), planned);
   if (!isolation.ok()) return ReportError(isolation.status());
 
-  // A window that is killed leaves nothing running.
+  // If the window is killed, the program ends too.
   if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const bool remote = !options.remote.host.empty();
-  // Of what runs elsewhere that is said there.
+  // A remote process prints this itself.
   if (options.outcome.empty() && !remote)
     Note(program::BeforeText(planned, device.name, options.steps,
                              planned ? (*isolation)->Description() : ""));
@@ -533,7 +537,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
-    isolation->reset();  // takes a moment, in which nobody is to end this process
+    isolation->reset();  // takes a while, during which a signal must not end this process
   }
   if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {

@@ -42,7 +42,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The search for one program.
+// The search for the toggles that make one program fit.
 class ProgramFit {
  public:
   ProgramFit(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // What applies to this program, as its own first run has it.
+  // Finds the toggles that apply to this program, according to its first plan.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);
@@ -120,7 +120,8 @@ class ProgramFit {
     }
   }
 
-  // What the toggle may save of this program's peak. None: it does not say what it reduces.
+  // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not say
+  // what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
     if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
     if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
@@ -133,7 +134,7 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // A difference below a thousandth of what the program needs is what rounding of blocks makes.
+  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
   bool HasEffect(const Planned& planned) const {
     const uint64_t with = planned.needed(), without = start_.planned.needed();
     return std::max(with, without) - std::min(with, without) > without / 1000;
@@ -149,7 +150,7 @@ class ProgramFit {
     return planned;
   }
 
-  // What was planned is known: this asks nobody.
+  // The plan is already known, so nothing is planned here.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};
@@ -313,7 +314,7 @@ class ProgramFit {
   std::vector<fit::Switch> switches_;
 };
 
-// A program with other values of its own arguments: a table of plans.
+// Plans of a program with other values of its own arguments, shown as a table.
 class ProgramVary {
  public:
   ProgramVary(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -353,7 +354,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // of the variations, in their order
+    std::vector<std::string> values;  // of the variations, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };
@@ -398,8 +399,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // Of one range, and a budget: the largest value that fits, between the last that does and the
-  // first that does not.
+  // With one range and a budget: searches for the largest value that fits, between the last row
+  // that fits and the first that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });
@@ -483,7 +484,7 @@ class ProgramVary {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   ProgramPlans plans_;
   std::vector<Row> rows_;
-  int64_t largest_ = 0;  // 0: not looked for, or none fits
+  int64_t largest_ = 0;  // 0: not searched, or no value fits
 };
 
 }  // namespace

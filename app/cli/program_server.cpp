@@ -33,7 +33,7 @@ void ProgramServer::Start(std::vector<std::string> words, const std::vector<std:
     return;
   }
   scratch_ = *std::move(scratch);
-  // The plan's folder may be gone before this one is read.
+  // The folder of the first plan may be deleted before the list is read, so the list is copied.
   const std::string list = scratch_->path() + "/modules.json";
   std::ofstream(list) << Json{{"modules", modules_}}.dump();
   wanted_ = scratch_->path() + "/server/socket";

@@ -36,16 +36,16 @@ using TracePointer = std::shared_ptr<const trace::Trace>;
 struct VersionRow {
   std::string version;
   ProgramEnvironment environment;
-  std::optional<PlanFigures> figures;  // none: error
+  std::optional<PlanFigures> figures;  // nullopt: see the error
   std::string error;
   double seconds = 0;
 };
 
-// From one version to the next that was planned.
+// The change from one planned version to the next one.
 struct VersionChange {
   const VersionRow *from = nullptr, *to = nullptr;
   Changes categories, modules;
-  std::vector<explain::TraceDiff::Site> sites;  // that changed
+  std::vector<explain::TraceDiff::Site> sites;  // those that changed
   bool by_stack = false;
 };
 
@@ -91,7 +91,7 @@ class VersionPlans {
     absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
         program::ScratchFolder::Make();
     if (!scratch.ok()) return ReportError(scratch.status());
-    rows_.reserve(with_.versions.size());  // changes point into it
+    rows_.reserve(with_.versions.size());  // changes point into rows_
     const VersionRow* before = nullptr;
     TracePointer trace_before;
     for (const std::string& version : with_.versions) {
@@ -121,7 +121,7 @@ class VersionPlans {
   }
 
  private:
-  // An error: no program can be started at all.
+  // Returns an error if no program can be started at all.
   absl::Status Plan(VersionRow& row, const std::string& path) {
     absl::StatusOr<ProgramEnvironment> environment = environments_.Get(with_.package, row.version);
     row.environment.folder = environments_.FolderOf(with_.package, row.version);
@@ -282,7 +282,7 @@ class VersionPlans {
   const PackageVersions with_;
   const bool json_;
   const ProgramEnvironments environments_;
-  std::vector<std::string> words_;  // of `plan`, before -o
+  std::vector<std::string> words_;  // arguments of `plan` before -o
   std::vector<VersionRow> rows_;
   std::vector<VersionChange> changes_;
 };

@@ -1,5 +1,5 @@
-// `replay FILE [--alloc-conf S]`: the recorded decisions of the caching allocator against the
-// model, and what other settings would have changed.
+// `replay FILE [--alloc-conf S]`: compares the recorded decisions of the caching allocator with the
+// model, and shows what other settings would have changed.
 #include "profiler/replay/replay.h"
 
 #include <fmt/format.h>
@@ -33,18 +33,19 @@ struct Options {
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
-// The recording as it was; without segments there is nothing to compare.
+// The recording. Without segments there is nothing to compare.
 struct Results {
   uint8_t device = 0;
-  std::shared_ptr<const trace::Trace> trace;  // of that device
+  std::shared_ptr<const trace::Trace> trace;  // of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
-  std::optional<replay::Baseline> base;     // under its own settings
-  std::optional<replay::Replayed> what_if;  // under the ones that were asked for
+  std::optional<replay::Baseline> base;     // replayed under its own settings
+  std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
-  // What the what-if is compared with: from a start as its own.
+  // The replay that the what-if is compared with. Both start from the same state.
   const replay::Replayed& own() const { return what_if->kept ? base->own : base->of_settings(); }
-  // Another decision than the recorded one; with other settings, a run that still runs out.
+  // Whether the answer is "no": a decision differs from the recorded one or, with other settings,
+  // the run still runs out of memory.
   bool no() const {
     return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
   }
@@ -107,7 +108,7 @@ Json ModelJson(const replay::Replayed& r) {
 Json ToJson(const Results& results) {
   Json json;
   for (const char* key : {"addresses", "segments", "start_states", "first_difference"}) {
-    json[key] = nullptr;  // the contract's keys, in its order
+    json[key] = nullptr;  // sets the order of the documented keys
   }
   json["warnings"] = Json::array();
   if (results.exact.has_value()) {
@@ -235,7 +236,7 @@ std::string WhatIfText(const Results& results) {
   return text;
 }
 
-// Of one device.
+// Replays one device.
 absl::StatusOr<Results> ReplayDevice(const Options& options,
                                      std::shared_ptr<const trace::Trace> of_device,
                                      replay::ReplayOptions asked,
@@ -282,7 +283,7 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// The one that is shown of several, with a list of all.
+// The figures of the device that is shown, and a list of all devices.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });
@@ -293,7 +294,7 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
-// A size, or a GPU: what its CUDA context leaves of it.
+// Parses a size, or a GPU, whose memory without the CUDA context is meant.
 absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok()) return bytes;
@@ -307,7 +308,7 @@ absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
                    std::string(bytes.status().message())));
 }
 
-// Every device of the file by itself.
+// Replays every device of the file separately.
 ExitCode Execute(const Options& options) {
   replay::ReplayOptions asked;
   if (options.has_alloc_conf) {
@@ -347,7 +348,7 @@ ExitCode Execute(const Options& options) {
     if (of.ok()) {
       results.push_back(*std::move(of));
     } else if (absl::IsFailedPrecondition(of.status()) && devices.size() > 1) {
-      unable = of.status();  // the others may do
+      unable = of.status();  // other devices may still be replayed
       bar.Clear();
       Note(fmt::format("cuda:{}: {}", device, Printable(std::string(unable.message()))));
     } else {

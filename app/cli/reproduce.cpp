@@ -1,4 +1,5 @@
-// `reproduce [ID...]`: published experiments planned again, predicted beside published.
+// `reproduce [ID...]`: plans published experiments again, and prints predicted next to published
+// figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ struct Options {
   bool json = false;
 };
 
-// An id, or the beginning of some: "A1-vanilla", "A1", "C".
+// `id` is a full id or a prefix of several: "A1-vanilla", "A1", "C".
 bool Matches(const Experiment& experiment, const std::string& id) {
   if (experiment.id == id) return true;
   if (!experiment.id.starts_with(id) || id.empty()) return false;
@@ -68,7 +69,7 @@ absl::StatusOr<std::vector<const Experiment*>> Chosen(const std::vector<std::str
 
 Json NumberOf(const Figure& figure, const std::optional<double>& value) {
   if (!value.has_value()) return Json();
-  // Bytes and counts are whole, ratios and times are not.
+  // Bytes and counts are integers; ratios and times are not.
   if (figure.unit == "x" || figure.unit == "ms") return Json(*value);
   return Json(static_cast<int64_t>(*value + (*value < 0 ? -0.5 : 0.5)));
 }
@@ -111,7 +112,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
                   : result.state == reproduce::State::kPartly ? "partly run"
                                                               : "not run";
   json["lacks"] = result.lacks;
-  // What was run, the solved values put in.
+  // The planned configuration, including the solved values.
   json["config"] = Json::object();
   for (const reproduce::ExperimentRun& run : e.runs) {
     Json settings = Json::object();
@@ -122,7 +123,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
       json["compared_with"][run.name] = std::move(settings);
     }
   }
-  // The headline as numbers; all figures behind it.
+  // The main figure as numbers at the top level; all figures in a list.
   const FigureResult* head = result.headline();
   json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
   json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
@@ -138,7 +139,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   return json;
 }
 
-// One line a reason: a family that is missing takes many experiments with it.
+// One line per reason, because a missing model family excludes many experiments.
 std::string NotRunText(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Result& result : results) {
@@ -230,7 +231,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   return text;
 }
 
-// What --device and --gpu-memory name, in the form of the device table; "": the publications'.
+// The GPU that --device and --gpu-memory name, in the form of the device table. "": the GPU of the
+// publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty() && options.gpu_memory.empty()) return std::string();
   if (options.device.empty())
@@ -293,7 +295,7 @@ ExitCode Execute(const Options& options) {
         "none is judged",
         *device));
   if (!options.json) {
-    // A handful is wanted in full.
+    // A small selection is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
   }
   Json json;

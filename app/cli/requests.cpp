@@ -1,4 +1,4 @@
-// `requests FILE`: every allocation and free as CSV.
+// `requests FILE`: writes every allocation and free as CSV.
 #include "profiler/analysis/requests.h"
 
 #include <memory>

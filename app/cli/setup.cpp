@@ -1,5 +1,5 @@
-// `setup`: LibTorch for the embedded loop: downloaded, removed, or where it is; and the
-// environments that `plan --with` keeps.
+// `setup`: downloads or removes LibTorch for the embedded loop, or prints where it is. Also handles
+// the environments that `plan --with` keeps.
 #include <absl/strings/str_join.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLineSeconds = 30;  // between two lines where stderr is no terminal
+constexpr int kLineSeconds = 30;  // seconds between two lines if stderr is not a terminal
 constexpr int kLockPollMs = 500;
 
 struct Options {
@@ -144,7 +144,7 @@ ExitCode Remove(bool environments_alone, bool json) {
   return PrintText(text.empty() ? "nothing was there to remove\n" : text);
 }
 
-// Whether the user wants it; only a terminal can be asked.
+// Asks whether the user agrees. Without a terminal, there is nobody to ask.
 ExitCode Ask(const Options& options) {
   const std::string what =
       fmt::format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
@@ -188,7 +188,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
   return "";
 }
 
-// Downloads and unpacks; Ctrl-C keeps what has come.
+// Downloads and unpacks. After Ctrl-C, the downloaded part is kept.
 absl::Status Download() {
   QtCore core;
   ProgressBar bar(true);
@@ -211,7 +211,7 @@ absl::Status Download() {
   again.setSingleShot(true);
   QObject::connect(&again, &QTimer::timeout, [&] { download.start(); });
   QObject::connect(&download, &ui::TorchDownload::ended, [&](const absl::Status& status) {
-    // Another process is at it: what it has done is here when it has ended.
+    // Another process is downloading. When it has ended, its result is used.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
         Note(std::string(status.message()) + "; waiting for it");

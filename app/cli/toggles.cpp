@@ -1,5 +1,5 @@
-// `toggles [-- PROGRAM]`: the techniques that can be switched on a program from outside, and which
-// of them apply to this one.
+// `toggles [-- PROGRAM]`: lists the techniques that can be switched on for a program from outside,
+// and which of them apply to PROGRAM.
 #include "app/cli/toggles.h"
 
 #include <fmt/format.h>
@@ -181,7 +181,7 @@ void DeclareToggles(CLI::App* command, Context& context) {
   command->callback([options, &context] {
     if (context.has_program || !options->program.from.empty()) {
       options->program.all_toggles = true;
-      // What the program prints goes to stderr.
+      // The program's output goes to stderr.
       context.exit_code = RunProgram(context.after_dashes, options->program, {.json = true}, true,
                                      [&](program::Program& seen, const program::Outcome& outcome) {
                                        return ListOfProgram(seen, outcome, options->json);

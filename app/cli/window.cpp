@@ -43,7 +43,7 @@ bool SentToOpenWindow(const std::vector<std::string>& files) {
   return ui::SendToOpenWindow(paths);
 }
 #endif
-// Of a run that was planned before and shipped, and what there is to do here.
+// Shows the shipped plan of this run, and what can be done on this computer.
 ExitCode ShowSample(const run::RunConfig& config) {
   const std::string folder = setup::SamplesFolder();
   const setup::Samples samples = setup::Samples::In(folder);
@@ -63,7 +63,7 @@ ExitCode ShowSample(const run::RunConfig& config) {
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }
 
-// What the window would show first, in text.
+// Prints as text what the window would show first.
 ExitCode WithoutDisplay(const WindowArguments& arguments) {
   if (arguments.files.empty()) {
     const absl::StatusOr<run::RunConfig> config = BuildRun({}, run::Backend::kPlan);

@@ -1,5 +1,5 @@
-// vramscope-worker-loop: runs training steps and reports them as frames. Started by
-// vramscope-worker (start.cpp), which vramscope starts, or on another host: ssh host
+// vramscope-worker-loop: runs training steps and reports them as frames. vramscope-worker
+// (start.cpp) executes it. vramscope starts that locally, or on another host: ssh host
 // vramscope-worker --stdio.
 #include <fcntl.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
-  // Frames get a descriptor of their own; whatever a library prints on stdout goes to stderr.
+  // Frames are written to a descriptor of their own. Output of libraries on stdout goes to stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     std::perror("vramscope-worker: stdout");
@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
   options.input = STDIN_FILENO;
   options.output = output;
   options.version = vramscope::base::Version();
-  // The planned card and a real one want the same libraries: a process has one or the other.
+  // The emulated GPU and a real one need the same library names, so a process serves only one of
+  // them.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
   if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   };
   options.warm_up = [&] { trainer.WarmUp(); };
   const int status = vramscope::worker::ServeWorker(options);
-  // LibTorch's own threads are still there: no destructors.
+  // LibTorch's threads are still running, so no destructors are called.
   std::fflush(nullptr);
   _exit(status);
 }

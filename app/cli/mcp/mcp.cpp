@@ -1,4 +1,4 @@
-// `mcp`: what this program can, for agents, over the Model Context Protocol.
+// `mcp`: offers this program's commands to agents over the Model Context Protocol.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -27,12 +27,13 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
     Note(
         "this speaks the Model Context Protocol on standard input and output: it is for a client "
         "that starts it (docs/mcp.md). Ctrl-D ends it");
-  // Whatever writes to standard output from here on, it is no message.
+  // From here on, only the server writes messages to the real standard output; other output goes to
+  // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return ReportError(
         absl::InternalError(fmt::format("standard output: {}", std::strerror(errno))));
-  std::signal(SIGPIPE, SIG_IGN);  // a client that has gone is seen by what write() says
+  std::signal(SIGPIPE, SIG_IGN);  // write() reports a client that has closed the pipe
   const ExitCode code = mcp::Server(access, version, STDIN_FILENO, output).Run();
   close(output);
   return code;

@@ -71,7 +71,8 @@ bool Within(const fs::path& path, const fs::path& folder) {
   return end == folder.end() || (std::next(end) == folder.end() && end->empty());
 }
 
-// Whole, so that no path is taken for an option or for standard input, which is the client's.
+// Returns an absolute path, so that it is not mistaken for an option or for standard input, which
+// belongs to the client.
 absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access) {
   if (text.empty() || text.find('\0') != std::string::npos)
     return absl::InvalidArgumentError("a path is empty or has a zero byte in it");
@@ -79,7 +80,7 @@ absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access
   const fs::path path = fs::absolute(text, error);
   if (error) return absl::InvalidArgumentError(fmt::format("'{}': {}", text, error.message()));
   if (access.folders.empty()) return path.string();
-  // Links are followed first.
+  // Links are resolved first.
   const fs::path real = fs::weakly_canonical(path, error);
   const bool within = !error && std::ranges::any_of(access.folders, [&](const std::string& folder) {
     std::error_code none;
@@ -90,7 +91,7 @@ absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access
       fmt::format("'{}' is outside of the folders that this server may read (--folder)", text));
 }
 
-// Takes what tools have in common.
+// Reads the arguments that the tools share.
 class Builder {
  public:
   Builder(const Json& arguments, const Access& access, std::vector<std::string> words,
@@ -107,7 +108,7 @@ class Builder {
     }
     return *this;
   }
-  // --NAME=VALUE, so that a value is none of another option.
+  // Written as --NAME=VALUE, so that the value is not mistaken for another option.
   Builder& Option(const char* key, const char* name) {
     const auto at = arguments_.find(key);
     if (at == arguments_.end()) return *this;
@@ -134,7 +135,7 @@ class Builder {
   }
   Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
   Call& call() { return call_; }
-  // Nothing, and the first error is kept.
+  // Returns the value, or stores the first error.
   std::optional<std::string> Take(absl::StatusOr<std::string> value) {
     if (value.ok()) return *std::move(value);
     if (status_.ok()) status_ = value.status();
@@ -347,7 +348,7 @@ Json ShowSchema() {
 absl::StatusOr<Call> ShowCall(const Json& arguments, const Access& access) {
   Builder builder(arguments, access, {}, Call::How::kShow);
   absl::StatusOr<Call> call = builder.File("baseline").File("file").Done();
-  if (call.ok()) call->arguments = call->files;  // no --json
+  if (call.ok()) call->arguments = call->files;  // `show` has no --json
   return call;
 }
 
