@@ -30,16 +30,18 @@ wayland-graphics-integration-client/libqt-plugin-wayland-egl.so
 platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
 iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so tls/libqopensslbackend.so""".split()
 
-# What libqopensslbackend.so opens by name.
+# Libraries that libqopensslbackend.so loads by name at run time.
 OPENED = ["libssl.so.3", "libcrypto.so.3"]
 
-# Parts of every Linux that has a C library at all, and what the user's PyTorch brings.
+# Never bundled: parts of every Linux with a C library, and libraries that the user's PyTorch contains.
 NEVER = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libtorch.*|libc10.*)\.so(\..*)?$")
 
-# Used where the computer has none of its own. What manylinux takes for granted (PEP 600: libX11, libGL, libglib-2.0, libICE, libSM,
-# libz, libexpat, ...) and AppImage's excludelist leaves to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist):
-# the graphics driver in the same process was built with those, and fonts are configured for that fontconfig. With what those
-# need in turn. Qt for Python's wheels leave them to the system without a copy, and need libEGL, libGL, libxkbcommon, ... installed first.
+# Bundled, but used only if the computer has no copy of its own: libraries that manylinux requires of the system (PEP
+# 600: libX11, libGL, libglib-2.0, libICE, libSM, libz, libexpat, ...), libraries that AppImage's excludelist leaves
+# to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist), and their dependencies. The graphics
+# driver in the same process was built with the system's copies, and fonts are configured for the system's fontconfig.
+# Qt for Python's wheels do not bundle these libraries; there, libEGL, libGL, libxkbcommon, ... must be installed
+# first.
 FALLBACK = re.compile(
     r"(libEGL|libGLX|libGLdispatch|libOpenGL|libGL|libX11|libX11-xcb|libXau|libXdmcp|libICE|libSM|libuuid|libbsd|libmd"
     r"|libxcb|libxcb-(glx|randr|render|shape|shm|sync|xfixes|xkb)|libwayland-(client|cursor|egl)|libffi"
@@ -50,7 +52,7 @@ FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("R
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"]
 
-# Where fontconfig has no configuration (no desktop), it finds these fonts.
+# fontconfig uses these fonts where it has no configuration of its own (without a desktop).
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -61,8 +63,9 @@ FONTS_CONF = """<?xml version="1.0"?>
 </fontconfig>
 """
 
-# Linked in, or embedded; the compiler's libraries are linked into the emulated ones.
-APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]  # into app/appimage, with the compiler's libraries
+# Linked statically or embedded. The compiler's libraries are linked into the emulated ones.
+# into app/appimage, with the compiler's libraries
+APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]
 LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
 
 
@@ -75,7 +78,7 @@ def library_folders():
     return [pathlib.Path(folder) for folder in folders if os.path.isdir(folder)]
 
 
-# What libvramscope-newer.so (app/starter) has in place of a C library that is too old.
+# Functions that libvramscope-newer.so (app/starter) provides for older C libraries.
 NEWER = {"arc4random_buf": "GLIBC_2.36"}
 
 
@@ -121,7 +124,7 @@ class Packages:
         self.sources = {}  # file in the tree -> (package, file on this computer)
 
     def of(self, path):
-        # /lib is a link to /usr/lib, and dpkg may know a file by either name.
+        # /lib is a link to /usr/lib, and dpkg may know a file by either path.
         path = str(path)
         for name in (path, os.path.realpath(path), path.removeprefix("/usr"), os.path.realpath(path).removeprefix("/usr")):
             found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)

@@ -17,7 +17,7 @@ class Elf:
         if data[:6] != b"\x7fELF\x02\x01":
             raise ValueError("%s: not a 64-bit little-endian ELF file" % path)
         self.needed, self.runpath, self.soname, self.versions = [], [], "", {}
-        self.version_entries = {}  # (file, version) -> where its entry is
+        self.version_entries = {}  # (file, version) -> offset of its entry
         at, = struct.unpack_from("<Q", data, 32)
         size, count = struct.unpack_from("<HH", data, 54)
         parts = [struct.unpack_from("<IIQQQQQQ", data, at + i * size) for i in range(count)]

@@ -23,7 +23,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TAG = "py3-none-manylinux_%d_%d_x86_64" % bundle.MOST_GLIBC
-EARLIEST_OF_ZIP = 315532800  # 1980
+EARLIEST_OF_ZIP = 315532800  # the year 1980
 ZSTD_LEVEL = "-17"
 
 
@@ -74,8 +74,9 @@ def wheel(tree, dist, name):
     for path in sorted(python.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             contents["vramscope/" + str(path.relative_to(python))] = (path.read_bytes(), 0o644)
-    # Links are not wheels': they become the files that they lead to. Nothing goes to share/ of the environment (.data/data): shells
-    # don't look into those of virtual ones, and pip would leave the folders behind.
+    # Wheels have no links, so each link becomes a copy of its target. Nothing is installed into the environment's
+    # share/ (.data/data): shells don't search that folder of virtual environments, and pip would not remove the
+    # folders.
     for path in sorted(tree.rglob("*")):
         if path.is_file():
             contents["vramscope/_bundle/" + str(path.relative_to(tree))] = (path.read_bytes(), mode_of(path))
@@ -97,7 +98,7 @@ def wheel(tree, dist, name):
     moment = time.gmtime(max(epoch(), EARLIEST_OF_ZIP))[:6]
     target = dist / ("vramscope-%s-%s.whl" % (name, TAG))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, (data, mode) in contents.items():  # dist-info comes last, as PEP 427 recommends
+        for path, (data, mode) in contents.items():  # dist-info is last, as PEP 427 recommends
             entry = zipfile.ZipInfo(path, moment)
             entry.external_attr = (0o100000 | mode) << 16
             entry.create_system = 3
@@ -224,7 +225,7 @@ def stamped(head, image):
     return head[:at] + stamp + head[at + len(stamp):]
 
 
-OWN_HEAD = None  # build/bin/vramscope_appimage, where it was built
+OWN_HEAD = None  # build/bin/vramscope_appimage, if it was built
 
 
 def appimage(tree, dist, name):
