@@ -19,5 +19,5 @@ for packages in "$folder"/../lib*/python3*/*-packages "$folder"/..; do
     exec "$packages/vramscope/_bundle/bin/vramscope" "$@"
   fi
 done
-echo "vramscope: the package vramscope @VERSION@ is not beside $folder: install it again" >&2
+echo "vramscope: no package folder next to $folder contains vramscope @VERSION@; install it again" >&2
 exit 4
