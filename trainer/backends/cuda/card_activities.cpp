@@ -7,7 +7,7 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// CUPTI's buffers hold seconds of work; asking for what is complete costs a fraction of a
+// CUPTI's buffers hold seconds of work; requesting the complete ones takes a fraction of a
 // millisecond.
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
