@@ -58,7 +58,7 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    // The next token alone is asked for.
+    // Only the next token is needed.
     if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));

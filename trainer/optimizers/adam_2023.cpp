@@ -1,5 +1,5 @@
-// Adam as PyTorch 2.0 and 2.1 had it (_multi_tensor_adam): the roots of the second moments and the
-// roots with eps are two lists, each as large as all trained weights.
+// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): the roots of the second moments and the
+// roots plus eps are two lists, each as large as all trained weights.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {

@@ -1,4 +1,4 @@
-// AdamW: Adam whose weight decay does not go through the moments.
+// AdamW: Adam with weight decay that does not go through the moments.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {

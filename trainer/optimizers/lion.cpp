@@ -1,5 +1,6 @@
-// Lion: one moment, updates of one size by its sign (Chen et al. 2023, "Symbolic Discovery of
-// Optimization Algorithms", program 1): betas 0.9 and 0.99. Asks for what lion-pytorch asks for.
+// Lion: one moment, whose sign determines updates of equal size (Chen et al. 2023, "Symbolic
+// Discovery of Optimization Algorithms", program 1); betas 0.9 and 0.99. Makes the allocations of
+// lion-pytorch.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"

@@ -1,6 +1,6 @@
-// Muon: momentum whose matrices are made orthogonal by five Newton-Schulz steps in 16 bits (Jordan
-// et al. 2024), with the requests of torch.optim.Muon, which takes matrices alone; what is no
-// matrix is AdamW's, as in every script that uses it.
+// Muon: momentum whose matrices are orthogonalized by five Newton-Schulz steps in 16 bits (Jordan
+// et al. 2024), with the allocations of torch.optim.Muon. That class accepts only matrices; as in
+// every script that uses it, AdamW updates the other parameters.
 #include <torch/types.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Phi (1, 1.5, 2): attention and feed-forward part beside each other on one norm's output, rotary
+// Phi (1, 1.5, 2): attention and feed-forward part in parallel on the output of one norm, rotary
 // positions on a part of each head, biases. Mirrors Hugging Face transformers 4.51:
 // models/phi/modeling_phi.py (trainer/models/decoder.h).
 #include <torch/types.h>

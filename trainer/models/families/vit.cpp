@@ -230,7 +230,7 @@ class Patches : public Module {
   std::shared_ptr<Parameter> weight_, bias_;
 };
 
-// Weight and bias start at zero, as torchvision's.
+// Weight and bias start at zero, as in torchvision.
 class Heads : public Module {
  public:
   Heads(const Config& c, at::ScalarType dtype)
@@ -276,7 +276,7 @@ class VisionTransformer : public Model {
             {.name = "labels", .shape = {rows}}};
   }
 
-  // A class is a brightness of its own.
+  // Each class has its own brightness.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t classes = std::min<int64_t>(config_.classes, 4);
     auto* label = host[1].mutable_data_ptr<int64_t>();
