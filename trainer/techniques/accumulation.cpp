@@ -1,5 +1,5 @@
-// Gradient accumulation: the batch in several passes before the optimizer steps. The loop does it;
-// this is what it is called and how it is switched.
+// Gradient accumulation: several passes for one batch before the optimizer step. The loop
+// implements it; this file declares its name and settings.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

@@ -1,6 +1,6 @@
-// Saved activations in 8 bits: a scale for each group of elements and a byte for each element, made
-// in forward, turned back in backward (in the way of GACT, Liu et al. 2022, without its choice of
-// bits a layer).
+// Saved activations in 8 bits: a byte for each element and a scale for each group of elements, made
+// in forward and converted back in backward (like GACT, Liu et al. 2022, without its choice of bits
+// per layer).
 #include <torch/types.h>
 
 #include "trainer/techniques/saved_activations.h"

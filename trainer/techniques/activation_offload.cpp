@@ -1,6 +1,6 @@
-// What autograd saves goes to pinned host memory in forward and comes back in backward, as
-// torch.autograd.graph.save_on_cpu(pin_memory=True), but for the model's own tensors and small
-// ones.
+// Tensors that autograd saves are moved to pinned host memory in forward and back in backward, as
+// by torch.autograd.graph.save_on_cpu(pin_memory=True), except for the model's own tensors and
+// small ones.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-constexpr uint64_t kLeastBytes = 1024;  // smaller ones are not worth a copy
+constexpr uint64_t kLeastBytes = 1024;  // smaller tensors are not worth a copy
 
 class OnHost final : public PackedTensor {
  public:

@@ -1,5 +1,5 @@
-// Settings of the caching allocator: single ones of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads;
-// this is what they are called and how they are switched. Their limits are ParseAllocConf's.
+// Settings of the caching allocator: single keys of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads.
+// This file declares their names; ParseAllocConf checks their limits.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

@@ -1,4 +1,4 @@
-// Which implementation of attention the model uses: scores written out, or one of those that
+// The model's implementation of attention: elementary operators, or one of those that
 // scaled_dot_product_attention may choose.
 #include <torch/types.h>
 
@@ -17,7 +17,7 @@ AttentionKind KindOf(const run::RunConfig& config) {
   return AttentionKind::kEager;
 }
 
-// Which of SDPA's implementations may be chosen, for its life.
+// Selects the allowed implementations of SDPA during its life.
 class SdpaScope final : public Held {
  public:
   explicit SdpaScope(AttentionKind kind) {

@@ -1,4 +1,4 @@
-// Whether autocast keeps its casts of weights: torch.autocast(cache_enabled=...).
+// Whether autocast caches its casts of weights: torch.autocast(cache_enabled=...).
 #include <ATen/autocast_mode.h>
 
 #include "trainer/techniques/technique.h"
@@ -6,8 +6,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// Before precision's scope, which leaves it as it is; what runs a part of forward again takes it
-// along with the type.
+// Acts before precision's scope, which does not change it. Code that runs a part of forward again
+// restores it together with the type.
 class NoCastCache final : public Technique {
  public:
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
@@ -54,7 +54,7 @@ TechniqueEntry DeclareTechnique_cast_cache() {
                       .why = "without autocast nothing is cast: set precision=amp-bf16",
                       .instead = {{"precision", "amp-bf16"}},
                       .refuses = false}}},
-      .order = 9,  // around autocast
+      .order = 9,  // outside of autocast
       .place = 12,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("cast_cache", "false")) return nullptr;

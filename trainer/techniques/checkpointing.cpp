@@ -1,4 +1,4 @@
-// Which activations are computed again in backward in place of being kept.
+// Which activations are recomputed in backward instead of being kept.
 #include <torch/types.h>
 
 #include "trainer/models/parts.h"
@@ -13,8 +13,8 @@ namespace {
 // How a segment is run again.
 struct Form {
   bool reentrant = true;
-  MakeOpPolicy policy = nullptr;  // what is kept nevertheless
-  bool by_hand = false;           // around a closure over the layers, not by transformers' switch
+  MakeOpPolicy policy = nullptr;  // the outputs that are kept nevertheless
+  bool by_hand = false;           // a closure over the layers instead of transformers' own switch
 
   LayerRunner Runner(int layers, c10::Device device) const {
     const CheckpointOptions options{
@@ -24,7 +24,8 @@ struct Form {
   }
 };
 
-// As transformers' classes: what is evaluated runs as it is, whatever its backward would keep.
+// As in transformers' classes, evaluation runs the layers directly, even if its backward would need
+// activations.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,
@@ -37,12 +38,12 @@ LayerRunner WhileTraining(LayerRunner checkpointed) {
 
 class Checkpointing final : public Technique {
  public:
-  // `alternate`: every second segment alone is checkpointed, the others run as they are.
+  // `alternate`: only every second segment is checkpointed.
   Checkpointing(Form form, int layers, bool alternate)
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // What leads to no parameter would leave re-entrant segments without a gradient to pass on.
+    // Without a trained embedding, the inputs of re-entrant segments would not require a gradient.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
@@ -68,12 +69,12 @@ class Checkpointing final : public Technique {
   Form form_;
   int layers_;
   bool alternate_;
-  // Of every second layer: a stack's may come in several calls.
+  // For every second layer: a stack may be run by several calls.
   std::string stack_;
   bool even_ = true;
 };
 
-// One part of every layer alone; the others keep what they keep.
+// Checkpoints one part of every layer; the other parts keep their activations.
 class PartCheckpointing final : public Technique {
  public:
   PartCheckpointing(Form form, Part part) : form_(form), part_(part) {}
@@ -81,7 +82,7 @@ class PartCheckpointing final : public Technique {
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
     runner_ = [checkpoint = form_.Runner(1, run.device), this](Part part, const at::Tensor& input,
                                                                const PartFunction& function) {
-      // Re-entrant: without a gradient to pass on, its weights would get none either.
+      // If the input of a re-entrant part requires no gradient, its weights would get none either.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
       const bool keeps = Training() && at::GradMode::is_enabled();
       if (part != part_ || !leads_on || !keeps) return function(input);

@@ -1,6 +1,7 @@
-// The output layer and the loss on a part of the tokens at a time: logits are there for one chunk,
-// and computed again for it in backward; or they stay, in the weights' type, and the cross entropy
-// of a chunk is one kernel (torchtune's CEWithChunkedOutputLoss, which torch.compile makes one of).
+// Computes the output layer and the loss for a part of the tokens at a time. In one form, logits
+// exist for one chunk only and are recomputed in backward. In the other, logits stay, in the
+// weights' type, and the cross entropy of a chunk is one kernel (torchtune's
+// CEWithChunkedOutputLoss, which torch.compile fuses).
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 #include <torch/types.h>
@@ -15,9 +16,9 @@
 namespace vramscope::trainer {
 namespace {
 
-constexpr int64_t kIgnored = -100;  // a label that does not count, torch's default
+constexpr int64_t kIgnored = -100;  // label of ignored tokens, torch's default
 
-// Each position's label is the token after it; the last one has none.
+// Each position's label is the next token; the last one has none.
 at::Tensor NextTokens(const at::Tensor& labels) {
   return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }
@@ -27,8 +28,8 @@ using torch::autograd::variable_list;
 
 constexpr char kCrossEntropy[] = "inductor::cross_entropy";
 
-// The sum over the rows' losses as Inductor makes it: two numbers a row beside the logits, which
-// are kept as they are; backward makes the gradient in their type.
+// The sum of the rows' losses as Inductor computes it: it saves two numbers per row, and the logits
+// as they are. Backward makes the gradient in the logits' type.
 struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
                             const at::Tensor& labels, bool computes) {
@@ -37,7 +38,7 @@ struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
     const at::Tensor largest = at::empty({logits.size(0), 1}, wide);
     const at::Tensor log_sum = at::empty({logits.size(0), 1}, wide);
     at::Tensor loss = at::empty({}, wide);
-    LaunchModelled(kCrossEntropy, logits, 2 * BytesOf(logits));  // the largest, then the sum
+    LaunchModelled(kCrossEntropy, logits, 2 * BytesOf(logits));  // the maximum, then the sum
     if (computes) {
       loss.copy_(
           at::cross_entropy_loss(logits.to(at::kFloat), labels, {}, at::Reduction::Sum, kIgnored));
@@ -89,7 +90,7 @@ class ChunkedLoss final : public Technique {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
-      // Cut once: the gradients of the parts are put together once.
+      // chunk() is called once, so that the parts' gradients are concatenated once.
       std::vector<at::Tensor> rows = hidden.view({-1, hidden.size(-1)}).chunk(chunks_);
       const std::vector<at::Tensor> parts = labels.chunk(chunks_);
       hidden.reset();
@@ -111,8 +112,8 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
-  // All logits first, then the loss of each part. What these save is not offloaded: it is wanted
-  // again at once.
+  // All logits first, then the loss of each part. Tensors saved here are not offloaded, because
+  // they are needed again immediately.
   at::Tensor OfKeptLogits(Model& model, at::Tensor& hidden, const Batch& batch) const {
     const PackerScope none(nullptr);
     std::vector<at::Tensor> logits;

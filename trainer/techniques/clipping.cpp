@@ -1,4 +1,4 @@
-// Clipping by the norm of all gradients, as torch.nn.utils.clip_grad_norm_ with foreach.
+// Clips by the norm of all gradients, like torch.nn.utils.clip_grad_norm_ with foreach.
 #include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
@@ -21,7 +21,7 @@ class Clipping final : public Technique, public MeasuresGradients {
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     }
     if (gradients.empty()) return;
-    // Shards in host memory are clipped there, where a plan computes nothing.
+    // Shards in host memory are clipped on the host, where a plan computes nothing.
     if (!run.measured && gradients.front().device() != run.device) return;
     std::vector<at::Tensor> norms;
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
@@ -33,7 +33,7 @@ class Clipping final : public Technique, public MeasuresGradients {
     whole.reset();
     stacked.reset();
     ReleaseList(norms);
-    // A number over a tensor is two operators in Python.
+    // In Python, dividing a number by a tensor takes two operators.
     at::Tensor divisor = total + 1e-6;
     at::Tensor inverse = divisor.reciprocal();
     at::Tensor coefficient = inverse * most_;

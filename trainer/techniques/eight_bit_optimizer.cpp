@@ -1,9 +1,9 @@
-// Adam's moments in 8 bits, in blocks of 256 elements with a scale each, as bitsandbytes'
-// AdamW8bit: tensors below 4096 elements keep fp32 moments, two tables of 256 values are made once.
-// transformers' Trainer (4.52 and later) overrides that for every nn.Embedding, whose moments stay
-// fp32 (GlobalOptimManager, in Trainer.create_optimizer). Paged, moments of 100,000 elements or
-// more are in managed memory, which PyTorch's allocator does not know; what stands for it here is
-// host memory.
+// Adam's moments in 8 bits, in blocks of 256 elements with a scale each, like bitsandbytes'
+// AdamW8bit. Tensors below 4096 elements keep fp32 moments; two tables of 256 values are made once.
+// transformers' Trainer (4.52 and later) makes an exception for every nn.Embedding, whose moments
+// stay fp32 (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of 100,000
+// elements or more are in managed memory, which PyTorch's allocator does not see; here they are
+// represented by host memory.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -28,7 +28,7 @@ constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
 
 using Storages = std::unordered_set<uint64_t>;  // by StorageKey
 
-// What one of bitsandbytes' optimizers makes; each has tables of its own.
+// The tensors that one optimizer of bitsandbytes allocates. Each optimizer has its own tables.
 class Layout {
  public:
   Layout(Storages in_fp32, bool paged, bool computes)
@@ -63,7 +63,7 @@ class Layout {
   }
 
  private:
-  // What a byte stands for; made on the host.
+  // The value of each byte; made on the host.
   static at::Tensor Table(at::Device device) {
     const CategoryScope category(trace::Category::kOptimizerState);
     return at::empty({kTable}, at::TensorOptions().dtype(at::kFloat))
@@ -75,7 +75,7 @@ class Layout {
   at::Tensor signed_table_, unsigned_table_;
 };
 
-// One kernel a tensor, in place.
+// One kernel per tensor, in place.
 void UpdateByKernel(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const char* kernel = moments.first.scale.defined() ? kStep8 : kStep32;
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -90,7 +90,7 @@ class EightBitOptimizer final : public Technique {
         embeddings_in_fp32_(config.Is("optimizer.embedding_bits", "32")) {}
 
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    in_fp32_.clear();  // of the rehearsal
+    in_fp32_.clear();  // left from the rehearsal
     if (!embeddings_in_fp32_) return;
     model.Visit([&](Module& module, const std::string&) {
       if (auto* embedding = dynamic_cast<Embedding*>(&module))

@@ -1,5 +1,4 @@
-// torch.cuda.empty_cache() after each step: cached segments that hold nothing go back to the
-// driver.
+// torch.cuda.empty_cache() after each step: unused cached segments are returned to the driver.
 #include <ATen/DeviceAccelerator.h>
 
 #include "trainer/techniques/technique.h"

@@ -1,4 +1,4 @@
-// A validation pass after training, with or without autograd's graph, its logits kept or not.
+// A validation pass after training, with or without autograd's graph, with logits kept or not.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -27,7 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // What it executes needs the libraries' workspaces, which a rehearsed run has on its tape alone.
+  // A rehearsed run has the libraries' workspaces only on its tape, but this pass is executed and
+  // needs them.
   bool rehearses() const override { return false; }
 
  private:

@@ -1,5 +1,5 @@
-// Expandable segments: PYTORCH_CUDA_ALLOC_CONF, which libc10 reads; this is what it is called and
-// how it is switched.
+// Expandable segments: a key of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads. This file declares its
+// name and switch.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

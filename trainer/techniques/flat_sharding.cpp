@@ -1,4 +1,4 @@
-// FSDP1: shards of flat parameters, in place of FSDP2's of each parameter's rows (sharding.cpp).
+// FSDP1: shards of flat parameters, in contrast to FSDP2's rows of each parameter (sharding.cpp).
 #include <torch/types.h>
 
 #include "trainer/sharding/flat_sharded.h"
@@ -32,8 +32,8 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
         replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
         adds_up_whole_(config.Is("shard.no_sync", "true")) {
-    // GPUs that follow each other hold a model in parts, as those of a node do; those of the same
-    // place in each group hold the same part.
+    // Consecutive GPUs, such as those of a node, split one model. GPUs at the same place in each
+    // group have the same part.
     together_ = ranks_ / replicas_;
     place_ = together_ > 0 ? rank_ % together_ : 0;
   }
@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // Leaves the groups beside that of the parts.
+  // Leaves the groups other than that of the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {
@@ -86,7 +86,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   };
 
   const int replicas_;
-  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // where that is not the group of the parts
+  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // if different from the group of the parts
   const int micro_batches_;
   const bool adds_up_whole_;
   int64_t forwards_ = 0;

@@ -1,6 +1,6 @@
-// Kernels that keep less for backward than the operators that models are written in: RMS norms in
-// one operator (torch.nn.functional.rms_norm keeps input and a number a row), and silu(gate) * up
-// in one that keeps its two inputs and computes the rest again, as Liger's LigerSiLUMulFunction.
+// Kernels that save less for backward than the operators of the models: RMS norms in one operator
+// (torch.nn.functional.rms_norm saves the input and a number per row), and silu(gate) * up in one
+// operator that saves its two inputs and recomputes the rest, like Liger's LigerSiLUMulFunction.
 #include <torch/autograd.h>
 #include <torch/types.h>
 
@@ -17,7 +17,7 @@ using torch::autograd::variable_list;
 
 constexpr char kSiluTimes[] = "liger::silu_mul";
 
-// Backward writes the two gradients over the inputs.
+// Backward overwrites the inputs with their gradients.
 struct SiluTimes : torch::autograd::Function<SiluTimes> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& gate, const at::Tensor& up,
                             bool computes) {

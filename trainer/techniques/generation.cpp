@@ -1,5 +1,5 @@
-// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or what an encoder makes
-// of it, then token by token with the keys and values of all before.
+// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or an encoder's output
+// for it, then token by token with the keys and values of all previous tokens.
 #include "trainer/models/generation.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ class Generation final : public LoopTechnique {
 
   absl::Status OnModel(Model& model) override {
     form_ = model.generation();
-    // The last token is not looked at any more.
+    // The last generated token is not an input of the model.
     const int64_t most = form_.positions;
     if (form_.tuples && prompt_ + tokens_ - 1 > most) {
       return absl::InvalidArgumentError(
@@ -67,7 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // What it executes needs the libraries' workspaces, which a rehearsed run has on its tape alone.
+  // A rehearsed run has the libraries' workspaces only on its tape, but generation is executed and
+  // needs them.
   bool rehearses() const override { return false; }
 
  private:
@@ -81,7 +82,7 @@ class Generation final : public LoopTechnique {
     return host.front().to(run.device);
   }
 
-  // Until the longest sequence has ended, at most generate.tokens.
+  // The tokens until the longest sequence has ended, at most generate.tokens.
   static int64_t TokensOf(const run::RunConfig& config) {
     const int64_t most = config.Integer("generate.tokens");
     const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
@@ -94,8 +95,7 @@ class Generation final : public LoopTechnique {
     return std::min(most, longest);
   }
 
-  // A cache of a fixed room is the model's from then on, and used again (its old values are
-  // masked).
+  // Once created, a fixed-size cache belongs to the model and is reused (old values are masked).
   KeyValueCache* FixedCache(const at::Tensor& ids) {
     if (cache_ != "static" && cache_ != "sliding") return nullptr;
     if (fixed_ != nullptr) return fixed_.get();
@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the cache is among them.
+  // `given`: the cache is one of the arguments.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -192,7 +192,7 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // Named by generate() until it returns, while sampling goes on with longer ones.
+    // generate() keeps these until it returns, while sampling continues with longer ones.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -211,13 +211,13 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        if (form.tuples) made->pass.positions.reset();  // no argument of such a model
+        if (form.tuples) made->pass.positions.reset();  // such a model has no argument for them
         if (form.encodes) {
           made->pass.mask = encoded_mask;
           made->pass.encoded = encoded;
           made->pass.cross = cache != nullptr ? &cross : nullptr;
         }
-        // The pass before is named until this one's arguments are whole.
+        // The previous pass's arguments are kept until this pass's are complete.
         made->pass.prepared = [&inputs] { inputs.reset(); };
         if (cache) cache->Begin();
         Batch batch;
@@ -262,7 +262,7 @@ class Generation final : public LoopTechnique {
     return model_->Encode(batch);
   }
 
-  // StoppingCriteriaList with the greatest length, and end tokens where they are looked for.
+  // StoppingCriteriaList with the maximum length and, if enabled, end tokens.
   void Stop(bool full, const EndTokens* ends, const at::Tensor& ids, at::Tensor& unfinished,
             at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);
@@ -283,7 +283,7 @@ class Generation final : public LoopTechnique {
   }
 
   const int64_t rows_, prompt_;
-  const bool ends_;  // an end token is looked for
+  const bool ends_;  // whether end tokens are checked
   const int64_t tokens_;
   const std::string cache_;
   const bool instead_;

@@ -1,8 +1,9 @@
-// GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024), as galore_torch's
-// AdamW under transformers' optim="galore_adamw". The linear layers that `galore.targets` chooses
-// (optim_target_modules) are projected: each weight has a projection, made of its gradient's
-// singular vectors in the first step and every `galore.gap` steps from then on. All other
-// parameters, embeddings and norms among them, have whole moments and are updated first.
+// GaLore: Adam's moments of a low-rank projection of the gradient (Zhao et al. 2024), like
+// galore_torch's AdamW under transformers' optim="galore_adamw". The linear layers that
+// `galore.targets` selects (optim_target_modules) are projected. Each of their weights has a
+// projection, computed from its gradient's singular vectors in the first step and every
+// `galore.gap` steps after that. All other parameters, including embeddings and norms, have full
+// moments and are updated first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/types.h>
@@ -32,7 +33,7 @@ struct State {
 
 class ProjectedAdam final : public Optimizer {
  public:
-  // `projected`: storages of the weights that are.
+  // `projected`: storages of the projected weights.
   ProjectedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters,
                 const std::unordered_set<uint64_t>& projected, int64_t rank, int64_t gap)
       : Optimizer(std::move(parameters), config.lr),
@@ -40,7 +41,7 @@ class ProjectedAdam final : public Optimizer {
         rank_(rank),
         gap_(gap),
         states_(parameters_.size()) {
-    // Two parameter groups, those without a projection first.
+    // Two parameter groups; the one without projections is first.
     for (const bool chosen : {false, true}) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         states_[i].projected = projected.contains(StorageKey(parameters_[i]));
@@ -51,7 +52,7 @@ class ProjectedAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // Names of the original's loop: each keeps its tensor until the next parameter rebinds it.
+    // Names of the original's loop. Each keeps its tensor until the next parameter rebinds it.
     at::Tensor gradient, denominator, update;
     for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];
@@ -98,12 +99,12 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a part of all the singular vectors, and so all of them.
+  // The package keeps a slice of the singular vectors, and so the whole matrix.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
     at::Tensor kept = right ? v.slice(0, 0, rank_) : u.slice(1, 0, rank_);
-    // The package makes the other half of the product as well and does not use it.
+    // The package also computes the other half of the product, without using it.
     const at::Tensor unused =
         right ? at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)))
               : at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));
@@ -115,10 +116,10 @@ class ProjectedAdam final : public Optimizer {
   const double weight_decay_;
   const int64_t rank_, gap_;
   std::vector<State> states_;
-  std::vector<size_t> order_;  // of the updates
+  std::vector<size_t> order_;  // order of the updates
 };
 
-// Those that are nn.Linear (GPT-2's layers are Conv1D) below `root`, with their paths.
+// Visits the nn.Linear modules below `root` with their paths (GPT-2's layers are Conv1D).
 using LinearVisitor = std::function<void(const Linear& linear, const std::string& path)>;
 void VisitLinear(Module& root, const LinearVisitor& visitor) {
   root.Visit([&](Module& module, const std::string& path) {
@@ -158,7 +159,7 @@ class GradientProjection final : public Technique {
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    projected_.clear();  // of the rehearsal
+    projected_.clear();  // left from the rehearsal
     for (const Linear* linear : Chosen(model))
       projected_.insert(StorageKey(linear->weight()->tensor));
   }
@@ -166,7 +167,7 @@ class GradientProjection final : public Technique {
                                            const std::vector<at::Tensor>& trained) override {
     return std::make_unique<ProjectedAdam>(config_, trained, projected_, rank_, gap_);
   }
-  // cuSOLVER and cuBLAS have workspaces of the thread that steps.
+  // cuSOLVER and cuBLAS allocate workspaces for the thread of the step.
   bool rehearses() const override { return false; }
 
  private:
@@ -190,7 +191,7 @@ class GradientProjection final : public Technique {
   OptimizerConfig config_;
   int64_t rank_, gap_;
   std::vector<std::string> targets_;
-  std::unordered_set<uint64_t> projected_;  // storages of their weights
+  std::unordered_set<uint64_t> projected_;  // storages of the projected weights
 };
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {

@@ -1,6 +1,6 @@
-// Gradients of 16-bit weights added up in fp32, as Megatron's main_grad: each gradient is added to
-// a tensor that stays from the first micro-batch on, and goes; the step gets them in the weights'
-// type.
+// Gradients of 16-bit weights are accumulated in fp32, like Megatron's main_grad. Each gradient is
+// added to an fp32 tensor that is kept from the first micro-batch on, and is then freed. The step
+// gets the sums in the weights' type.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // Gradients that stay are not where a tape looks for them.
+  // The sums are gradients that a tape does not know.
   bool repeats() const override { return false; }
 
  private:
-  // In the order of the parameters: an order of addresses would differ from run to run.
+  // In the order of the parameters, because an order of addresses would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

@@ -1,4 +1,4 @@
-// Forward passes alone: no graph, no gradients, no optimizer.
+// Forward passes only: no graph, no gradients, no optimizer.
 #include <torch/types.h>
 
 #include "trainer/models/training_mode.h"

@@ -1,6 +1,6 @@
-// `with torch.device("cuda")` around the making of a model: its weights are made where they stay,
-// one after the other, as they are when load=device; a tied output layer's own weight is made, too,
-// and goes when it is tied.
+// `with torch.device("cuda")` around the creation of a model: each weight is created on the device,
+// one after another, as with load=device. The own weight of a tied output layer is also created,
+// and freed when it is tied.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -17,7 +17,7 @@ class InitOnDevice final : public Technique {
       const auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || linear->weight() == nullptr) return;
       const Parameter& weight = *linear->weight();
-      if (weight.name() == path + ".weight") return;  // its own
+      if (weight.name() == path + ".weight") return;  // not tied: it has its own weight
       const OwnerScope owner(path + ".weight");
       const CategoryScope category(trace::Category::kParameter);
       at::empty(weight.spec().shape,

@@ -1,6 +1,6 @@
-// Adapters that stand beside whole layers in place of beside their linear parts: in each layer
-// (what goes in comes out through a narrow way as well), or as a tower of their own that reads what
-// the layers make and gives them nothing back, so that the layers need no backward.
+// Adapters for whole layers instead of linear modules. They are either inside each layer (its input
+// also goes through the adapter), or a separate tower that reads the layers' outputs and passes
+// nothing back, so that the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -46,7 +46,7 @@ class LayerAdapters final : public Technique {
     return [this, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
                          const std::string& path, Carried& carried) {
       std::vector<LayerFunction> with;
-      const size_t place = carried.size();  // of what the tower hands on
+      const size_t place = carried.size();  // of the tower's state
       for (size_t i = 0; i < layers.size(); ++i) {
         LayerAdapter* adapter = adapters_[i];
         with.push_back(
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // The first pass over the data has made what all later ones need of the trunk.
+  // The first pass over the data has computed the trunk's outputs for all later passes.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,12 +90,12 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // Which adapter is a layer's is told by its place among all.
+  // A layer's adapter is found by the layer's position, which rehearsals change.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 
  private:
-  // What a layer of the trunk makes of a batch: from the host, once it has been there.
+  // The output of a layer of the trunk for a batch. It comes from the host once it is cached there.
   at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
     at::Tensor& kept = outputs_[i];
     if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);
@@ -111,7 +111,7 @@ class LayerAdapters final : public Technique {
   const bool tower_, caches_;
   at::ScalarType dtype_ = at::kFloat;
   std::vector<LayerAdapter*> adapters_;
-  std::vector<at::Tensor> outputs_;  // of the trunk's layers, on the host
+  std::vector<at::Tensor> outputs_;  // outputs of the trunk's layers, on the host
   std::vector<at::Tensor> trunk_;    // weights
 };
 
@@ -218,7 +218,7 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                           {"trainable", false, {"all"}}},
                  .why = "the adapters have frozen the weights already",
                  .refuses = false}}},
-      .order = 28,  // around checkpointing, which runs the layers with what stands beside them
+      .order = 28,  // outside of checkpointing, which runs the layers with their adapters
       .place = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("lora.placement", "weight") || config.Integer("lora.rank") == 0) {

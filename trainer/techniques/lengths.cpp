@@ -1,4 +1,4 @@
-// Batches of different lengths: what padding, grouping and packing do to a run.
+// Batches of different lengths: the effects of padding, grouping and packing on a run.
 #include "profiler/run/lengths.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Micro-batches as the list says: padded, if at all, before they come here.
+// Micro-batches with the listed lengths, already padded if necessary.
 class Lengths final : public Technique {
  public:
   Lengths(std::vector<run::LengthRange> ranges, uint64_t seed)
@@ -23,7 +23,7 @@ class Lengths final : public Technique {
   void OnOptions(ModelOptions& options) override {
     for (const run::LengthRange& range : ranges_) options.seq = std::max(options.seq, range.high);
   }
-  // The list is gone through again and again; a range draws a length for each micro-batch.
+  // The list is repeated cyclically. A range draws a length for each micro-batch.
   int SeqOf(int, int64_t micro_batch) const override {
     const run::LengthRange& range = ranges_[static_cast<size_t>(micro_batch) % ranges_.size()];
     if (range.low == range.high) return range.low;
@@ -38,7 +38,7 @@ class Lengths final : public Technique {
   uint64_t seed_;
 };
 
-// Samples drawn from a file's histogram, put into micro-batches.
+// Draws samples from a file's histogram and puts them into micro-batches.
 class Samples final : public LoopTechnique {
  public:
   explicit Samples(const run::RunConfig& config)
@@ -76,10 +76,10 @@ class Samples final : public LoopTechnique {
   bool repeats() const override { return false; }
 
  private:
-  // transformers' group_by_length sorts so many batches at a time, the longest sample first.
+  // transformers' group_by_length sorts this many batches at a time, the longest sample first.
   static constexpr int64_t kGrouped = 50;
 
-  // Of the samples of a micro-batch, cut where a tokenizer would (seq).
+  // The lengths of a micro-batch's samples, truncated as by a tokenizer (seq).
   std::vector<int> Drawn(int64_t micro_batch) const {
     const auto draw = [&](int64_t first, int64_t count) {
       std::vector<int> out;

@@ -1,4 +1,4 @@
-// How the weights come to the card: made there in their type, or moved and cast.
+// How the weights are brought to the GPU: created there in their type, or moved and cast.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -8,7 +8,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// model.to(device) in fp32, then model.to(dtype) there: each tensor's cast replaces it.
+// model.to(device) in fp32, then model.to(dtype) on the device: each tensor is replaced by its
+// cast.
 class CastOnDevice final : public Technique {
  public:
   void AfterLoad(const RunContext&, Model& model) override {

@@ -1,4 +1,4 @@
-// Low-rank adapters beside linear layers, the rest frozen, as PEFT's LoRA and DoRA.
+// Low-rank adapters on linear layers, with all other weights frozen, like PEFT's LoRA and DoRA.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ absl::Status ApplyLora(Model& model, const LoraConfig& config) {
     if (linear == nullptr) return;
     names.insert(linear->name());
     for (const std::string& target : config.targets) {
-      // As PEFT: a whole name, or the end of the path at a dot.
+      // As in PEFT: the whole name, or the end of the path after a dot.
       const bool matches = path == target || path.ends_with("." + target);
       if (!matches) continue;
       unmatched.erase(target);

@@ -1,5 +1,5 @@
-// How a decoder of transformers comes from its logits to the loss, which has changed twice: copies
-// of the logits, in fp32, are among the largest tensors of a step.
+// How a decoder of transformers computes the loss from its logits, which has changed twice. The
+// fp32 copies of the logits are among the largest tensors of a step.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

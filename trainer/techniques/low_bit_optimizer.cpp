@@ -1,8 +1,9 @@
-// Adam's moments in 8 or 4 bits, as torchao's AdamW8bit and AdamW4bit (torchao/optim): codes and an
-// fp32 scale for each block of 256 (8 bits) or 128 (4 bits, two codes a byte), a table of what a
-// code stands for beside each moment, tensors that are small or do not fill blocks as they are. Its
-// step is compiled: one kernel for tensors whose rows are blocks; else Inductor (torch 2.11) makes
-// the scales and both moments in fp32 first, and codes of 4 bits as 64-bit numbers.
+// Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): codes, an
+// fp32 scale for each block of 256 (8 bits) or 128 elements (4 bits, two codes per byte), and a
+// table of code values for each moment. Tensors that are small or do not consist of whole blocks
+// are not quantized. The step is compiled. It is one kernel for tensors whose rows are whole
+// blocks. For others, Inductor (torch 2.11) first makes the scales and both moments in fp32, and
+// 4-bit codes as 64-bit numbers.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -41,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// In the order of Inductor's code. What it borrows is written once and read by the kernels after:
-// moments in fp32 by the one that finds the scales, too.
+// In the order of Inductor's code. Temporaries are written once and read by later kernels; fp32
+// moments are also read by the kernel that computes the scales.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());

@@ -1,5 +1,5 @@
-// The optimizer's step inside backward: each parameter is updated as soon as its gradient is whole,
-// and the gradient goes. One at a time is there in place of all.
+// The optimizer's step inside backward: each parameter is updated as soon as its gradient is
+// complete, and the gradient is then freed. So only one gradient exists at a time.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -10,9 +10,9 @@
 namespace vramscope::trainer {
 namespace {
 
-using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // of a parameter each
+using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// What is left of the step: nothing.
+// The remaining optimizer step, which does nothing.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)
@@ -50,7 +50,7 @@ class OptimizerInBackward final : public Technique {
     optimizers_[at->second]->ZeroGrad(ZeroGradMode::kNone);
   }
   bool steps_in_backward() const override { return true; }
-  // The first backward makes the state.
+  // The first backward allocates the state.
   bool repeats() const override { return false; }
   void AfterRun() override {
     optimizers_.clear();

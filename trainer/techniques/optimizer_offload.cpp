@@ -1,5 +1,5 @@
-// Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
-// runs there on a copy of the weights, the new weights come back.
+// Optimizer state in host memory, like ZeRO-Offload: gradients are copied to pinned host memory,
+// the step runs there on a copy of the weights, and the new weights are copied back.
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -43,7 +43,7 @@ class HostOptimizer final : public Optimizer {
       inner_->Step();
       inner_->ZeroGrad(ZeroGradMode::kNone);
     } else {
-      HostWorks(takes_ns_);  // nothing computes in a plan, on the host as on the card
+      HostWorks(takes_ns_);  // in a plan, neither host nor GPU compute anything
     }
     ReleaseList(gradients_);
     for (size_t i = 0; i < parameters_.size(); ++i) {

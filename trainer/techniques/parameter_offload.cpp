@@ -1,4 +1,4 @@
-// What is sharded in host memory: said here, done by sharding.cpp.
+// Sharded state in host memory: declared here, implemented by sharding.cpp.
 #include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 

@@ -1,5 +1,5 @@
-// Prefix tuning as PEFT's (peft/tuners/prefix_tuning): the model is frozen, every layer attends to
-// a few keys and values more, which are trained.
+// Prefix tuning as in PEFT (peft/tuners/prefix_tuning): the model is frozen, and every layer
+// attends to a few additional keys and values, which are trained.
 #include <torch/types.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// All layers' keys and values as rows of one table.
+// All layers' keys and values, as rows of one table.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -28,7 +28,7 @@ class Encoder : public Module {
   std::shared_ptr<Parameter> table_;
 };
 
-// Begins with the trained ones of each layer.
+// A cache that starts with the trained keys and values of each layer.
 class PrefixCache final : public KeyValueCache {
  public:
   explicit PrefixCache(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // Which rows are a layer's is told by its place among all.
+  // A layer's rows are found by the layer's position, which rehearsals change.
   bool rehearses() const override { return false; }
 
  private:

@@ -1,7 +1,7 @@
-// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
-// doubly quantised scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters stand beside
-// them in the layer's type. Prepared, what is left in 16 bits is cast to fp32 before the adapters
-// are made, as PEFT's prepare_model_for_kbit_training does.
+// Frozen linear layers in 4 or 8 bits, as made by from_pretrained with bitsandbytes: NF4 with
+// doubly quantized scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters have the layer's
+// type. With preparation, remaining 16-bit parameters are cast to fp32 before the adapters are
+// created, like PEFT's prepare_model_for_kbit_training.
 #include <ATen/DeviceAccelerator.h>
 #include <torch/types.h>
 
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The last module stays as it is, with all that is in it: it may be the embedding's weight.
+// The last module and everything in it is not quantized, because its weight may be the embedding's.
 bool IsKept(const std::string& path) {
   const std::string first = path.substr(0, path.find('.'));
   return first == "lm_head" || first == "classifier";
@@ -35,7 +35,7 @@ class Quantization final : public Technique {
       auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || IsKept(path)) return;
       Replace(*linear);
-      // Linear4bit casts its bias back to the type that it computes in, in its first forward.
+      // In its first forward, Linear4bit casts its bias back to its compute type.
       if (four_bits_) narrow_.insert(path + ".bias");
     });
     if (weights_.empty()) {
@@ -52,7 +52,7 @@ class Quantization final : public Technique {
     if (!prepares_) return;
     at::NoGradGuard no_grad;
     for (Parameter* parameter : model.Parameters()) {
-      // PEFT makes the adapters later.
+      // PEFT creates the adapters later.
       const bool adapter =
           parameter->trainable || parameter->name().find(".lora.") != std::string::npos;
       if (adapter || narrow_.contains(parameter->name()) ||
@@ -88,10 +88,10 @@ class Quantization final : public Technique {
   bool four_bits_, prepares_, computes_;
   std::shared_ptr<ScaleTable> table_ = std::make_shared<ScaleTable>();
   std::vector<c10::intrusive_ptr<QuantisedWeight>> weights_;
-  std::set<std::string> narrow_;  // parameters that preparing leaves in 16 bits
+  std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// Of every category: what bitsandbytes' kernels make.
+// The outputs of bitsandbytes' kernels, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
@@ -176,7 +176,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // Before LoRA, which puts adapters beside what is there then.
+      // Before LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

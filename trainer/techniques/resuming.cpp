@@ -1,4 +1,4 @@
-// A run that goes on from a checkpoint: torch.load of model and optimizer, load_state_dict of both.
+// Continues from a checkpoint: torch.load of model and optimizer, then load_state_dict of both.
 #include <torch/types.h>
 
 #include <span>
@@ -22,7 +22,7 @@ class Resuming final : public LoopTechnique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // The checkpoint is one of this very run before its first step.
+  // The checkpoint is assumed to be of this run before its first step.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
     const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;
@@ -66,7 +66,7 @@ class Resuming final : public LoopTechnique {
   static at::Tensor OnHost(const at::Tensor& like, at::ScalarType type) {
     return at::empty(like.sizes(), type);
   }
-  // A storage of the file, where map_location has it.
+  // A storage of the file, on the device that map_location names.
   at::Tensor Loaded(const RunContext& run, at::Tensor host) const {
     ThrowIfCancelled();
     return to_card_ ? host.to(run.device) : host;

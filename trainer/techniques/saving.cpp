@@ -1,4 +1,4 @@
-// The state of model and optimizer saved after each step, as torch.save of both state_dicts.
+// Saves the state of model and optimizer after each step, like torch.save of both state_dicts.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -19,8 +19,8 @@ class Saving final : public Technique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // torch.save goes from storage to storage: each is copied to pageable host memory, written, and
-  // let go. The file itself is not made.
+  // torch.save processes one storage at a time: it is copied to pageable host memory, written, and
+  // freed. The file itself is not written here.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;

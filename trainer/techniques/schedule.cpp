@@ -1,4 +1,4 @@
-// The learning rate over the steps of a run: constant, or down a half cosine to zero, as
+// The learning rate over the steps of a run: constant, or a half cosine down to zero, like
 // torch.optim.lr_scheduler.CosineAnnealingLR with T_max = steps.
 #include <cmath>
 #include <numbers>
@@ -11,7 +11,7 @@ namespace {
 class CosineSchedule final : public Technique {
  public:
   CosineSchedule(double lr, int steps) : lr_(lr), steps_(steps) {}
-  // The scheduler's step comes after the optimizer's.
+  // The scheduler's step follows the optimizer's.
   std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
     return [this, inner = std::move(inner)](Optimizer& optimizer) {
       inner(optimizer);

@@ -1,6 +1,6 @@
-// Training on several cards, as one of their ranks: data parallel, and training state in shards as
-// fully_shard has it. What PyTorch has in C++ (DistributedDataParallel's buckets and reduction) is
-// PyTorch's own.
+// Training on several GPUs, planned as one of the ranks: data parallel, and sharded training state
+// as in fully_shard. Parts that PyTorch has in C++ (DistributedDataParallel's buckets and
+// reduction) are PyTorch's own.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -41,7 +41,7 @@ class DataParallelTechnique final : public RankOfMany {
       if (loss_is_outside_) parallel_->AfterForward(reduces_, {&logits});
       at::Tensor loss = inner(model, logits, batch);
       if (loss_is_outside_) return loss;
-      // A loss that is made of its chunks is all that the model returns.
+      // With a chunked loss, the model returns only the loss.
       std::vector<at::Tensor*> returned = {&loss};
       if (logits.defined()) returned.push_back(&logits);
       parallel_->AfterForward(reduces_, returned);
@@ -57,7 +57,7 @@ class DataParallelTechnique final : public RankOfMany {
  private:
   const int micro_batches_;
   const bool loss_is_outside_;
-  const bool deals_out_;  // the optimizer's work
+  const bool deals_out_;  // among the ranks (ZeRO-1)
   const DataParallelOptions options_;
   int64_t forwards_ = 0;
   bool reduces_ = false;
@@ -79,7 +79,7 @@ class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOption
     sharded_->BeforeForward();
     return nullptr;
   }
-  // As distributed tensors have it: squares are added up over the ranks, one number a gradient.
+  // As in distributed tensors: the squares are summed over the ranks, one number per gradient.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
     at::Tensor squares = norms.pow(2);
     std::vector<at::Tensor> sums = {squares.clone()};
@@ -113,7 +113,8 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
-  // With those that ranks divide, which are read for formulas of some families alone.
+  // With the sizes that must be divisible by the ranks, which are parsed only for formulas of some
+  // families.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
     const auto object = run::ParseConfigObject(config.model_config_json);
@@ -439,7 +440,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                             "be as much higher or lower"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
-      .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
+      // outside of checkpointing: a unit's layer runs again while the unit is gathered
+      .order = 28,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1")) {

@@ -1,4 +1,4 @@
-// Products of fp32 matrices on tensor cores: torch.backends.cuda.matmul.allow_tf32.
+// fp32 matrix products on tensor cores: torch.backends.cuda.matmul.allow_tf32.
 #include <ATen/Context.h>
 
 #include "trainer/techniques/technique.h"

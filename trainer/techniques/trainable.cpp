@@ -1,4 +1,4 @@
-// Which parameters are trained, by position or by name.
+// Selects the trained parameters, by position or by name.
 #include "trainer/techniques/trainable.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     }
     Module* chosen = selection == "first-layer" ? layers.front() : layers.back();
     for (Parameter* parameter : chosen->Parameters()) layer.insert(parameter);
-    model.Parameters();  // full names again
+    model.Parameters();  // restores the full names
   }
   size_t left = 0;
   for (Parameter* parameter : parameters) {
@@ -34,7 +34,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     parameter->trainable = parameter->trainable && keep;
     if (parameter->trainable) ++left;
   }
-  // All of a model that trains nothing, for inference, is none.
+  // A model that trains nothing, for inference, is allowed with "all".
   if (left > 0 || selection == "all") return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("trainable={}: nothing is left to train; parameters are named like \"{}\"",

@@ -1,6 +1,6 @@
-// Keys and values in a cache while a model trains, as transformers' models make it where nobody
-// sets use_cache=False: a name for each layer's keys and values until the loss is there. Gemma 2
-// and 3 make none while they train.
+// A KV cache during training, as transformers' models create it unless use_cache=False is set: each
+// layer's keys and values are kept until the loss is computed. Gemma 2 and 3 create none in
+// training.
 #include "profiler/run/model_config.h"
 #include "trainer/models/generation.h"
 #include "trainer/techniques/technique.h"

@@ -1,4 +1,4 @@
-// What becomes of gradients after a step: let go, or filled with zeros.
+// What happens to gradients after a step: freed, or filled with zeros.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
