@@ -42,15 +42,11 @@ __attribute__((used)) volatile char kImage[] =
 
 constexpr char kHelp[] =
     "vramscope as an AppImage: unpacks itself once into $XDG_CACHE_HOME/vramscope/appimage and "
-    "starts the program there.\n"
-    "\n"
-    "  --appimage-extract          unpack into ./squashfs-root and end\n"
-    "  --appimage-extract-and-run  what happens in any case\n"
-    "  --appimage-offset           where the SquashFS image begins\n"
-    "  --appimage-version          the version of this head\n"
-    "  --appimage-help             this text\n"
-    "\n"
-    "All other arguments are vramscope's (--help). Nothing is mounted: FUSE is not needed.\n";
+    "starts the program there.\n\n  --appimage-extract          unpack into ./squashfs-root and "
+    "exit\n  --appimage-extract-and-run  the default\n  --appimage-offset           print the "
+    "offset of the SquashFS image\n  --appimage-version          print the version of this "
+    "runtime\n  --appimage-help             print this text\n\nAll other arguments are passed to "
+    "vramscope (--help). Nothing is mounted, so FUSE is not needed.\n";
 
 int Fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int Fail(const char* format, ...) {
@@ -174,7 +170,7 @@ bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
   Stamp(kMark + kOffset + 1, kDigest, digest);
   if (!CacheFolder(cache) || !Join(folder, cache, digest) ||
       !Join(partial, cache, "partial.XXXXXX")) {
-    Fail("there is no folder to unpack into: set XDG_CACHE_HOME to one");
+    Fail("no folder to unpack into: set XDG_CACHE_HOME to a folder");
     return false;
   }
   if (IsOurs(folder)) return true;
@@ -190,7 +186,7 @@ bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
   }
   RemoveAll(partial);
   if (good && !IsOurs(folder)) {
-    Fail("%s is another user's, or can be written by others: remove it", folder);
+    Fail("%s belongs to another user, or others can write to it: remove it", folder);
     good = false;
   }
   return good;
@@ -227,7 +223,7 @@ int main(int argc, char** argv) {
   if (length <= 0) return Fail("/proc/self/exe can't be read: %s", strerror(errno));
   self[length] = '\0';
   if (ImageOffset() == 0)
-    return Fail("there is no image in this file: packaging/package.py makes the AppImage of it");
+    return Fail("this file contains no image: packaging/package.py adds it to make the AppImage");
   const char* first = argc > 1 ? argv[1] : "";
   char* called = argv[0];
   if (strncmp(first, "--appimage-", 11) != 0) return Start(self, argv, called);
@@ -242,6 +238,6 @@ int main(int argc, char** argv) {
     return puts("vramscope " VRAMSCOPE_VERSION) < 0 ? kInternalFailure : 0;
   if (strcmp(first, "offset") == 0)
     return printf("%zu\n", ImageOffset()) < 0 ? kInternalFailure : 0;
-  Fail("this AppImage has no option %s: --appimage-help lists those that it has", argv[1]);
+  Fail("this AppImage has no option %s: --appimage-help lists its options", argv[1]);
   return kUsage;
 }

@@ -50,7 +50,7 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
-    return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
+    return run::Assumption{"CUDA context and libraries take the given size", "--context", *bytes};
   return absl::InvalidArgumentError(
       i18n::Format("{}, and no GPU of `vramscope devices` has this name",
                    std::string(bytes.status().message())));
@@ -136,7 +136,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   const RunOptions& run = options.run;
   if (!options.file.empty() || !run.preset.empty() || !run.model.empty() || !run.config.empty() ||
       !run.sets.empty()) {
-    NoteError(i18n::Text("check takes one of FILE, RUN and -- PROGRAM, not two"));
+    NoteError(i18n::Text("check takes only one of FILE, RUN and -- PROGRAM"));
     return kUsage;
   }
   options.program.memory_bytes = options.budget_bytes;
@@ -183,7 +183,7 @@ ExitCode Execute(const Context& context, Options& options) {
   const WorkerRun result = RunInWorker(fit::UnderBudget(*config, *budget));
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
-    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
+    return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
   return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
 }
 
@@ -212,8 +212,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
     NoteError(
-        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); the "
-                     "context of a named GPU is set by --context",
+        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); use "
+                     "--context for the CUDA context of a named GPU",
                      Printable(options.program.device)));
     return kUsage;
   }
@@ -223,39 +223,41 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      "Exit status: 1 when more is needed than the budget, 3 when the file does not tell (it ran "
-      "out "
-      "of memory and the budget would have granted that request; no reserved memory recorded).\n" +
+      "Exit status: 1 if more than the budget is needed; 3 if the file does not show it (the run "
+      "ran out of memory at an allocation that the budget would have allowed, or no reserved "
+      "memory was recorded).\n" +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
-                      "a .trace or CUDA memory snapshot; without it RUN is planned");
+                      "a .trace or CUDA memory snapshot; if it is missing, RUN is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(std::string("of a FILE with several devices: the number of this one alone; of "
-                                "a RUN or a program ") +
+      ->description(std::string("for a FILE with several devices: the number of one device; for a "
+                                "RUN or a program: ") +
                     kDeviceHelp)
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command
       ->add_option("--budget", options->budget,
-                   "what the device may hold, as 24GiB; of a RUN or a program with --device: what "
-                   "that GPU has")
+                   "maximum GPU memory, such as 24GiB; default for a RUN or a program with "
+                   "--device: the memory of that GPU")
       ->type_name("SIZE");
   command
-      ->add_option(
-          "--context", options->context,
-          "what the CUDA context takes beside the allocator's memory: 450MiB, or that of a "
-          "GPU of `vramscope devices`; default: of the run's device, for a recording of " +
-              run::RunConfig().device)
+      ->add_option("--context", options->context,
+                   "size of the CUDA context, which is added to the allocator's memory: 450MiB, or "
+                   "the name of a GPU in `vramscope devices`; default: that of the run's GPU; for "
+                   "a recording, that of " +
+                       run::RunConfig().device)
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,
-                   "append the verdict and the tables of the peak as Markdown to this file "
+                   "append the verdict and the tables of the peak to this file as Markdown "
                    "($GITHUB_STEP_SUMMARY)")
       ->type_name("FILE");
-  command->add_option("-o,--output", options->trace_path, "with -- PROGRAM: write its trace, too")
+  command
+      ->add_option("-o,--output", options->trace_path,
+                   "with -- PROGRAM: also write its trace to this file")
       ->type_name("F.trace");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context, command] {
@@ -269,7 +271,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_check() {
   return {.place = 170,
           .name = "check",
-          .help = "exit 1 when a run, a trace or (-- PROGRAM ARGS...) a program needs more memory",
+          .help =
+              "exit with 1 if a run, a trace or (with -- PROGRAM ARGS...) a program needs more "
+              "memory than the budget",
           .example = "check --budget 24GiB -- python train.py",
           .takes_program = true,
           .declare = DeclareCheck};

@@ -32,12 +32,12 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
   const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
   if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
-    return {"CUDA context and libraries take what NVML said in the recording", "recording: NVML",
-            static_cast<uint64_t>(measured->bytes)};
+    return {"CUDA context and libraries take the size that NVML reported in the recording",
+            "recording: NVML", static_cast<uint64_t>(measured->bytes)};
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
-  assumed.what += ", as for a plan; a recording does not say (--context does)";
+  assumed.what += ", as for a plan; the recording does not contain its size (--context sets it)";
   return assumed;
 }
 
@@ -63,7 +63,7 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return fmt::format(
-      "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
+      "the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA "
       "context",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
@@ -148,16 +148,15 @@ std::string VerdictText(const Judged& judged) {
       break;
   }
   std::string text = fmt::format(
-      "not known to fit: {}. A budget of {} would have granted that allocation; what follows is "
-      "unknown",
+      "unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of "
+      "the run is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // The plan continues beyond its limit. However, without a limit the allocator would have kept
   // more memory cached.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += fmt::format(
-        ". With the limit of {} this plan needs {}; another limit gives another plan. To know, "
-        "plan "
-        "the run with --gpu-memory {}B",
+        ". With the limit of {} this plan needs {}; another limit gives another plan. To be "
+        "certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }

@@ -233,10 +233,10 @@ std::string RoffOptions(const CLI::App& command) {
 
 std::string Manual(const CLI::App& app) {
   std::string text = fmt::format(
-      ".TH VRAMSCOPE 1 \"\" \"vramscope {}\" \"User Commands\"\n.SH NAME\nvramscope \\- what is in "
-      "GPU memory while a neural network trains\n.SH SYNOPSIS\n.nf\nvramscope [FILE...]\nvramscope "
-      "COMMAND [OPTIONS]\nvramscope plan [OPTIONS] \\-\\- PROGRAM ARGUMENTS...\n.fi\n.SH "
-      "DESCRIPTION\n{}\n",
+      ".TH VRAMSCOPE 1 \"\" \"vramscope {}\" \"User Commands\"\n.SH NAME\nvramscope \\- shows the "
+      "contents of GPU memory while a neural network trains\n.SH SYNOPSIS\n.nf\nvramscope "
+      "[FILE...]\nvramscope COMMAND [OPTIONS]\nvramscope plan [OPTIONS] \\-\\- PROGRAM "
+      "ARGUMENTS...\n.fi\n.SH DESCRIPTION\n{}\n",
       base::Version(), Roff(app.get_description()));
   text += ".SH OPTIONS\n" + RoffOptions(app) + ".SH COMMANDS\n";
   for (const CLI::App* command : Commands(app)) {

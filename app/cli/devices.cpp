@@ -173,7 +173,7 @@ void DeclareTechniques(CLI::App* command, Context& context) {
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option(
       "words", *words,
-      "only those that have all of them in name, explanation, group, keys or values");
+      "list only techniques with all of these words in name, explanation, group, keys or values");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
 }
@@ -183,18 +183,17 @@ void DeclareTechniques(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_presets() {
   return {.place = 210,
           .name = "presets",
-          .help = "the models that need no file",
+          .help = "list the built-in models",
           .example = "presets",
           .declare = DeclarePresets};
 }
 
 CommandEntry DeclareCommand_techniques() {
-  return {
-      .place = 220,
-      .name = "techniques",
-      .help = "what a run can be given to save memory, with its settings and what excludes what",
-      .example = "techniques --json",
-      .declare = DeclareTechniques};
+  return {.place = 220,
+          .name = "techniques",
+          .help = "list the techniques that save memory, with their settings and exclusions",
+          .example = "techniques --json",
+          .declare = DeclareTechniques};
 }
 
 }  // namespace vramscope::cli

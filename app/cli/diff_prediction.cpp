@@ -182,12 +182,12 @@ std::string ToText(const Prediction& p, size_t top) {
       fmt::format("  {}, planned against measured\n\n",
                   p.step ? fmt::format("Step {}", *p.step) : std::string("The whole run")) +
       figures.Text();
-  text += fmt::format(
-      "\n  {} of {} requests equal{}\n", Count(p.requests.equal), Count(p.requests.total),
-      p.requests.equal_frees_unordered == p.requests.equal
-          ? ""
-          : fmt::format(" ({} where frees between two allocations may change places)",
-                        Count(p.requests.equal_frees_unordered)));
+  text += fmt::format("\n  {} of {} requests equal{}\n", Count(p.requests.equal),
+                      Count(p.requests.total),
+                      p.requests.equal_frees_unordered == p.requests.equal
+                          ? ""
+                          : fmt::format(" ({} if frees between two allocations may be reordered)",
+                                        Count(p.requests.equal_frees_unordered)));
   if (p.first)
     text += "  The first difference:\n" + SideText("planned ", p.first->planned) +
             SideText("measured", p.first->measured);

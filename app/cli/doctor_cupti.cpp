@@ -119,7 +119,7 @@ std::vector<Finding> CheckNvml() {
   uint64_t address = 0;
   if (!LoadAll(driver) || driver.DevicePrimaryCtxRetain(&context, 0) != 0 ||
       driver.CtxSetCurrent(context) != 0)
-    return {{State::kFail, "nvml", "the driver makes no context"}};
+    return {{State::kFail, "nvml", "the driver cannot create a context"}};
   const std::vector<nvml::CardMemory> before = sampler.Now();
   const bool taken = driver.MemAlloc(&address, kTaken) == 0;
   const std::vector<nvml::CardMemory> after = sampler.Now();

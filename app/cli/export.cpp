@@ -139,8 +139,8 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   return absl::OkStatus();
 #else
   return absl::UnimplementedError(
-      i18n::Format("--to {}: this vramscope was built without its window, which draws it; --to svg "
-                   "without --size needs no window",
+      i18n::Format("--to {}: this format is drawn by the window, and this vramscope was built "
+                   "without it; --to svg without --size needs no window",
                    options.format));
 #endif
 }
@@ -203,16 +203,17 @@ void DeclareExport(CLI::App* command, Context& context) {
       ->type_name("OUT");
   AddRangeOptions(*command, options->range);
   command->add_flag("--no-categories", options->no_categories,
-                    "of a snapshot: leave out what each block is");
+                    "for a snapshot: leave out the category of each block");
   command->add_flag("--no-annotations", options->no_annotations,
-                    "of a snapshot: leave out steps, phases and named ranges");
+                    "for a snapshot: leave out steps, phases and named ranges");
   command->add_option("--title", options->title, "title of the image or page")->type_name("TEXT");
-  command->add_option("--baseline", options->baseline, "of a page: a trace to compare with")
+  command->add_option("--baseline", options->baseline, "for a page: a trace to compare with")
       ->type_name("FILE");
-  command->add_option("--size", options->size, "of png, pdf and svg (1680x1050)")->type_name("WxH");
-  command->add_option("--scale", options->scale, "of png: device pixels a pixel, 0.5 to 4")
+  command->add_option("--size", options->size, "for png, pdf and svg (1680x1050)")
+      ->type_name("WxH");
+  command->add_option("--scale", options->scale, "for png: device pixels per pixel, 0.5 to 4")
       ->type_name("N");
-  command->add_option("--theme", options->theme, "of png, pdf and svg: light or dark")
+  command->add_option("--theme", options->theme, "for png, pdf and svg: light or dark")
       ->check(CLI::IsMember({"light", "dark"}).description(""))
       ->type_name("light|dark");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
@@ -223,7 +224,7 @@ void DeclareExport(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_export() {
   return {.place = 100,
           .name = "export",
-          .help = "a trace in another format",
+          .help = "write a trace in another format",
           .example = "export run.trace --to snapshot -o run.pickle",
           .declare = DeclareExport};
 }

@@ -430,19 +430,19 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
-    line("sizes", "of blocks (multiples of 512 bytes): what was requested is not recorded");
+    line("sizes", "of blocks (multiples of 512 bytes), because requested sizes are not recorded");
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
-    line("reserved", "how much is recorded, not in which segments");
+    line("reserved", "only the total is recorded, without the segments");
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
     line("content", trace.info.statistics.empty()
-                        ? "a state: what was there at one moment, without a recorded history"
-                        : "a state: figures of one moment, and no blocks");
+                        ? "a state: the memory at one time, without a recorded history"
+                        : "a state: figures at one time, without blocks");
   else if (trace.info.has_times)
     line("time", Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
-    line("time", "the entries have none: moments are counted in entries");
+    line("time", "the entries have none, so times are entry numbers");
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
   line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
@@ -521,7 +521,7 @@ ExitCode ShowOutline(const std::string& file, bool json) {
     return PrintJson(out);
   }
   std::string text =
-      fmt::format("{}: a trace of the {} backend ({}), by its index alone\n", Printable(file),
+      fmt::format("{}: a trace of the {} backend ({}), read only from its index\n", Printable(file),
                   trace::Name(o.info.backend), o.info.measured ? "measured" : "modelled");
   text += Line("file", fmt::format("{}, {} batches", run::FormatBytes(o.file_bytes),
                                    Count(o.batches.size() + o.activity_batches.size())));
@@ -554,7 +554,7 @@ void DeclareInfo(CLI::App* command, Context& context) {
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->add_flag("--outline", options->outline,
-                    "of a .trace: what its header and index tell, at once however large it is");
+                    "for a .trace: print only its header and index, which is fast for any size");
   command->callback([options, &context] {
     context.exit_code = options->outline ? ShowOutline(options->file, options->json)
                                          : ShowInfo(options->file, options->json, options->range);
@@ -566,7 +566,7 @@ void DeclareInfo(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_info() {
   return {.place = 40,
           .name = "info",
-          .help = "what is in a file",
+          .help = "show what a file contains",
           .example = "info snapshot.pickle.zst --time 1s:2.5s",
           .declare = DeclareInfo};
 }

@@ -148,12 +148,12 @@ absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t tim
 absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number) {
   if (number < static_cast<int64_t>(trace.events.size()))
     return static_cast<trace::EventIndex>(number);
-  return absl::OutOfRangeError(
-      i18n::Format("there is no event {}: the trace has {}", number, Count(trace.events.size())));
+  return absl::OutOfRangeError(i18n::Format("event {} does not exist: the trace has {} events",
+                                            number, Count(trace.events.size())));
 }
 
 CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
-  return command.add_option("--event", number, "likewise, by the number of an event")
+  return command.add_option("--event", number, "the same, by the number of an event")
       ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
       ->type_name("N");
 }
@@ -168,11 +168,11 @@ void AddPart(CLI::App& command, RangeOptions& options) {
   };
   command
       .add_option("--entries", options.entries,
-                  "of a recording: these entries alone, counted from 0; what comes before is the "
-                  "start state")
+                  "for a recording: read only these entries, counted from 0; earlier ones form the "
+                  "initial state")
       ->check(check(SetEntries), "")
       ->type_name("A:B");
-  command.add_option("--time", options.time, "likewise, by time since the first entry (1s:2.5s)")
+  command.add_option("--time", options.time, "the same, by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }
@@ -183,13 +183,13 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
 }
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
-  command.add_option("--device", options.device, "of several devices: this one alone")
+  command.add_option("--device", options.device, "of several devices, read only this one")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
 }
 
 void AddTop(CLI::App& command, size_t& top) {
-  command.add_option("--top", top, fmt::format("rows of a table ({})", top))
+  command.add_option("--top", top, fmt::format("maximum number of rows of a table ({})", top))
       ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""))
       ->type_name("N");
 }
@@ -255,8 +255,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: torch.cuda.memory_stats() holds figures and no blocks; only `vramscope "
-                     "info` can show them",
+        i18n::Format("{}: torch.cuda.memory_stats() contains figures but no blocks; only "
+                     "`vramscope info` can show them",
                      DisplayName(path)));
   return trace;
 }

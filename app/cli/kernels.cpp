@@ -193,10 +193,10 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
 
 std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   const query::OperandLinks& links = facts.index().operands();
-  if (!links.any()) return "  which blocks it works on is in no record\n";
+  if (!links.any()) return "  the blocks that it uses are not recorded\n";
   const auto blocks = links.BlocksOf(row, kMostLaunched);
   const trace::AllocationTable& a = facts.trace().allocations;
-  std::string text = fmt::format("  it was given {} blocks\n", Count(blocks.size()));
+  std::string text = fmt::format("  it uses {} blocks\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
     text += fmt::format("    {} {} {}, {}\n", id, run::FormatBytes(a.bytes_rounded[id]),
@@ -209,9 +209,10 @@ std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
 std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const query::OperandLinks& links = facts.index().operands();
   if (!links.any())
-    return "Which memory a kernel touched is in no record of this file: its op was open then.\n";
+    return "This file does not record which memory a kernel used. These kernels ran during the "
+           "op.\n";
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
-  std::string text = fmt::format("given to {} kernels, copies and fills\n", Count(touches.count));
+  std::string text = fmt::format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text += fmt::format("  {}: {} {} in {}\n", what, row,
@@ -315,16 +316,16 @@ void DeclareKernels(CLI::App* command, Context& context) {
       ->type_name("HOW");
   CLI::Option* kernel =
       command
-          ->add_option(
-              "--kernel", options->kernel,
-              "one of them by its number: its call, op, module, what that op allocated, the "
-              "blocks that it was given")
+          ->add_option("--kernel", options->kernel,
+                       "show one kernel by its number: its call, op, module, the allocations of "
+                       "that op, and the blocks that the kernel uses")
           ->check(CLI::NonNegativeNumber.description(""))
           ->type_name("N");
   command
-      ->add_option("--allocation", options->allocation,
-                   "an allocation by its number: the ops that made it and came last before its "
-                   "free, with their kernels; the kernels that it was given to first and last")
+      ->add_option(
+          "--allocation", options->allocation,
+          "show an allocation by its number: the op that allocated it and the last op before its "
+          "free, with their kernels, and the first and last kernels that used it")
       ->check(CLI::NonNegativeNumber.description(""))
       ->excludes(kernel)
       ->type_name("N");
@@ -339,7 +340,7 @@ void DeclareKernels(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_kernels() {
   return {.place = 70,
           .name = "kernels",
-          .help = "GPU time by kernel, op or module; a kernel's op, an allocation's",
+          .help = "sum GPU time by kernel, op or module, or show one kernel or allocation",
           .example = "kernels run.trace --by op",
           .declare = DeclareKernels};
 }

@@ -24,8 +24,8 @@ namespace {
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
   app.add_flag("--in-open-window", window.in_open_window,
-               "in the window that is open, where there is one");
-  app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
+               "use the window that is already open, if there is one");
+  app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, and exit")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
                  "page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, "
@@ -36,12 +36,12 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
   app.add_option("--lang", window.language,
-                 "language of the window: en or zh_CN; default: as chosen last, or $LANG")
+                 "language of the window: en or zh_CN; default: the last choice, or $LANG")
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
       ->check(CLI::Range(0.5, 4.0))
       ->type_name("N");
-  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, end")
+  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
       ->type_name("OUT.json");
 }
 
@@ -81,16 +81,16 @@ int Main(int argc, char** argv) {
   Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(
-      "vramscope: what is in GPU memory while a neural network trains.\n"
-      "Without a command: the window, with the FILEs opened in it.");
+      "vramscope: shows the contents of GPU memory while a neural network trains.\nWithout a "
+      "command, opens the FILEs in the window.");
   app.name("vramscope");
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
-      "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
-      "2 wrong usage, 3 bad input, 4 an internal failure.");
+      "vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,\n2 wrong "
+      "usage, 3 bad input, 4 an internal failure.");
 
   argc = TakeProgram(argc, argv, context);
   try {
@@ -101,7 +101,7 @@ int Main(int argc, char** argv) {
     return PrintText(text.str());
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
-    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows how it is used", error.what(),
+    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows the usage", error.what(),
                            chosen.empty() ? "" : " " + chosen[0]->get_name()));
     return kUsage;
   }

@@ -66,7 +66,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
   }
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
-    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
+    return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
   if (output.trace_path == "-") return kDone;
 
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*result.trace);

@@ -222,7 +222,7 @@ class ProgramFit {
         run::FormatBytes(planned.needed()),
         planned.FitsInto(budget_)    ? run::FormatBytes(budget_ - planned.needed()) + " to spare"
         : planned.needed() > budget_ ? run::FormatBytes(planned.needed() - budget_) + " too much"
-                                     : "a request finds no room",
+                                     : "an allocation fails",
         TimeFactor(planned));
     text += Prose(fmt::format("{}.", TextOfChanges(proposal.changes)));
     return text + LinesText(PlanOf(proposal).toggles) + "\n";
@@ -241,7 +241,7 @@ class ProgramFit {
                     run::FormatBytes(budget_), StartFits() ? "fits" : "does not fit");
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
-    if (!any && !fitted.proposals.empty()) text += "Nothing that was tried fits. The smallest:\n\n";
+    if (!any && !fitted.proposals.empty()) text += "No tried combination fits. The smallest:\n\n";
     if (fitted.proposals.empty())
       text += "No toggle applies to this program, or none could be planned.\n\n";
     for (size_t i = 0; i < fitted.proposals.size(); ++i)

@@ -260,8 +260,8 @@ TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
   EXPECT_THAT(text.out,
-              AllOf(HasSubstr("would have granted that allocation"),
-                    HasSubstr("what follows is unknown"), Not(HasSubstr("over the budget"))));
+              AllOf(HasSubstr("would have allowed that allocation"),
+                    HasSubstr("the rest of the run is unknown"), Not(HasSubstr("over the budget"))));
   EXPECT_EQ(text.status, 3) << "neither yes nor no";
 }
 

@@ -183,7 +183,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   }
   TakeLines(said, outcome, true);
   if (outcome.out.size() > kMostOutput)
-    return absl::ResourceExhaustedError("the command answered with more than 64 MiB");
+    return absl::ResourceExhaustedError("the command printed more than 64 MiB");
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }

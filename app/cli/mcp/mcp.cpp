@@ -19,14 +19,14 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
   for (const std::string& folder : access.folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
-      NoteError(fmt::format("--folder: '{}' is no folder", folder));
+      NoteError(fmt::format("--folder: '{}' is not a folder", folder));
       return kBadInput;
     }
   }
   if (isatty(STDIN_FILENO) == 1)
     Note(
-        "this speaks the Model Context Protocol on standard input and output: it is for a client "
-        "that starts it (docs/mcp.md). Ctrl-D ends it");
+        "this command speaks the Model Context Protocol on standard input and output. A client "
+        "must start it (docs/mcp.md). Ctrl-D ends it");
   // From here on, only the server writes messages to the real standard output; other output goes to
   // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -43,12 +43,12 @@ void DeclareMcp(CLI::App* command, Context& context) {
   auto access = std::make_shared<mcp::Access>();
   command
       ->add_option("--folder", access->folders,
-                   "files are read and written within this folder alone; repeatable (default: "
-                   "whatever the user may read)")
+                   "read and write files only within this folder; repeatable (default: all files "
+                   "that the user may read)")
       ->type_name("FOLDER");
   command->add_flag("--programs", access->programs,
-                    "agents may plan programs, which run: isolated from the user's files, which "
-                    "protects from accidents and not from malice");
+                    "let agents plan programs, which are really run. They are isolated from the "
+                    "user's files, which protects against accidents but not against malice");
   command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
 }
 
@@ -57,7 +57,7 @@ void DeclareMcp(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_mcp() {
   return {.place = 250,
           .name = "mcp",
-          .help = "answer agents over the Model Context Protocol, on standard input and output",
+          .help = "serve agents over the Model Context Protocol, on standard input and output",
           .example = "mcp --folder /data/traces",
           .declare = DeclareMcp};
 }

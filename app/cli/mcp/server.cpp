@@ -297,7 +297,7 @@ bool Server::RunningIsCancelled() {
 Json Server::RunInChild(Call call, const Message& message) {
   std::error_code none;
   if (!call.folder.empty() && !std::filesystem::is_directory(call.folder, none))
-    return Failed(fmt::format("folder: '{}' is no folder", call.folder));
+    return Failed(fmt::format("folder: '{}' is not a folder", call.folder));
   std::string trace = call.save_as;
   if (call.makes_trace && trace.empty()) {
     if (traces_ == nullptr) {
@@ -353,7 +353,7 @@ Json Server::Show(const Call& call) {
     return value != nullptr && *value != '\0';
   };
   if (!set("WAYLAND_DISPLAY") && !set("DISPLAY") && !set("QT_QPA_PLATFORM"))
-    return Failed("there is no display for a window where this server runs");
+    return Failed("this server has no display for a window");
   for (const std::string& file : call.files)
     if (!std::filesystem::exists(file)) return Failed(fmt::format("'{}': no such file", file));
   std::vector<std::string> arguments = {"--in-open-window"};

@@ -222,7 +222,7 @@ absl::StatusOr<Call> ExplainCall(const Json& arguments, const Access& access) {
 
 Json DiffSchema() {
   return Object({{"a", Text("the file that is compared with")},
-                 {"b", Text("the other one")},
+                 {"b", Text("the file to compare with")},
                  {"by", OneOf("stack: call sites at both peaks, in place of steps and categories",
                               {"stack"})},
                  {"top", Number(kTop, 1, 1000)}},
