@@ -61,7 +61,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {
-      Note(fmt::format("what arrived is in {}", output.trace_path));
+      Note(fmt::format("the incomplete trace is in {}", output.trace_path));
     }
   }
   if (!result.status.ok()) return ReportError(result.status);
@@ -86,14 +86,13 @@ void DeclarePlan(CLI::App* command, Context& context) {
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->add_flag("--watch", options->program.watch,
-                    "with -- PROGRAM: plan it again whenever one of its files is saved, and say "
-                    "what that changed; --json prints an object a line");
+                    "with -- PROGRAM: plan it again whenever one of its files is saved, and print "
+                    "the changes; --json prints one object per line");
   command
-      ->add_option(
-          "--with", options->with,
-          "with -- PROGRAM: plan it under each of these versions of a package, as "
-          "transformers==4.46.0,4.51.0, in environments that are made by pip and kept, and "
-          "say what changes between them")
+      ->add_option("--with", options->with,
+                   "with -- PROGRAM: plan it under each of these versions of a package, such as "
+                   "transformers==4.46.0,4.51.0, and print the changes between them; the "
+                   "environments are made by pip and kept")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
@@ -114,7 +113,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
       NoteError(
-          i18n::Text("--preset, --model, --config and --set are for the built-in models, not for a "
+          i18n::Text("--preset, --model, --config and --set apply to built-in models, not to a "
                      "program after --"));
       context.exit_code = kUsage;
     } else {
@@ -147,9 +146,9 @@ void DeclareRun(CLI::App* command, Context& context) {
       ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->type_name("cpu|cuda");
   command
-      ->add_option(
-          "--python", options->python,
-          "with cuda: the Python whose PyTorch has CUDA's libraries; else it is looked for")
+      ->add_option("--python", options->python,
+                   "with cuda: use the CUDA libraries of this Python's PyTorch; default: the first "
+                   "Python found that has them")
       ->type_name("PYTHON");
   command->callback([options, &context] {
     context.exit_code =
@@ -162,7 +161,9 @@ void DeclareRun(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_plan() {
   return {.place = 10,
           .name = "plan",
-          .help = "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed",
+          .help =
+              "plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, "
+              "without computing anything",
           .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
           .takes_program = true,
           .declare = DeclarePlan};
@@ -172,8 +173,8 @@ CommandEntry DeclareCommand_record() {
   return {.place = 30,
           .name = "record",
           .help =
-              "run a program (record -- PROGRAM ARGS...) on this computer's "
-              "GPU and record its memory",
+              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU "
+              "memory",
           .example = "record -o run.trace -- python train.py",
           .takes_program = true,
           .declare = DeclareRecord};
@@ -182,7 +183,7 @@ CommandEntry DeclareCommand_record() {
 CommandEntry DeclareCommand_run() {
   return {.place = 20,
           .name = "run",
-          .help = "run the training steps for real",
+          .help = "run the training steps on a real device",
           .example = "run --preset gpt2 --set steps=1 --backend cpu",
           .declare = DeclareRun};
 }

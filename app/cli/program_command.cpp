@@ -188,8 +188,11 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
-        text += fmt::format("\n  {} processes; the one that needs most is above:\n", all.size()) +
-                table.Text();
+        text +=
+            fmt::format(
+                "\n  {} processes; the figures above are of the one that needs the most memory:\n",
+                all.size()) +
+            table.Text();
       }
       text += TogglesText(about.toggles);
       printed = PrintText(text);
@@ -208,8 +211,8 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
   Note(
-      "this program used the card without Python: what it took of the card is known, and not what "
-      "for (the hooks are Python's). There is no trace");
+      "this program used the GPU without Python. The amount of memory is known, but not its use, "
+      "because the hooks need Python. There is no trace");
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -224,7 +227,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
     printed = PrintText(
-        fmt::format("{}\n  at most {} of {} in use, {} of them by CUDA's context; {} launches\n",
+        fmt::format("{}\n  at most {} of {} in use, {} of which by the CUDA context; {} launches\n",
                     most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
                     run::FormatBytes(most.context_bytes), most.launches));
   }
@@ -319,8 +322,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
 
 ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
   if (!outcome.write_error.empty()) {
-    NoteError(
-        i18n::Format("the program's history could not be written whole: {}", outcome.write_error));
+    NoteError(i18n::Format("the program's history is incomplete: {}", outcome.write_error));
     return kInternalFailure;
   }
   if (outcome.interrupted) {
@@ -349,39 +351,39 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
         .add_option("--ranks", options.ranks,
-                    "with -- PROGRAM: so many processes, as torchrun does")
+                    "with -- PROGRAM: start this many processes, as torchrun does")
         ->check(CLI::Range(1u, 65536u))
         ->type_name("N");
     command
         .add_option("--as-rank", options.as_rank,
-                    "with -- PROGRAM: one process, which is this one of --ranks")
+                    "with -- PROGRAM: start one process as this rank of --ranks")
         ->check(CLI::Range(int64_t{0}, int64_t{65535}))
         ->type_name("R");
     command
-        .add_option("--devices", options.devices,
-                    "with -- PROGRAM: number of GPUs that it sees (torchrun needs several)")
+        .add_option(
+            "--devices", options.devices,
+            "with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)")
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: fill parameters on the CPU as the program says");
+                     "with -- PROGRAM: initialize parameters on the CPU as in the program");
     CLI::Option* mode =
         command
-            .add_option(
-                "--isolation", options.isolation,
-                "with -- PROGRAM: how its changes to files are kept apart: overlay (a mount "
-                "namespace), copy (libc's functions), none, or auto: the first that works")
+            .add_option("--isolation", options.isolation,
+                        "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
+                        "namespace), copy (libc's functions), none, or auto: the first that works")
             ->transform(CLI::CheckedTransformer(modes).description(""))
             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
-                  "with -- PROGRAM: it really writes, renames and deletes files")
+                  "with -- PROGRAM: let it really write, rename and delete files")
         ->excludes(mode);
     command.add_flag("--no-network", options.no_network,
-                     "with -- PROGRAM: it reaches nothing but this computer");
+                     "with -- PROGRAM: give it no network access beyond this computer");
     command
         .add_option("--toggle", options.toggles,
-                    "with -- PROGRAM: switch a technique on from outside (`vramscope toggles` "
-                    "lists them); repeatable")
+                    "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
+                    "lists them; repeatable")
         ->type_name("NAME[=VALUE]");
     // The options that `fit` passes.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
@@ -390,43 +392,47 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command.add_option("--modules", options.modules)->group("");
     command
         .add_option("--writable", options.writable,
-                    "with -- PROGRAM: a folder or file that it really writes to; repeatable")
+                    "with -- PROGRAM: a folder or file that it may really write to; repeatable")
         ->type_name("PATH");
   }
   if (!planned) {
-    CLI::Option* host = command
-                            .add_option("--host", options.remote.host,
-                                        "with -- PROGRAM: run it there, by ssh; vramscope is "
-                                        "there, too")
-                            ->type_name("USER@HOST");
+    CLI::Option* host =
+        command
+            .add_option(
+                "--host", options.remote.host,
+                "with -- PROGRAM: run it on this host by ssh; vramscope must be installed there")
+            ->type_name("USER@HOST");
     command
         .add_option("--remote-folder", options.remote.folder,
-                    "with --host: the folder there that it starts in (default: the login's)")
+                    "with --host: working directory on the host (default: that of the login)")
         ->needs(host)
         ->type_name("FOLDER");
     command
         .add_option("--remote-vramscope", options.remote.vramscope,
-                    "with --host: vramscope there, where PATH does not find it")
+                    "with --host: path of vramscope on the host, if it is not on PATH")
         ->needs(host)
         ->type_name("PROGRAM");
     command.add_flag("--stream", options.stream)->group("");  // set on the remote host by --host
   }
   command
       .add_option("--steps", options.steps,
-                  "with -- PROGRAM: end it after so many optimizer steps; 0: let it run")
+                  "with -- PROGRAM: stop it after this many optimizer steps; 0: let it run")
       ->type_name("N");
-  command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
+  command.add_flag("--cpp-stacks", options.cpp_stacks,
+                   "with -- PROGRAM: also record C++ frames (slow)");
   command.add_flag("--no-activities", options.no_activities,
-                   "with -- PROGRAM: the memory alone, without kernels, copies and calls");
+                   "with -- PROGRAM: record only memory, without kernels, memcpys and API calls");
   if (!planned)
     command.add_flag("--operators", options.operators,
-                     "with -- PROGRAM: which of PyTorch's operators launched each kernel (a fifth "
-                     "of a step's processor time)");
-  command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
+                     "with -- PROGRAM: record which PyTorch operator launched each kernel (takes a "
+                     "fifth of a step's CPU time)");
+  command
+      .add_option("--keep", options.keep,
+                  "with -- PROGRAM: keep the output of the hooks in this folder")
       ->type_name("FOLDER");
   command
       .add_option("--from", options.from,
-                  "instead of -- PROGRAM: read what --keep kept, also of a run that was killed")
+                  "instead of -- PROGRAM: read a folder of --keep, even of a killed run")
       ->excludes("--keep")
       ->type_name("FOLDER");
   // The option with which the window starts programs; it reads the folder of --keep while the
@@ -437,8 +443,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
-    NoteError(i18n::Text(
-        "the program after -- is missing; for example: vramscope plan -- python train.py"));
+    NoteError(
+        i18n::Text("there is no program after --; for example: vramscope plan -- python train.py"));
     return kUsage;
   }
   if (output.json && output.trace_path == "-") {
@@ -448,7 +454,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   if (WouldReplaceInput(output.trace_path, command)) return kUsage;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
     NoteError(i18n::Format(
-        "--ranks {}: at most {} processes are started; run one of them with --as-rank R",
+        "--ranks {}: at most {} processes can be started; run one of them with --as-rank R",
         options.ranks, kMostRanks));
     return kUsage;
   }
@@ -465,7 +471,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   }
   if (!options.from.empty()) {
     if (!command.empty()) {
-      NoteError(i18n::Text("--from reads an existing run: remove the program after --"));
+      NoteError(i18n::Text("--from reads an existing run; remove the program after --"));
       return kUsage;
     }
     return ReportFolder(options.from, options.from, device, {}, output, planned, use);

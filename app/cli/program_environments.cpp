@@ -145,7 +145,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
         "PIP_INDEX_URL, PIP_FIND_LINKS");
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
     help = i18n::Text(
-        "\nThe program keeps its own PyTorch; plan a version that needs another PyTorch in an "
+        "\nThe program keeps its own PyTorch. To plan a version that needs another PyTorch, use an "
         "environment that has it");
   }
   return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
@@ -228,8 +228,7 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
                      "line; for example: -- python -m torch.distributed.run train.py",
                      command.front()));
   if (OnPath(all.python_).empty())
-    return absl::InvalidArgumentError(
-        i18n::Format("--with: there is no '{}' on the PATH", all.python_));
+    return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));
   all.parent_ = EnvironmentsFolder();
   // A colon separates the folders of PYTHONPATH, so no folder may contain one.
   if (all.parent_.empty() || all.parent_.find(':') != std::string::npos)
@@ -340,7 +339,7 @@ absl::StatusOr<uint64_t> RemoveEnvironments() {
   std::error_code error;
   if (fs::is_symlink(folder, error))
     return absl::FailedPreconditionError(
-        i18n::Format("{} is a link and stays: delete what it names by hand", folder));
+        i18n::Format("{} is a link and is not deleted: delete its target by hand", folder));
   if (!fs::is_directory(folder, error)) return 0;
   const uint64_t bytes = setup::BytesBelow(folder);
   fs::remove_all(folder, error);

@@ -65,7 +65,7 @@ class ProgramFit {
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("the program without changes: {}", start_.planned.error)));
+          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
     FindSwitches();
     fit::SwitchSearch search{.start = start_.planned,
                              .budget = budget_,
@@ -228,9 +228,9 @@ class ProgramFit {
     return text + LinesText(PlanOf(proposal).toggles) + "\n";
   }
   static std::string TextOfChanges(run::Changes changes) {
-    if (changes == run::Changes::kNothing) return "The training stays as it is";
-    return changes == run::Changes::kRounding ? "The same training, rounded otherwise"
-                                              : "Something else is trained, or in another way";
+    if (changes == run::Changes::kNothing) return "The training does not change";
+    return changes == run::Changes::kRounding ? "The same training with different rounding"
+                                              : "A different training";
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
@@ -255,20 +255,17 @@ class ProgramFit {
       text += Prose(fmt::format("Not planned alone: {}.", fmt::join(names, ", ")));
     }
     if (!plans_.cold().empty())
-      text += "\n" +
-              Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
+      text += "\n" + Prose("Some plans had to import everything again: " + plans_.cold() + ".");
     if (plans_.ServerBytes() > 0)
-      text += "\n" + Prose(fmt::format("What the program imports waits in {} of this computer's "
-                                       "memory while it is planned.",
+      text += "\n" + Prose(fmt::format("While plans are made, a process that has imported the "
+                                       "program's modules uses {} of host memory.",
                                        run::FormatBytes(plans_.ServerBytes())));
     return text + "\n" +
-           Prose(
-               fmt::format("{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` "
-                           "says why others do not apply.",
-                           plans_.plans(), SecondsSince(begin_),
-                           fitted.cut_short ? ", then the time was up (--patience): there may be "
-                                              "others that fit"
-                                            : ""));
+           Prose(fmt::format(
+               "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
+               "others do not apply.",
+               plans_.plans(), SecondsSince(begin_),
+               fitted.cut_short ? ", until the time limit (--patience); others may fit, too" : ""));
   }
   std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {
     std::vector<size_t> others;
@@ -491,12 +488,14 @@ class ProgramVary {
 
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
-      .add_option("--vary", options.vary,
-                  "with -- PROGRAM: plan it with other values of one of its arguments, as "
-                  "--vary=--batch-size=1..64 or --vary seq=512,1024 with {seq} in the command; "
-                  "repeatable")
+      .add_option(
+          "--vary", options.vary,
+          "with -- PROGRAM: plan it with other values of one of its arguments, such as "
+          "--vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable")
       ->type_name("ARGUMENT=VALUES");
-  command.add_option("--patience", options.patience, "with -- PROGRAM: seconds of searching")
+  command
+      .add_option("--patience", options.patience,
+                  "with -- PROGRAM: time limit of the search in seconds")
       ->check(CLI::Range(1.0, 86400.0))
       ->type_name("SECONDS");
 }

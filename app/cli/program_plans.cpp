@@ -146,7 +146,7 @@ void ProgramPlans::AwaitServer() {
     if (progress) progress(0, 0);
     std::this_thread::sleep_for(kTick);
   }
-  cold_ = !server_.Settled() ? "what the program imports takes too long" : server_.why_not();
+  cold_ = !server_.Settled() ? "importing the program's modules takes too long" : server_.why_not();
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,

@@ -169,8 +169,8 @@ class VersionPlans {
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
       row.error =
-          "out of memory: a request finds no room on this GPU, so it needs more than the figures "
-          "say; --gpu-memory gives it more";
+          "out of memory: an allocation fails on this GPU, so the program needs more than these "
+          "figures; --gpu-memory gives it more";
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }
@@ -274,7 +274,8 @@ class VersionPlans {
       return text + Prose("Nothing changed at the peak.");
     text += table.Text();
     if (const size_t more = std::max(sites.size(), change.modules.size()); more > kMostChanges)
-      text += Prose(fmt::format("The {} largest changes of each; --json has all.", kMostChanges));
+      text += Prose(
+          fmt::format("The {} largest changes of each kind; --json prints all.", kMostChanges));
     return text;
   }
 
@@ -322,7 +323,7 @@ absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "torch")
     return absl::InvalidArgumentError(
-        i18n::Text("--with: the program keeps its own PyTorch; to plan with another one, use the "
+        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version, use a "
                    "Python that has it: -- /path/to/python train.py"));
   return with;
 }

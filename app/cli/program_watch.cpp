@@ -207,7 +207,7 @@ class ProgramWatch {
         if (path.find("-packages/") == std::string::npos) files_.Add(path);
       now.reset();  // its needs are unknown
     } else if (outcome.status == kNo && plan->planned.out_of_memory) {
-      error = {"out of memory: a request finds no room on this GPU"};
+      error = {"out of memory: an allocation fails on this GPU"};
     } else if (outcome.status == kNo && !plan->planned.error.empty()) {
       error = {plan->planned.error};
     }
@@ -253,10 +253,10 @@ class ProgramWatch {
     std::string text = fmt::format("{}.", plans_);
     for (const std::string& path : saved) text += " " + Short(path);
     text += fmt::format(" ({:.1f} s{})\n", seconds,
-                        server_.socket().empty() || !cold_.empty() ? "" : ", imports apart");
+                        server_.socket().empty() || !cold_.empty() ? "" : ", without imports");
     for (const std::string& line : error) text += "   " + Printable(line) + "\n";
     if (!now) {
-      if (last_) text += "   the last good plan: " + TextOf(*last_) + "\n";
+      if (last_) text += "   the last successful plan: " + TextOf(*last_) + "\n";
     } else if (!last_) {
       text += "   " + TextOf(*now) + "\n";
     } else {
@@ -268,14 +268,13 @@ class ProgramWatch {
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
       text +=
-          fmt::format("   watching {}{}; it is planned again when one is saved, Ctrl-C ends\n",
+          fmt::format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
                       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
-      text += fmt::format("   what is imported waits in {} of this computer's memory\n",
+      text += fmt::format("   the process with the imported modules uses {} of host memory\n",
                           run::FormatBytes(server_.ResidentBytes()));
     }
-    if (!cold_.empty())
-      text += "   not begun with what was imported before: " + Printable(cold_) + "\n";
+    if (!cold_.empty()) text += "   everything was imported again: " + Printable(cold_) + "\n";
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
@@ -312,7 +311,7 @@ class ProgramWatch {
     const std::vector<std::string> told = ReadModules(modules, &why_not);
     if (told.empty() || !why_not.empty()) {
       if (plans_ == 1 && !why_not.empty() && !told.empty())
-        Note("every plan imports anew: " + why_not);
+        Note("every plan imports everything again: " + why_not);
       return;
     }
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());

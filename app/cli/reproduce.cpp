@@ -197,7 +197,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
               "{}: {} is {}, {} {}{}. {}", result.experiment->id, figure.figure->name,
               reproduce::ValueText(*figure.figure, *figure.predicted),
               figure.figure->target().has_value()
-                  ? "held against " +
+                  ? "compared with " +
                         reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
                   : "should be",
               reproduce::ToleranceText(*figure.figure), why.empty() ? "" : ": " + why,
@@ -222,12 +222,12 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
-  text += Prose(fmt::format(
-      "{} experiments: {} run in full, {} not run. With a published number: {} of {} within "
-      "tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, where "
-      "nothing was published.)",
-      score.experiments, score.done, score.not_run, score.published_within, score.published,
-      score.bounds_hold, score.bounds));
+  text +=
+      Prose(fmt::format("{} experiments: {} run completely, {} not run. With a published number: "
+                        "{} of {} within tolerance. Orders and ratios: {} of {} hold. (In "
+                        "brackets: another model's figure, if nothing was published.)",
+                        score.experiments, score.done, score.not_run, score.published_within,
+                        score.published, score.bounds_hold, score.bounds));
   return text;
 }
 
@@ -290,10 +290,10 @@ ExitCode Execute(const Options& options) {
     if (options.output == "-") return kDone;
   }
   if (!device->empty())
-    Note(fmt::format(
-        "planned for {} in place of the publications' GPUs, whose figures stand beside: "
-        "none is judged",
-        *device));
+    Note(
+        fmt::format("planned for {} instead of the publications' GPUs, whose figures are shown for "
+                    "comparison but not judged",
+                    *device));
   if (!options.json) {
     // A small selection is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
@@ -333,14 +333,13 @@ ExitCode Execute(const Options& options) {
 void DeclareReproduce(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("ID", options->ids,
-                      "experiments (A1-vanilla, A1, or C for a whole document); without: all");
+                      "experiments (A1-vanilla, A1, or C for a whole document); default: all");
   command->add_option("-o,--output", options->output, "write a report with pictures")
       ->type_name("REPORT.html");
   command
-      ->add_option(
-          "--device", options->device,
-          "another GPU than the publications': a name of `vramscope devices`, a MIG slice, "
-          "a file or figures; no figure is judged then")
+      ->add_option("--device", options->device,
+                   "use this GPU instead of the publications': a name in `vramscope devices`, a "
+                   "MIG slice, a file or figures; figures are then not judged")
       ->type_name("GPU");
   command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
@@ -352,7 +351,7 @@ void DeclareReproduce(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_reproduce() {
   return {.place = 160,
           .name = "reproduce",
-          .help = "published experiments, predicted beside published",
+          .help = "plan published experiments, and compare predicted with published figures",
           .example = "reproduce A1-vanilla A2-half -o report.html",
           .declare = DeclareReproduce};
 }

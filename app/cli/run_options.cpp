@@ -20,8 +20,8 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
 // The table of settings in --help: key, meaning, allowed values.
 std::string SettingsHelp() {
   std::string text =
-      "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
-      "{\"optimizer\": {\"lr\": 0.1}}\n";
+      "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} "
+      "or\n{\"optimizer\": {\"lr\": 0.1}}\n";
   for (const run::KeyInfo& key : run::Keys()) {
     text += fmt::format("  {:<26}{}", std::string(key.key), std::string(key.help));
     for (size_t i = 0; i < key.choices.size(); ++i) {
@@ -43,9 +43,9 @@ absl::Status SetKey(const std::string& key, const std::string& value,
 }  // namespace
 
 const char* const kDeviceHelp =
-    "the GPU: a name of `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
+    "the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
     "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)";
-const char* const kGpuMemoryHelp = "memory of that GPU in place of its own, as 8GiB";
+const char* const kGpuMemoryHelp = "override the memory of that GPU, such as 8GiB";
 
 void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =
@@ -53,7 +53,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
   CLI::Option* model = command.add_option("--model", options.model,
                                           "a Hugging Face config.json ('-': standard input)");
   CLI::Option* config = command.add_option(
-      "--config", options.config, "a run.json ('-': standard input), keys nested or with dots");
+      "--config", options.config, "a run.json ('-': standard input), with nested keys or dots");
   preset->excludes(model)->excludes(config);
   model->excludes(config);
   for (CLI::Option* option : {preset, model, config}) option->type_name("NAME");
@@ -61,7 +61,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
   config->type_name("FILE");
   command
       .add_option("--set", options.sets,
-                  "a setting, as batch=4 or optimizer.name=adamw; may be given many times")
+                  "a setting, such as batch=4 or optimizer.name=adamw; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->check([](const std::string& text) {

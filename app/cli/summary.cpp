@@ -58,7 +58,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
                                 : static_cast<uint64_t>(summary.headroom_bytes);
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
-    return fmt::format("Ran on {}: {} of its {} reserved at most, without the CUDA context.",
+    return fmt::format("Ran on {}: at most {} of its {} reserved, without the CUDA context.",
                        device.name, FormatBytes(summary.peak.reserved),
                        FormatBytes(device.memory_bytes));
   const std::string parts =
@@ -69,17 +69,17 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
   const std::string request = fmt::format(
-      "{} found no room{}",
+      "{} failed{}",
       first == kinds.end()
-          ? "a request"
-          : "a request of " +
+          ? "an allocation"
+          : "an allocation of " +
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())]),
       refused > 1 ? fmt::format(", the first of {}", refused) : "");
   if (summary.fits)
-    return fmt::format("Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
-                       summary.went_on ? " On the way " + request +
-                                             "; the program caught that and went on without it."
-                                       : "");
+    return fmt::format(
+        "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
+        summary.went_on ? " On the way " + request + "; the program caught the error and continued."
+                        : "");
   if (summary.headroom_bytes < 0)
     return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
                        parts);
@@ -208,7 +208,7 @@ std::string TimeText(const trace::Trace& trace, int64_t time_ns) {
 }
 
 std::string MomentText(const trace::Trace& trace, const analysis::Context& context) {
-  if (trace.info.content == trace::Content::kState) return "the moment of the snapshot";
+  if (trace.info.content == trace::Content::kState) return "the time of the snapshot";
   return TimeText(trace, context.time_ns) + ", " + ContextText(context);
 }
 
@@ -221,10 +221,10 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
                             FormatBytes(peak.allocated), FormatBytes(counted));
   if (trace::IsOfHostMemory(trace) && trace.segments.size() == 0) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
-    return allocated + where + "; how much was reserved is not recorded";
+    return allocated + where + "; reserved memory is not recorded";
   if (peak.reserved_then == peak.reserved)
     return fmt::format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return fmt::format("{} with {} reserved{}; most reserved: {}, at another time", allocated,
+  return fmt::format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
                      FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
 }
 
@@ -280,9 +280,10 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     cells.emplace_back(trace::Name(step.peak_phase));
     table.Row(cells);
   }
-  return table.Text() + (card.empty() ? ""
-                                      : "  Phases and busy: the GPU, with what each launched. "
-                                        "Total: the host, which runs ahead of it.\n");
+  return table.Text() + (card.empty()
+                             ? ""
+                             : "  Phases and busy: GPU time of the work launched in each phase. "
+                               "Total: host time; the host runs ahead of the GPU.\n");
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
@@ -345,10 +346,10 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   if (!at_once) memory.Row({"most reserved", "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
-    text += Prose(fmt::format(
-        "Allocated is what is active: blocks whose free waits for another stream count. "
-        "torch.cuda.max_memory_allocated() leaves those out: {}.",
-        FormatBytes(counted)));
+    text +=
+        Prose(fmt::format("Allocated means active, including blocks whose free waits for another "
+                          "stream. torch.cuda.max_memory_allocated() does not include those: {}.",
+                          FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 

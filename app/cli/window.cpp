@@ -49,12 +49,11 @@ ExitCode ShowSample(const run::RunConfig& config) {
   const setup::Samples samples = setup::Samples::In(folder);
   const std::string* file = samples.Find(config);
   Note(
-      "no display, and no LibTorch, which plans the built-in models. Without them:\n"
-      "  vramscope plan -- python train.py      plans a program of yours, with its own PyTorch\n"
-      "  vramscope info FILE, explain FILE      of a memory snapshot, a trace, a Kineto trace\n"
-      "  vramscope setup                        downloads LibTorch\n"
-      "  vramscope --screenshot OUT.png FILE    draws the window into a file\n"
-      "  vramscope --help                       all commands");
+      "no display, and no LibTorch, which the built-in models need. Without them you can use:\n  "
+      "vramscope plan -- python train.py      plans your program with its own PyTorch\n  vramscope "
+      "info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace\n  vramscope "
+      "setup                        downloads LibTorch\n  vramscope --screenshot OUT.png FILE    "
+      "draws the window into a file\n  vramscope --help                       lists all commands");
   if (file == nullptr) return kDone;
   const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
   if (!trace.ok()) return ReportError(trace.status());
@@ -73,7 +72,7 @@ ExitCode WithoutDisplay(const WindowArguments& arguments) {
     Note("no display: planning the default run (`vramscope --help` shows the commands)");
     return RunAndReport(*config, {});
   }
-  Note("no display: showing what is in the files");
+  Note("no display: printing what the files contain");
   ExitCode worst = kDone;
   for (const std::string& file : arguments.files) {
     const ExitCode code = ShowInfo(file, false);

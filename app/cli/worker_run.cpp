@@ -26,7 +26,7 @@ constexpr int kProbeMs = 90'000;
 
 std::string NoWorker() {
   return i18n::Text(
-      "vramscope-worker was not found beside this program or on the PATH; build it with "
+      "vramscope-worker was found neither next to this program nor on the PATH; build it with "
       "./vramscope, or name it in $VRAMSCOPE_WORKER");
 }
 
@@ -74,7 +74,7 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
       QCoreApplication::quit();
       return;
     }
-    bar.Show(0, "cancelling (once more to stop at once)");
+    bar.Show(0, "cancelling (Ctrl-C again stops immediately)");
     client.cancel();
     QTimer::singleShot(kGiveUpMs, &client, [] { QCoreApplication::quit(); });
   });
@@ -215,7 +215,7 @@ WorkerProbe ProbeWorker() {
     QCoreApplication::quit();
   });
   QTimer::singleShot(kProbeMs, &client, [&] {
-    probe.error = fmt::format("no answer within {} seconds", kProbeMs / 1000);
+    probe.error = fmt::format("no response within {} seconds", kProbeMs / 1000);
     QCoreApplication::quit();
   });
   client.start();

@@ -118,11 +118,10 @@ int main(int, char** argv) {
   int major = 0, minor = 0;
   if (sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 && major == 2 &&
       minor < kLeastGlibc) {
-    fprintf(
-        stderr,
-        "vramscope: this computer has glibc %s, and 2.%d or newer is needed (Ubuntu 22.04, Debian "
-        "12, Fedora 36 and later have it)\n",
-        gnu_get_libc_version(), kLeastGlibc);
+    fprintf(stderr,
+            "vramscope: this computer has glibc %s, but 2.%d or newer is required (Ubuntu 22.04, "
+            "Debian 12, Fedora 36 and later have it)\n",
+            gnu_get_libc_version(), kLeastGlibc);
     return kInternalFailure;
   }
   ReadCache();

@@ -24,13 +24,14 @@ int main(int argc, char** argv) {
   bool stdio = false;
   std::string backend;
   bool catalogue = false;
-  app.add_flag("--stdio", stdio, "Talk over stdin and stdout");
-  app.add_flag("--catalogue", catalogue, "Print what resources/catalogue.json holds, and end");
+  app.add_flag("--stdio", stdio, "Communicate over stdin and stdout");
+  app.add_flag("--catalogue", catalogue, "Print the contents of resources/catalogue.json and exit");
   app.require_option(1, 3);
   app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
   std::string folders;
-  app.add_option("--cuda-libraries", folders, "Folders of CUDA's libraries (vramscope-worker's)");
+  app.add_option("--cuda-libraries", folders,
+                 "Folders of CUDA libraries (used by vramscope-worker)");
   app.set_version_flag("--version", std::string("vramscope-worker ") + vramscope::base::Version());
   try {
     app.parse(argc, argv);

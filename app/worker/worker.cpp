@@ -175,7 +175,7 @@ class Session {
     if (std::find(options_.backends.begin(), options_.backends.end(), config->backend) ==
         options_.backends.end()) {
       return absl::FailedPreconditionError(
-          i18n::Text("this worker does not offer the backend of the run"));
+          i18n::Text("this worker does not support the backend of the run"));
     }
     auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
       return Write(bytes) ? absl::OkStatus()

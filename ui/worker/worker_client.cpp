@@ -163,8 +163,8 @@ struct WorkerClient::Impl {
         hopeless = true;
         Lost(Reason::Of([] {
           return i18n::Text(
-              "vramscope-worker was not found beside this program or on the PATH; build "
-              "it with ./vramscope, or name it in $VRAMSCOPE_WORKER");
+              "vramscope-worker was found neither next to this program nor on the PATH; build it "
+              "with ./vramscope, or name it in $VRAMSCOPE_WORKER");
         }));
       });
       return;

@@ -29,10 +29,10 @@ constexpr size_t kRows = 60;  // maximum length of an array in a response
 constexpr auto kBetweenProgress = std::chrono::seconds(2);
 
 constexpr char kInstructions[] =
-    "vramscope tells what is in GPU memory while a PyTorch model trains. Sizes are bytes. Start "
-    "with `open` and `peak` on a trace or a memory snapshot; `explain` says why memory ran out; "
-    "`plan` predicts a training's memory without a GPU and gives a trace for the other tools. "
-    "Results say what was measured and what is modelled, and list what they assume.";
+    "vramscope shows the contents of GPU memory while a PyTorch model trains. Sizes are in bytes. "
+    "Start with `open` and `peak` on a trace or a memory snapshot. `explain` shows why memory ran "
+    "out. `plan` predicts the memory of a training without a GPU and returns a trace for the other "
+    "tools. Results distinguish measured from modelled figures and list their assumptions.";
 
 void Append(std::string& text, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) text += (text.empty() ? "" : "\n") + note;

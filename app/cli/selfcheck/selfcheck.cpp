@@ -132,11 +132,12 @@ ExitCode Execute(const Options& options) {
 
 void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file,
-                      "a .trace, CUDA memory snapshot or Kineto trace; without it RUN is planned");
+  command->add_option(
+      "FILE", options->file,
+      "a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer("Exit status: 1 when two figures differ.\n" + command->get_footer());
+  command->footer("Exit status: 1 if two figures differ.\n" + command->get_footer());
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
@@ -145,7 +146,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_selfcheck() {
   return {.place = 190,
           .name = "selfcheck",
-          .help = "compare every figure of a file or run, as every command says it",
+          .help = "compare every figure of a file or run across all commands",
           .example = "selfcheck run.trace",
           .declare = DeclareSelfcheck};
 }
