@@ -257,7 +257,7 @@ program::ActivityFacts Facts() {
   for (const Problem& problem : g_report.problems)
     facts.problems.push_back({problem.what, problem.without});
   if (const std::string problem = TheAnswers().problem(); !problem.empty())
-    facts.problems.push_back({"NVML: " + problem, "what others have of the card is not shown"});
+    facts.problems.push_back({"NVML: " + problem, "GPU memory of other processes is not shown"});
   if (TheFile().too_many_operands())
     facts.problems.push_back({"operands: there are more than 8 million",
                               "which blocks later kernels work on is not known"});

@@ -64,7 +64,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
       {"lora.placement", "where the adapters stand", "weight", {"embedded", "decoupled"}},
       {"offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}},
       {"offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}},
-      {"offload.activations", "where saved activations live", "none", {"cpu", "nvme"}},
+      {"offload.activations", "where saved activations are kept", "none", {"cpu", "nvme"}},
       {"activation_compression", "how saved activations are kept", "none", {"int8"}},
       {"loss", "how the loss takes the logits", "full", {"chunked"}},
       {"shard.strategy",

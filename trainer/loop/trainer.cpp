@@ -57,8 +57,8 @@ absl::Status Guard(const Body& body) {
   } catch (const c10::OutOfMemoryError& error) {
     if (OnEmulatedPlatform()) {  // the platform lets allocations beyond the GPU's memory succeed
       return absl::ResourceExhaustedError(
-          "the run needs more than 2 TiB on one card, or the system gives too little address space "
-          "(ulimit -v)");
+          "the run needs more than 2 TiB on one GPU, or the system limits the address space too "
+          "much (ulimit -v)");
     }
     return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::NotImplementedError& error) {
@@ -104,8 +104,8 @@ absl::Status CheckHostMemory(const Totals& totals) {
   if (available == 0 || needed <= available) return absl::OkStatus();
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
   return absl::ResourceExhaustedError(fmt::format(
-      "backend=cpu really trains the model: weights and gradients alone take {:.1f} GiB, this "
-      "computer has {:.1f} GiB free; use backend=plan or a smaller model",
+      "backend=cpu really trains the model: weights and gradients alone need {:.1f} GiB, but this "
+      "computer has only {:.1f} GiB free; use backend=plan or a smaller model",
       static_cast<double>(needed) / kGiB, static_cast<double>(available) / kGiB));
 }
 

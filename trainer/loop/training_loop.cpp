@@ -72,18 +72,17 @@ class RunLength {
     millions_ = whole / 1e6;
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(fmt::format(
-        "steps = {} with micro_batches = {} would be about {:.0f} million events, and at most {} "
-        "million are recorded: set steps or micro_batches lower (batch with it, so that a "
-        "micro-batch stays as large). From the second step and the second micro-batch on memory "
-        "repeats itself",
+        "steps = {} with micro_batches = {} would give about {:.0f} million events, but at most {} "
+        "million can be recorded: set steps or micro_batches lower (and batch, to keep the size of "
+        "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
   // A technique's own work would make so many events.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
-        fmt::format("generate.tokens = {} would be about {:.0f} million events, and at most {} "
-                    "million are recorded: set generate.tokens or steps lower",
+        fmt::format("generate.tokens = {} would give about {:.0f} million events, but at most {} "
+                    "million can be recorded: set generate.tokens or steps lower",
                     config_.Get("generate.tokens"), whole / 1e6, kMaxRunEvents / 1'000'000))};
   }
   // For long runs: " (about 3.4 million events)".

@@ -31,7 +31,9 @@ std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts)
 
 void RefuseRouterLoss(run::ConfigReader& reader) {
   if (reader.Bool("output_router_logits", false)) {
-    reader.Fail("output_router_logits = true is not planned: the loss that balances the experts");
+    reader.Fail(
+        "output_router_logits = true, which adds a loss that balances the experts, is not "
+        "supported");
   }
 }
 

@@ -25,7 +25,7 @@
 namespace vramscope::trainer {
 
 inline constexpr std::string_view kEvenRouting =
-    "tokens go to experts evenly (each expert gets tokens x chosen / experts)";
+    "tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)";
 
 inline constexpr int64_t kMaxExperts = 4096;
 

@@ -88,7 +88,7 @@ OptimizerEntry DeclareOptimizer_adagrad() {
   return {.declaration = {.id = "adagrad",
                           .title = "Adagrad",
                           .explanation = "the sum of squared gradients for each trained element, "
-                                         "half of Adam's state, there from the start",
+                                         "allocated from the start; half of Adam's state",
                           .implementations = {"loop", "foreach"},
                           .default_weight_decay = 0,
                           .state_elements = 1},

@@ -235,7 +235,7 @@ std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
 OptimizerEntry DeclareOptimizer_adam() {
   return {.declaration = {.id = "adam",
                           .title = "Adam",
-                          .explanation = "two moments for each trained element, of its type",
+                          .explanation = "two moments for each trained element, in its type",
                           .implementations = {"loop", "foreach", "fused"},
                           .default_weight_decay = 0,
                           .state_elements = 2},

@@ -64,8 +64,8 @@ OptimizerEntry DeclareOptimizer_lion() {
                           .implementations = {"loop"},
                           .default_weight_decay = 0,
                           .state_elements = 1,
-                          .assumes = {"Lion is written as in its paper's program, tensor by "
-                                      "tensor; torch.optim has none"}},
+                          .assumes = {"Lion follows the program of its paper, tensor by tensor; "
+                                      "torch.optim has no Lion"}},
           .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
             return std::make_unique<Lion>(config, std::move(parameters));
           }};

@@ -107,13 +107,13 @@ class Muon final : public Optimizer {
 OptimizerEntry DeclareOptimizer_muon() {
   return {.declaration = {.id = "muon",
                           .title = "Muon",
-                          .explanation = "one moment for each matrix, half of Adam's state; its "
-                                         "step multiplies each matrix fifteen times, in 16 bits",
+                          .explanation = "one moment for each matrix, half of Adam's state; the "
+                                         "step multiplies each matrix fifteen times in 16 bits",
                           .implementations = {"loop"},
                           .default_weight_decay = 0.1,
                           .state_elements = 1,
-                          .assumes = {"Muon takes every matrix, embeddings too; what is no matrix "
-                                      "is AdamW's (foreach)"}},
+                          .assumes = {"Muon updates every matrix, including embeddings; AdamW "
+                                      "(foreach) updates the other parameters"}},
           .make =
               [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
                 return std::make_unique<Muon>(config, std::move(parameters));

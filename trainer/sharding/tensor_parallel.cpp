@@ -163,10 +163,11 @@ absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank) {
        {"feed-forward width", "intermediate_size", config.intermediate_size}}};
   for (const auto& [what, key, size] : sizes) {
     if (size % rank.ranks == 0) continue;
-    return absl::InvalidArgumentError(fmt::format(
-        "shard.strategy=tensor: shard.ranks = {} does not divide the model's {} {} ({}): every "
-        "rank has whole heads and as wide a part as the others; use a number of ranks that does",
-        rank.ranks, size, what, key));
+    return absl::InvalidArgumentError(
+        fmt::format("shard.strategy=tensor: shard.ranks = {} does not divide the model's {} {} "
+                    "({}), but every rank needs whole heads and an equal part of the width; use a "
+                    "number of ranks that divides it",
+                    rank.ranks, size, what, key));
   }
   return absl::OkStatus();
 }

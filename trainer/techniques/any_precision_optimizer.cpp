@@ -92,10 +92,10 @@ TechniqueEntry DeclareTechnique_any_precision_optimizer() {
            .group = "Optimizer",
            .title = "AdamW with moments in bfloat16",
            .explanation =
-               "Both moments in bfloat16, half of what fp32 weights have otherwise, without "
-               "scales, as llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision "
-               "keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). "
-               "The step runs parameter by parameter, with temporaries as large as the largest.",
+               "Both moments are bfloat16 without scales, half the size of fp32 moments, as in "
+               "llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in "
+               "fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs "
+               "parameter by parameter, with temporaries as large as the largest parameter.",
            .toggles = {{.id = "optimizer-16bit",
                         .title = "Adam's moments in bfloat16",
                         .explanation = "half of fp32, no scales",

@@ -119,10 +119,10 @@ TechniqueEntry DeclareTechnique_checkpointing() {
            .group = "Activations",
            .title = "Activation checkpointing",
            .explanation =
-               "Only what enters a segment of layers is kept; backward runs the segment again, one "
-               "forward more in time. The peak then often moves to the loss.",
+               "Only the inputs of a segment of layers are kept. Backward runs the segment again, "
+               "which takes the time of one more forward. The peak then often moves to the loss.",
            .settings = {{.key = "checkpointing.mode",
-                         .help = "which activations are computed again in backward",
+                         .help = "which activations are recomputed in backward",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""},
@@ -131,8 +131,9 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                                      {"alternate", "every second layer"},
                                      {"ffn", "the feed-forward part of each layer"},
                                      {"attention", "the attention part of each layer"},
-                                     {"selective", "each layer, but not what is slow to compute"},
-                                     {"budget", "each layer, but what a budget has room for"}}},
+                                     {"selective",
+                                      "each layer, except operators that are slow to recompute"},
+                                     {"budget", "each layer, except what fits into a budget"}}},
                         {.key = "checkpointing.k",
                          .help = "layers in a checkpointed segment, for every-k",
                          .kind = run::ValueKind::kInteger,
@@ -141,17 +142,16 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .high = 4096,
                          .label = "layers"},
                         {.key = "checkpointing.reentrant",
-                         .help =
-                             "torch.utils.checkpoint's use_reentrant: a nested backward (true), "
-                             "or a second run that ends with the last tensor needed (false); "
-                             "selective and budget are always the latter",
+                         .help = "torch.utils.checkpoint's use_reentrant: a nested backward "
+                                 "(true), or a second run that ends with the last tensor needed "
+                                 "(false); selective and budget always use false",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "true",
                          .choices = {{"true", ""}, {"false", ""}},
                          .label = "re-entrant"},
                         {.key = "checkpointing.budget",
-                         .help = "for budget: which share of the bytes of a layer's products and "
-                                 "attention may stay; what costs most to compute again does",
+                         .help = "for budget: the share of the bytes of a layer's products and "
+                                 "attention that is kept; the most expensive to recompute are kept",
                          .kind = run::ValueKind::kNumber,
                          .default_value = "0.5",
                          .low = 0,
@@ -177,13 +177,13 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .controls = {"checkpointing.reentrant"}},
                        {.id = "checkpoint-ffn",
                         .title = "Checkpoint feed-forward parts",
-                        .explanation = "attention keeps what it keeps",
+                        .explanation = "attention parts are not checkpointed",
                         .on = {{"checkpointing.mode", true, {"ffn"}}},
                         .ways = {{{"checkpointing.mode", "ffn"}}},
                         .controls = {"checkpointing.reentrant"}},
                        {.id = "checkpoint-attention",
                         .title = "Checkpoint attention parts",
-                        .explanation = "feed-forward parts keep what they keep",
+                        .explanation = "feed-forward parts are not checkpointed",
                         .on = {{"checkpointing.mode", true, {"attention"}}},
                         .ways = {{{"checkpointing.mode", "attention"}}},
                         .controls = {"checkpointing.reentrant"}},
@@ -194,14 +194,14 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .ways = {{{"checkpointing.mode", "selective"}}}},
                        {.id = "checkpoint-budget",
                         .title = "Checkpoint by a budget",
-                        .explanation = "keeps the products that cost most for their bytes",
+                        .explanation = "keeps the products with the highest cost per byte",
                         .on = {{"checkpointing.mode", true, {"budget"}}},
                         .ways = {{{"checkpointing.mode", "budget"}}},
                         .controls = {"checkpointing.budget"}}},
            .rules = {{.when = {{"checkpointing.mode", true, {"ffn", "attention"}},
                                {"model.family", false, {"llama", "gpt2", "vit"}}},
-                      .why = "checkpointing.mode=ffn, attention: {model} has no parts that are "
-                             "known here; set checkpointing.mode=layer",
+                      .why = "checkpointing.mode=ffn and attention do not support the layers of "
+                             "{model}; set checkpointing.mode=layer",
                       .instead = {{"checkpointing.mode", "layer"}}}},
            .implies = {"a model's KV cache is off"}},
       .fit = {{.row = "checkpoint-layer"},

@@ -145,10 +145,9 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
           {.id = "chunked-loss",
            .group = "Activations",
            .title = "Loss in chunks",
-           .explanation =
-               "Logits of a large vocabulary, their 32-bit copy and gradient are often the peak; "
-               "in c chunks 1/c of them is there at a time. The output layer runs once more in "
-               "backward.",
+           .explanation = "Logits of a large vocabulary, their fp32 copy and their gradient are "
+                          "often the peak. With c chunks, only 1/c of them exists at a time. The "
+                          "output layer runs once more in backward.",
            .settings = {{.key = "loss",
                          .help = "full: all logits at once; chunked: output layer and loss for a "
                                  "part of the tokens at a time",
@@ -156,14 +155,14 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .default_value = "full",
                          .choices = {{"full", ""}, {"chunked", ""}}},
                         {.key = "loss_chunks",
-                         .help = "parts that loss=chunked cuts the tokens into",
+                         .help = "number of chunks for loss=chunked",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "8",
                          .low = 1,
                          .high = 65536,
                          .label = "chunks"},
                         {.key = "loss_keeps",
-                         .help = "of loss=chunked: nothing (a chunk's logits are computed again "
+                         .help = "for loss=chunked: keep nothing (a chunk's logits are recomputed "
                                  "in backward), or the logits of all chunks, each with a compiled "
                                  "cross entropy that makes no fp32 copy (torchtune)",
                          .kind = run::ValueKind::kChoice,
@@ -171,8 +170,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .choices = {{"nothing", ""}, {"logits", ""}},
                          .label = "keeps"},
                         {.key = "loss_reentrant",
-                         .help = "of loss=chunked: each chunk is computed again in a nested "
-                                 "backward (use_reentrant), or in a second run",
+                         .help = "for loss=chunked: each chunk is recomputed in a nested backward "
+                                 "(use_reentrant), or in a second run",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}},
@@ -184,17 +183,18 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
-                      .why = "loss=chunked: the basics model's script computes its loss at once",
+                      .why = "loss=chunked: the basics model's script computes its loss as a whole",
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "loss_reentrant says how chunks are computed again: with "
+                      .why = "loss_reentrant determines how chunks are recomputed, but with "
                              "loss_keeps=logits none is; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}}},
-           .assumes = {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
-                        .what = "the compiled cross entropy of a chunk is modelled after "
-                                "Inductor's: the logits are kept, their gradient has their type, "
-                                "no copy in fp32"}}},
+           .assumes =
+               {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
+                 .what =
+                     "the compiled cross entropy of a chunk is modelled after Inductor's: the "
+                     "logits are kept, their gradient has their type, and there is no fp32 copy"}}},
       .fit = {{.row = "chunked-loss"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kCrossEntropy}},
                    {.assumed = 0, .category = "Autograd detail", .ops = {kCrossEntropy}},

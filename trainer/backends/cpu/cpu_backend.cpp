@@ -144,7 +144,7 @@ class Cpu final : public Backend {
     const auto [blocks, bytes] = Live().Close();
     if (blocks == 0) return absl::OkStatus();
     return absl::InternalError(
-        fmt::format("{} allocations ({} bytes) are left after the run", blocks, bytes));
+        fmt::format("{} allocations ({} bytes) remain after the run", blocks, bytes));
   }
 };
 

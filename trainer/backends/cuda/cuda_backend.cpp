@@ -222,7 +222,7 @@ class Cuda final : public Backend {
     const absl::StatusOr<const CudaLibrary*> library = LoadLibrary();
     if (!library.ok()) return library.status();
     if ((*library)->device_count() < 1) {
-      return absl::FailedPreconditionError("no GPU that LibTorch can use is there");
+      return absl::FailedPreconditionError("there is no GPU that LibTorch can use");
     }
     if (!Emulated().there()) {
       const nvml::GpuProbe probe = nvml::ProbeGpu(false);
@@ -250,15 +250,15 @@ class Cuda final : public Backend {
     const auto device = 1 + static_cast<int>(known - kinds_.begin());
     if (device >= kPlannedDevices) {
       absl::Status full = absl::ResourceExhaustedError(
-          fmt::format("this process has planned for {} kinds of GPU, as many as LibTorch tells "
-                      "apart: start it again for another",
+          fmt::format("this process has planned for {} kinds of GPU, the maximum that LibTorch can "
+                      "distinguish; restart it for another GPU",
                       kinds_.size()));
       full.SetPayload(kNeedsNewProcess, absl::Cord());
       return full;
     }
     if (Emulated().set_card(device, run::EmulatedCard(profile).c_str()) != 0) {
       return absl::InvalidArgumentError(
-          fmt::format("the emulated platform has no card '{}'", profile.key));
+          fmt::format("the emulated platform has no GPU '{}'", profile.key));
     }
     if (known == kinds_.end()) kinds_.push_back(text);
     device_ = device;

@@ -12,7 +12,7 @@ namespace vramscope::trainer {
 absl::Status SetEmulatedEnvironment(const std::string& folder) {
   const std::string audit = folder + "/libvramscope-audit.so";
   if (!std::filesystem::exists(audit)) {
-    return absl::FailedPreconditionError("the emulated platform is not there: " + audit);
+    return absl::FailedPreconditionError("the emulated platform is missing: " + audit);
   }
   // The GPU of each device is set before a run is planned on it (cuda_backend.cpp).
   const absl::StatusOr<run::DeviceProfile> first = run::FindDevice("rtx-4090");

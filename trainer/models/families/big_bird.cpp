@@ -562,22 +562,21 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_big_bird() {
-  return {{.id = "big-bird",
-           .title = "BigBird, sequence classification",
-           .architectures = {"BigBirdForSequenceClassification"},
-           .model_types = {"big_bird"},
-           .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
-           .batch = 2,
-           .seq = 1024,
-           .lora = {{"query, value", {"query", "value"}},
-                    {"query, key, value", {"query", "key", "value"}},
-                    {"all linear", {"query", "key", "value", "dense"}}},
-           .limits = {{"attention",
-                       {"eager"},
-                       "BigBird computes its attention between blocks by itself"}},
-           .assumes = {"all sequences of a run are of one length: one that is too short for its "
-                       "blocks would change the model to full attention for good"}},
-          &Make};
+  return {
+      {.id = "big-bird",
+       .title = "BigBird, sequence classification",
+       .architectures = {"BigBirdForSequenceClassification"},
+       .model_types = {"big_bird"},
+       .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
+       .batch = 2,
+       .seq = 1024,
+       .lora = {{"query, value", {"query", "value"}},
+                {"query, key, value", {"query", "key", "value"}},
+                {"all linear", {"query", "key", "value", "dense"}}},
+       .limits = {{"attention", {"eager"}, "BigBird has its own block-sparse attention"}},
+       .assumes = {"all sequences of a run have the same length, because a sequence that is too "
+                   "short for its blocks would switch the model to full attention permanently"}},
+      &Make};
 }
 
 }  // namespace vramscope::trainer

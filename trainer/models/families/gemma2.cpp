@@ -38,7 +38,7 @@ Family DeclareFamily_gemma2() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = GatedDecoderAdapters(),
            .limits = {GemmaAttention()},
-           .assumes = {"scores are capped with attention=eager alone: SDPA has no cap"}},
+           .assumes = {"scores are capped only with attention=eager, because SDPA has no cap"}},
           &Make};
 }
 

@@ -31,7 +31,7 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   c.residual_dropout = reader.Number("resid_pdrop", 0, 0.999, 0);
   c.embedding_dropout = reader.Number("embd_pdrop", 0, 0.999, 0);
   c.rotary_dim = run::RotaryWidth(reader, c.head_dim, 0.5);
-  if (reader.Bool("qk_layernorm", false)) reader.Fail("qk_layernorm = true is not planned");
+  if (reader.Bool("qk_layernorm", false)) reader.Fail("qk_layernorm = true is not supported");
   if (!reader.status().ok()) return reader.status();
   return c;
 }

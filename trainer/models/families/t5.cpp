@@ -67,7 +67,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
   } else if (feed == "gated-silu") {
     c.act = Act::kSilu;
   } else {
-    reader.Fail("feed_forward_proj is relu, gated-gelu or gated-silu");
+    reader.Fail("feed_forward_proj must be relu, gated-gelu or gated-silu");
   }
   if (c.max_distance <= c.buckets / 4) {
     reader.Fail("relative_attention_max_distance is too small for its buckets");
@@ -450,23 +450,22 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_t5() {
-  return {
-      {.id = "t5",
-       .title = "T5, mT5",
-       .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
-       .model_types = {"t5", "mt5"},
-       .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
-       .batch = 8,
-       .seq = 128,
-       .lora = {{"q, v", {"q", "v"}},
-                {"attention", {"q", "k", "v", "o"}},
-                {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
-       .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores by itself"},
-                  {"precision",
-                   {"fp32", "bf16", "amp-bf16", "amp-fp16"},
-                   "T5's activations overflow in fp16, against which transformers has a path of "
-                   "its own"}}},
-      &Make};
+  return {{.id = "t5",
+           .title = "T5, mT5",
+           .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
+           .model_types = {"t5", "mt5"},
+           .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
+           .batch = 8,
+           .seq = 128,
+           .lora = {{"q, v", {"q", "v"}},
+                    {"attention", {"q", "k", "v", "o"}},
+                    {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
+           .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores"},
+                      {"precision",
+                       {"fp32", "bf16", "amp-bf16", "amp-fp16"},
+                       "T5's activations overflow in fp16; the workaround of transformers is not "
+                       "supported"}}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

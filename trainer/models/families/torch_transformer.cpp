@@ -57,7 +57,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
     reader.Fail("d_model " + std::to_string(c.width) + " is not a multiple of nhead " +
                 std::to_string(c.heads));
   }
-  if (reader.Bool("norm_first", false)) reader.Fail("norm_first = true is not planned");
+  if (reader.Bool("norm_first", false)) reader.Fail("norm_first = true is not supported");
   if (!reader.status().ok()) return reader.status();
   if (const auto adapter = object->find("adapter");
       adapter != object->end() && !adapter->is_null()) {
@@ -68,7 +68,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
     c.scale = inner.Number("scale", -1e6, 1e6, 1);
     if (!inner.status().ok()) return inner.status();
     if (placement != "embedded" && placement != "decoupled") {
-      return run::InvalidModelConfig("adapter.placement is embedded or decoupled");
+      return run::InvalidModelConfig("adapter.placement must be embedded or decoupled");
     }
     c.placement = placement == "embedded" ? Placement::kEmbedded : Placement::kDecoupled;
   }
@@ -306,7 +306,7 @@ Family DeclareFamily_torch_transformer() {
            .lora = {{"MLP", {"linear1", "linear2"}}},
            .limits = {{"attention",
                        {"math", "efficient", "flash"},
-                       "nn.MultiheadAttention asks scaled_dot_product_attention"}}},
+                       "nn.MultiheadAttention uses scaled_dot_product_attention"}}},
           &Make};
 }
 

@@ -66,7 +66,7 @@ absl::StatusOr<Config> Read(std::string_view json) {
   const std::string pool = reader.String("pool", c.class_token ? "class" : "mean");
   c.mean = pool == "mean";
   if (!reader.status().ok()) return reader.status();
-  if (pool != "mean" && pool != "class") reader.Fail("pool is \"class\" or \"mean\"");
+  if (pool != "mean" && pool != "class") reader.Fail("pool must be \"class\" or \"mean\"");
   if (!c.mean && !c.class_token) reader.Fail("pool \"class\" needs class_token true");
   if (c.height % c.patch != 0 || c.width % c.patch != 0) {
     reader.Fail("image_size is not a multiple of patch_size " + std::to_string(c.patch));
@@ -332,7 +332,7 @@ Family DeclareFamily_vit() {
            .lora = {{"MLP", {"mlp.0", "mlp.3"}}},
            .limits = {{"attention",
                        {"math", "efficient", "flash"},
-                       "nn.MultiheadAttention asks scaled_dot_product_attention"},
+                       "nn.MultiheadAttention uses scaled_dot_product_attention"},
                       {"seq", {}, "the patches of an image are its sequence"}}},
           &Make};
 }
