@@ -45,14 +45,14 @@ class Generation final : public LoopTechnique {
     if (cache_ != "sliding") return absl::OkStatus();
     if (form_.window == 0) {
       return absl::InvalidArgumentError(
-          "generate.cache=sliding keeps what a model's window sees, and this one has none "
-          "(sliding_window): use generate.cache=static");
+          "generate.cache=sliding needs a model with a sliding window (sliding_window), but this "
+          "model has none: use generate.cache=static");
     }
     if (prompt_ <= form_.window) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format(
-        "generate.cache=sliding has a mask as wide as the window, {}, which a prompt of {} tokens "
-        "does not go through: use generate.cache=dynamic, or seq <= {}",
-        form_.window, prompt_, form_.window));
+    return absl::InvalidArgumentError(
+        fmt::format("generate.cache=sliding has a mask as wide as the window, {}, so it does not "
+                    "support a prompt of {} tokens: use generate.cache=dynamic, or seq <= {}",
+                    form_.window, prompt_, form_.window));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
@@ -305,21 +305,21 @@ TechniqueEntry DeclareTechnique_generation() {
            .group = "Evaluation",
            .title = "Generation",
            .explanation =
-               "transformers' generate(): a prompt of seq tokens, then one token after the other. "
-               "Keys and values of all tokens before are kept: dynamic makes each layer's anew, "
-               "one token longer, for every token; static has room for all from the beginning, "
-               "and masks what is not there yet; sliding keeps a window's; none computes the whole "
-               "sequence for each token.",
+               "transformers' generate(): a prompt of seq tokens, then one token after another. "
+               "Keys and values of all previous tokens are kept. dynamic reallocates each layer's "
+               "cache for every token, one token longer. static allocates space for all tokens at "
+               "the beginning and masks unused positions. sliding keeps only a window. none "
+               "recomputes the whole sequence for each token.",
            .settings = {{.key = "generate.tokens",
-                         .help = "new tokens that generate() makes after training and evaluation, "
-                                 "or instead of them (mode=generate); 0: no generation",
+                         .help = "number of tokens that generate() produces after training and "
+                                 "evaluation, or instead of them (mode=generate); 0: no generation",
                          .kind = ValueKind::kInteger,
                          .default_value = "0",
                          .low = 0,
                          .high = 1 << 20,
                          .label = "tokens"},
                         {.key = "generate.cache",
-                         .help = "what is kept of the tokens before",
+                         .help = "what is kept of the previous tokens",
                          .kind = ValueKind::kChoice,
                          .default_value = "dynamic",
                          .choices = {{"dynamic", "DynamicCache, grows"},
@@ -328,9 +328,9 @@ TechniqueEntry DeclareTechnique_generation() {
                                      {"none", "nothing (use_cache=False)"}},
                          .label = "cache"},
                         {.key = "generate.lengths",
-                         .help = "new tokens of each sequence up to its end token, \"40,120\" in "
-                                 "turn, or a range, whose greatest counts: generation ends with "
-                                 "the longest; empty: no end token",
+                         .help = "number of new tokens of each sequence up to its end token, such "
+                                 "as \"40,120\" in turn, or a range, whose maximum is used; "
+                                 "generation ends with the longest sequence; empty: no end token",
                          .kind = ValueKind::kText,
                          .default_value = "",
                          .format = "lengths",
@@ -344,71 +344,71 @@ TechniqueEntry DeclareTechnique_generation() {
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}},
                        {.id = "generate-after",
                         .title = "Generate after training",
-                        .explanation = "beside weights and optimizer state",
+                        .explanation = "with weights and optimizer state in memory",
                         .on = {on, {"mode", true, {"train"}}},
                         .ways = {{{"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}}},
            .rules =
                {{.when = {{"mode", true, {"generate"}}, off},
-                 .why = "mode=generate makes generate.tokens tokens, which are 0: set "
+                 .why = "mode=generate needs a number of tokens, but generate.tokens is 0: set "
                         "generate.tokens=64",
                  .instead = {{"generate.tokens", "64"}}},
                 {.when = {on, {"mode", true, {"inference"}}},
                  .why =
-                     "generate.tokens: mode=inference is plain forward passes; set mode=generate",
+                     "generate.tokens: mode=inference runs only forward passes; set mode=generate",
                  .instead = {{"mode", "generate"}}},
                 {.when = {on,
                           {"model.family",
                            false,
                            {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2",
                             "t5"}}},
-                 .why = "generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, "
-                        "Mistral, Mixtral, Phi, GPT-2, T5 and their like; others have caches of "
-                        "their own, which are not planned",
+                 .why = "generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, "
+                        "GPT-2, T5 and similar models; other models have caches of their own, "
+                        "which are not supported",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"model.family", true, {"gpt2", "t5"}}},
                  .why = "generate.cache=static and sliding: {model} has no such cache in "
-                        "transformers 4.51, or none that is planned; set generate.cache=dynamic",
+                        "transformers 4.51, or it is not supported; set generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {{"generate.lengths", false, {""}}, off},
-                 .why = "generate.lengths are of generated tokens, which are 0: set "
+                 .why = "generate.lengths needs generated tokens, but generate.tokens is 0: set "
                         "generate.tokens=64",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "generate.lengths: where values are computed a sequence ends where its "
-                        "tokens say so; use backend=plan",
+                 .why = "generate.lengths: where values are computed, the tokens determine the end "
+                        "of a sequence; use backend=plan",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
-                 .why = "generate.tokens is planned on one GPU: set shard.strategy=none",
+                 .why = "generate.tokens is only supported on one GPU: set shard.strategy=none",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on, {"attention", true, {"flash-2"}}},
-                 .why = "generate.tokens with attention=flash-2 takes another way through its "
-                        "package, which is not planned; use attention=flash",
+                 .why = "generate.tokens with attention=flash-2 uses other functions of the "
+                        "package, which are not supported; use attention=flash",
                  .instead = {{"attention", "flash"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"attention", true, {"flash", "cudnn"}}},
-                 .why = "generate.cache=static and sliding attend through a mask, which flash "
-                        "kernels don't take: use attention=efficient",
+                 .why = "generate.cache=static and sliding use a mask, which flash kernels do not "
+                        "accept: use attention=efficient",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"precision", true, {"amp-bf16", "amp-fp16"}}},
-                 .why = "generate.cache=static has the weights' type, which autocast's keys do "
-                        "not have; use generate.cache=dynamic",
+                 .why = "generate.cache=static has the weights' type, but autocast's keys have "
+                        "another; use generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {on, {"offload.parameters", true, {"cpu"}}},
-                 .why = "generate.tokens is planned of weights on the card: set "
+                 .why = "generate.tokens is only supported with weights on the GPU: set "
                         "offload.parameters=none",
                  .instead = {{"offload.parameters", "none"}}}},
            .assumes = {{.when = {on, {"generate.lengths", true, {""}}},
-                        .what = "generation ends at its greatest length: no end token is computed, "
-                                "and the few bytes that look for one are not asked for"},
+                        .what = "generation ends at the maximum length: end tokens are not "
+                                "computed, and the few bytes for checking them are not allocated"},
                        {.when = {on, {"generate.lengths", false, {""}}},
-                        .what = "sequences end as generate.lengths says: keys and values of those "
-                                "that have ended stay until the last one ends"}}},
+                        .what = "generate.lengths determines the ends of sequences: keys and "
+                                "values of finished sequences stay until the last one ends"}}},
       .order = 81,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("generate.tokens") == 0) return nullptr;

@@ -146,15 +146,15 @@ class GradientProjection final : public Technique {
     for (const Linear* linear : chosen) {
       if (!embedded.contains(linear->weight().get())) continue;
       return absl::InvalidArgumentError(
-          "galore.targets: the output layer is chosen, whose weight is the embedding's: "
-          "transformers puts it into two parameter groups, which PyTorch refuses; set layers");
+          "galore.targets selects the output layer, whose weight is the embedding's: transformers "
+          "puts it into two parameter groups, which PyTorch refuses; set layers");
     }
     if (!chosen.empty()) return absl::OkStatus();
     std::set<std::string> names;
     VisitLinear(model,
                 [&](const Linear& linear, const std::string&) { names.insert(linear.name()); });
     return absl::InvalidArgumentError(fmt::format(
-        "galore.targets={}: chooses no linear layer of this model, which has {}; or set layers",
+        "galore.targets={} selects no linear layer of this model, which has {}; or set layers",
         fmt::join(targets_, ","),
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
   }
@@ -208,65 +208,62 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
           {.id = "gradient-projection",
            .group = "Optimizer",
            .title = "GaLore",
-           .explanation =
-               "Adam's moments of a linear layer's gradient in a few dimensions: rank x its longer "
-               "side twice, and a projection. The gradient itself stays whole, and so do the "
-               "moments of what is not chosen: embeddings, norms, the output layer. The singular "
-               "vectors are computed again every few hundred steps, which is slow and needs room.",
+           .explanation = "Adam's moments of a linear layer's gradient are projected to a few "
+                          "dimensions: twice rank x the longer side, plus a projection matrix. The "
+                          "gradient itself keeps its size, and so do the moments of other "
+                          "parameters: embeddings, norms, the output layer. The singular vectors "
+                          "are recomputed every few hundred steps, which is slow and needs memory.",
            .settings = {{.key = "galore.rank",
-                         .help = "dimensions that moments of a matrix have; 0: all",
+                         .help = "rank of the moments of a matrix; 0: not projected",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "0",
                          .low = 0,
                          .high = 65536,
                          .label = "rank"},
                         {.key = "galore.gap",
-                         .help = "steps from one projection to the next",
+                         .help = "number of steps between two computations of the projection",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "200",
                          .low = 1,
                          .high = 1e6,
                          .label = "steps"},
                         {.key = "galore.targets",
-                         .help =
-                             "linear layers that are projected: layers (all in the model's "
-                             "layers: transformers' optim_target_modules=[\"attn\", \"mlp\"] of "
-                             "Llama and its like), parts of their paths, or all-linear (the "
-                             "output layer too, where it is not tied to the embedding)",
+                         .help = "the projected linear layers: layers (all in the model's layers, "
+                                 "like transformers' optim_target_modules=[\"attn\", \"mlp\"] for "
+                                 "Llama and similar models), parts of their paths, or all-linear "
+                                 "(including the output layer if it is not tied to the embedding)",
                          .kind = run::ValueKind::kText,
                          .default_value = "layers",
                          .format = "names",
                          .label = "on"}},
            .toggles = {{.id = "galore",
                         .title = "GaLore",
-                        .explanation = "moments in few dimensions",
+                        .explanation = "moments with low rank",
                         .on = {{"galore.rank", false, {"0"}}},
                         .ways = {{{"galore.rank", "128"}}},
                         .controls = {"galore.rank", "galore.gap", "galore.targets"}}},
            .rules = {NotWith({"model.family", true, {"gpt2"}},
-                             "transformers' GaLore passes over GPT-2's Conv1D layers: set "
-                             "galore.rank=0",
+                             "transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0",
                              {{"galore.rank", "0"}}),
                      NotWith({"optimizer.name", false, {"adamw"}},
-                             "it is a form of AdamW: set optimizer.name=adamw",
+                             "GaLore is a form of AdamW: set optimizer.name=adamw",
                              {{"galore.rank", "0"}}),
                      NotWith({"optimizer.bits", false, {"32"}},
-                             "its moments are fp32 here: set optimizer.bits=32",
+                             "GaLore supports only fp32 moments here: set optimizer.bits=32",
                              {{"optimizer.bits", "32"}}),
                      NotWith({"offload.optimizer", false, {"none"}},
-                             "its state is on the card: set offload.optimizer=none",
+                             "GaLore's state is on the GPU: set offload.optimizer=none",
                              {{"offload.optimizer", "none"}}),
+                     NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
+                             "a part of a gradient has different singular vectors: use "
+                             "shard.strategy=ddp, or none",
+                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
                      NotWith(
-                         {"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
-                         "a part of a gradient has other singular vectors: use shard.strategy=ddp, "
-                         "or none",
-                         {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
-                     NotWith({"resume.map_location", false, {"none"}},
-                             "its state is not loaded: set resume.map_location=none",
-                             {{"resume.map_location", "none"}}),
+                         {"resume.map_location", false, {"none"}},
+                         "loading GaLore's state is not supported: set resume.map_location=none",
+                         {{"resume.map_location", "none"}}),
                      NotWith({"model.family", true, {"basics"}},
-                             "the basics model's script brings an optimizer of its own: set "
-                             "galore.rank=0",
+                             "the basics model's script has its own optimizer: set galore.rank=0",
                              {{"galore.rank", "0"}})}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

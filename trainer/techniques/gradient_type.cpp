@@ -72,29 +72,30 @@ TechniqueEntry DeclareTechnique_gradient_type() {
           {.id = "gradient-type",
            .group = "Gradients",
            .title = "Gradients added up in fp32",
-           .explanation =
-               "Gradients of 16-bit weights are added up in fp32 tensors that stay for the whole "
-               "run: 4 bytes a trained weight more, for sums that do not lose small gradients.",
+           .explanation = "Gradients of 16-bit weights are accumulated in fp32 tensors that exist "
+                          "for the whole run. This needs 4 more bytes per trained weight, and "
+                          "small gradients are not lost in the sums.",
            .settings = {{.key = "gradients.dtype",
-                         .help = "type in which gradients are added up: the weights' own, or fp32",
+                         .help =
+                             "type in which gradients are accumulated: the weights' type, or fp32",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "weights",
                          .choices = {{"weights", "the weights'"}, {"fp32", ""}}}},
            .toggles = {{.id = "gradients-fp32",
                         .title = "Gradients in fp32",
-                        .explanation = "sums beside 16-bit gradients",
+                        .explanation = "fp32 sums in addition to 16-bit gradients",
                         .on = {{"gradients.dtype", true, {"fp32"}}},
                         .ways = {{{"gradients.dtype", "fp32"}}}}},
            .rules = {{.when = {{"gradients.dtype", true, {"fp32"}},
                                {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "weights are fp32, and so are their gradients",
+                      .why = "the weights and their gradients are already fp32",
                       .refuses = false},
                      NotWith({"optimizer.in_backward", true, {"true"}},
-                             "gradients that are used at once are not added up; set "
+                             "gradients that are used immediately are not accumulated; set "
                              "optimizer.in_backward=false",
                              {{"optimizer.in_backward", "false"}}),
                      NotWith({"zero_grad", true, {"zero"}},
-                             "what is filled with zeros are the sums; set zero_grad=none",
+                             "only the sums would be filled with zeros; set zero_grad=none",
                              {{"zero_grad", "none"}}),
                      NotWith({"shard.strategy", false, {"none"}},
                              "is planned on one GPU: set shard.strategy=none",
