@@ -234,7 +234,7 @@ void DeclareCheck(CLI::App* command, Context& context) {
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
       ->description(std::string("for a FILE with several devices: the number of one device; for a "
-                                "RUN or a program: ") +
+                                "RUN or a program, ") +
                     kDeviceHelp)
       ->type_name("N|GPU");
   AddPart(*command, options->range);

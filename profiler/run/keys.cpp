@@ -62,7 +62,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
       {"optimizer.bits", "bits of an optimizer state element", "32", {"8"}},
       {"checkpointing.mode", "", "", {"ffn", "attention", "selective", "alternate"}},
       {"lora.placement", "where the adapters stand", "weight", {"embedded", "decoupled"}},
-      {"offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}},
+      {"offload.optimizer", "where the optimizer state is kept", "none", {"cpu", "nvme"}},
       {"offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}},
       {"offload.activations", "where saved activations are kept", "none", {"cpu", "nvme"}},
       {"activation_compression", "how saved activations are kept", "none", {"int8"}},
@@ -71,7 +71,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
        "how GPUs share the training state",
        "none",
        {"ddp", "zero1", "zero2", "zero3", "tensor"}},
-      {"shard.ranks", "GPUs that share", "1", {}},
+      {"shard.ranks", "number of GPUs", "1", {}},
       {"eval", "an evaluation pass after training", "none", {"grad", "no_grad"}},
   };
   return *keys;

@@ -98,7 +98,7 @@ TechniqueEntry DeclareTechnique_gradient_type() {
                              "only the sums would be filled with zeros; set zero_grad=none",
                              {{"zero_grad", "none"}}),
                      NotWith({"shard.strategy", false, {"none"}},
-                             "is planned on one GPU: set shard.strategy=none",
+                             "only one GPU is supported: set shard.strategy=none",
                              {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -217,7 +217,7 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                  .instead = {{"quantization", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"trainable", false, {"all"}}},
-                 .why = "the adapters have frozen the weights already",
+                 .why = "the adapters have already frozen the weights",
                  .refuses = false}}},
       .order = 28,  // outside of checkpointing, which runs the layers with their adapters
       .place = 41,

@@ -93,12 +93,11 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
            .group = "Optimizer",
            .title = "Optimizer",
            .explanation =
-               "Its state is there from the first step on: two tensors as large as the trained "
-               "parameters for Adam, none for SGD. foreach makes temporaries as large as them, "
-               "loop "
-               "as large as the largest, fused none.",
+               "The state exists from the first step on: two tensors as large as the trained "
+               "parameters for Adam, none for SGD. foreach makes temporaries as large as all "
+               "trained parameters, loop as large as the largest one, fused none.",
            .settings = {{.key = "optimizer.name",
-                         .help = "what updates the weights",
+                         .help = "the optimizer that updates the weights",
                          .kind = ValueKind::kChoice,
                          .default_value = "adamw",
                          .choices = Names()},

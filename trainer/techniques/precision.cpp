@@ -213,10 +213,9 @@ TechniqueEntry DeclareTechnique_precision() {
           {.id = "precision",
            .group = "Precision",
            .title = "Precision",
-           .explanation =
-               "16-bit weights halve parameters, gradients and optimizer state; autocast keeps "
-               "fp32 weights, computes most operators in 16 bits and holds a 16-bit copy of the "
-               "weights until backward is over.",
+           .explanation = "16-bit weights halve parameters, gradients and optimizer state. "
+                          "Autocast keeps fp32 weights, computes most operators in 16 bits, and "
+                          "keeps a 16-bit copy of the weights until the end of backward.",
            .settings = {{.key = "precision",
                          .help =
                              "types of weights and arithmetic; amp-*: autocast over fp32 weights",
@@ -230,7 +229,7 @@ TechniqueEntry DeclareTechnique_precision() {
            .toggles = {Row("amp-bf16", "bf16 autocast", "fp32 weights, bf16 compute", "amp-bf16"),
                        Row("amp-fp16", "fp16 autocast", "fp16 compute, loss scaling", "amp-fp16"),
                        Row("bf16", "bf16 throughout", "weights and states in bf16", "bf16")},
-           .implies = {"16-bit weights make autocast a no-op",
+           .implies = {"autocast has no effect on 16-bit weights",
                        "amp-fp16 scales the loss, as torch.amp.GradScaler does"}},
       .fit = {{.row = "amp-bf16", .changes = run::Changes::kRounding},
               {.row = "bf16", .changes = run::Changes::kRounding}},

@@ -116,43 +116,43 @@ TechniqueEntry DeclareTechnique_quantization() {
            .group = "Parameters",
            .title = "Quantised base weights",
            .explanation =
-               "Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide "
-               "for a moment: NF4 for each product, int8 in backward alone, where inputs are kept "
-               "instead. Embeddings, norms and the output layer stay in their type, unless "
-               "prepare_kbit_training=true has them in fp32, as PEFT's "
-               "prepare_model_for_kbit_training: 2 bytes more for each of their weights, and "
-               "hidden states in fp32.",
-           .settings = {{.key = "quantization",
-                         .help = "frozen linear layers in nf4 (QLoRA) or int8",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
-                        {.key = "prepare_kbit_training",
-                         .help = "cast what is not quantised from 16 bits to fp32, as PEFT's "
-                                 "prepare_model_for_kbit_training; with precision=amp-* it is "
-                                 "fp32 anyway",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}},
-                         .label = "prepare_model_for_kbit_training"}},
+               "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They "
+               "are dequantized temporarily: NF4 for each product, int8 only in backward, which "
+               "keeps quantized inputs instead. Embeddings, norms and the output layer keep their "
+               "type, unless prepare_kbit_training=true casts them to fp32, like PEFT's "
+               "prepare_model_for_kbit_training. This needs 2 more bytes for each of their "
+               "weights, and makes hidden states fp32.",
+           .settings =
+               {{.key = "quantization",
+                 .help = "frozen linear layers in nf4 (QLoRA) or int8",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "none",
+                 .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
+                {.key = "prepare_kbit_training",
+                 .help =
+                     "cast unquantized 16-bit weights to fp32, like PEFT's "
+                     "prepare_model_for_kbit_training; with precision=amp-* they are already fp32",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}},
+                 .label = "prepare_model_for_kbit_training"}},
            .toggles = {{.id = "nf4",
                         .title = "4-bit base weights",
-                        .explanation = "NF4, as QLoRA: with adapters, or to infer",
+                        .explanation = "NF4, as in QLoRA: with adapters or for inference",
                         .on = {{"quantization", true, {"nf4"}}},
                         .ways = {{{"quantization", "nf4"}}},
                         .controls = {"prepare_kbit_training"}},
                        {.id = "int8-weights",
                         .title = "8-bit base weights",
-                        .explanation = "a byte a weight, a scale a row",
+                        .explanation = "one byte per weight, a scale per row",
                         .on = {{"quantization", true, {"int8"}}},
                         .ways = {{{"quantization", "int8"}}},
                         .controls = {"prepare_kbit_training"}}},
            .rules = {{.when = {{"quantization", true, {"nf4", "int8"}},
                                {"lora.rank", true, {"0"}},
                                {"mode", true, {"train"}}},
-                      .why =
-                          "quantization: weights of 4 or 8 bits can't be trained; set lora.rank, "
-                          "or mode=inference",
+                      .why = "quantization: 4-bit and 8-bit weights can't be trained; set "
+                             "lora.rank, or mode=inference",
                       .instead = {{"lora.rank", "8"}}},
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
@@ -162,17 +162,18 @@ TechniqueEntry DeclareTechnique_quantization() {
                                {"quantization", true, {"nf4", "int8"}},
                                {"precision", true, {"bf16", "fp16"}},
                                {"attention", true, {"flash", "flash-2", "cudnn"}}},
-                      .why = "prepare_kbit_training=true makes hidden states fp32, which this "
-                             "attention does not take: use attention=efficient, or precision=amp-*",
+                      .why =
+                          "prepare_kbit_training=true makes hidden states fp32, which this "
+                          "attention does not accept: use attention=efficient, or precision=amp-*",
                       .instead = {{"attention", "efficient"}}}},
-           .assumes =
-               {{.when = {{"quantization", true, {"nf4"}}},
-                 .what = "bitsandbytes' 4-bit kernels are modelled: a product asks for the scales "
-                         "in fp32 and for a copy of its weight in the input's type, also for few "
-                         "tokens, where its newer versions multiply without"},
-                {.when = {{"quantization", true, {"int8"}}},
-                 .what = "bitsandbytes' LLM.int8 is modelled: no activation is an outlier (6 or "
-                         "more); outliers' columns would be multiplied in 16 bits beside"}}},
+           .assumes = {{.when = {{"quantization", true, {"nf4"}}},
+                        .what = "bitsandbytes' 4-bit kernels are modelled: a product allocates the "
+                                "scales in fp32 and a copy of its weight in the input's type, even "
+                                "for few tokens, where newer versions need no copy"},
+                       {.when = {{"quantization", true, {"int8"}}},
+                        .what =
+                            "bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 "
+                            "or more), whose columns would also be multiplied in 16 bits"}}},
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),

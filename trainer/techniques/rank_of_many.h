@@ -25,8 +25,8 @@ class RankOfMany : public Technique, public SharesTraining {
   absl::Status OnModel(Model&) override {
     if (rank_ < ranks_) return absl::OkStatus();
     return absl::InvalidArgumentError(fmt::format(
-        "shard.rank = {} is not one of {} ranks: they are counted from 0 to shard.ranks - 1", rank_,
-        ranks_));
+        "shard.rank = {} is not one of the {} ranks, which are numbered from 0 to shard.ranks - 1",
+        rank_, ranks_));
   }
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     return std::make_unique<HeldGroup>(*this, run.join_ranks(place_, together_));

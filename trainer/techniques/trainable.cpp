@@ -86,9 +86,8 @@ TechniqueEntry DeclareTechnique_trainable() {
               {.id = "trainable",
                .group = "Parameters",
                .title = "Frozen parameters",
-               .explanation =
-                   "What is frozen has no gradient and no optimizer state; layers before the first "
-                   "trained one keep nothing for backward.",
+               .explanation = "Frozen parameters have no gradient and no optimizer state. Layers "
+                              "before the first trained one keep nothing for backward.",
                .settings = {{.key = "trainable",
                              .help = "parameters that train: all, first-layer, last-layer or a "
                                      "pattern",
@@ -99,7 +98,7 @@ TechniqueEntry DeclareTechnique_trainable() {
                            Row("first-layer", "Train the first layer only", "first-layer")},
                .rules = {{.when = {{"trainable", true, {"first-layer", "last-layer"}},
                                    {"lora.rank", false, {"0"}}},
-                          .why = "LoRA has frozen the weights already",
+                          .why = "LoRA has already frozen the weights",
                           .refuses = false}}},
           .order = 41,
           .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
