@@ -258,8 +258,7 @@ program::ActivityFacts Facts() {
   for (const Problem& problem : g_report.problems)
     facts.problems.push_back({problem.what, problem.without});
   if (const std::string problem = TheAnswers().problem(); !problem.empty())
-    facts.problems.push_back(
-        {"NVML: " + problem, "other processes' memory on the GPU is not shown"});
+    facts.problems.push_back({"NVML: " + problem, "GPU memory of other processes is not shown"});
   if (TheFile().too_many_operands())
     facts.problems.push_back({"operands: there are more than 8 million",
                               "the blocks that later kernels access are unknown"});

@@ -1,13 +1,13 @@
-"""A tree that runs on other computers: what `cmake --install` laid out, and with it Qt and the libraries that both need.
+"""Makes a tree that runs on other computers: the files that `cmake --install` installs, Qt, and the libraries that both need.
 
-    python3 bundle.py BUILD TREE        makes TREE (an empty or missing folder) of a build folder
+    python3 bundle.py BUILD TREE        makes TREE (an empty or missing folder) from a build folder
 
-    bin/vramscope              app/starter: finds out what this computer lacks, becomes lib/vramscope/vramscope
-    lib/vramscope/             the programs, Qt, its plugins, libraries that are used in any case
-    lib/vramscope/fallback/    NAME/NAME: libraries that are used where the computer has none of its own
+    bin/vramscope              app/starter: finds which libraries the computer lacks, executes lib/vramscope/vramscope
+    lib/vramscope/             the programs, Qt, its plugins, libraries that are always used
+    lib/vramscope/fallback/    NAME/NAME: libraries that are used only if the computer has no copy of its own
     share/                     fonts, licences, vramscope.spdx.json, ...
 
-Libraries stay files of their own under their own names: who wants another Qt (LGPL) puts it there.
+Libraries keep their own files and names, so that users can replace Qt (LGPL) by another build.
 """
 import hashlib
 import json
@@ -30,16 +30,18 @@ wayland-graphics-integration-client/libqt-plugin-wayland-egl.so
 platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
 iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so tls/libqopensslbackend.so""".split()
 
-# What libqopensslbackend.so opens by name.
+# Libraries that libqopensslbackend.so loads by name at run time.
 OPENED = ["libssl.so.3", "libcrypto.so.3"]
 
-# Parts of every Linux that has a C library at all, and what the user's PyTorch brings.
+# Never bundled: parts of every Linux with a C library, and libraries that the user's PyTorch contains.
 NEVER = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libtorch.*|libc10.*)\.so(\..*)?$")
 
-# Used where the computer has none of its own. What manylinux takes for granted (PEP 600: libX11, libGL, libglib-2.0, libICE, libSM,
-# libz, libexpat, ...) and AppImage's excludelist leaves to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist):
-# the graphics driver in the same process was built with those, and fonts are configured for that fontconfig. With what those
-# need in turn. Qt for Python's wheels leave them to the system without a copy, and need libEGL, libGL, libxkbcommon, ... installed first.
+# Bundled, but used only if the computer has no copy of its own: libraries that manylinux requires of the system (PEP
+# 600: libX11, libGL, libglib-2.0, libICE, libSM, libz, libexpat, ...), libraries that AppImage's excludelist leaves
+# to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist), and their dependencies. The graphics
+# driver in the same process was built with the system's copies, and fonts are configured for the system's fontconfig.
+# Qt for Python's wheels do not bundle these libraries; there, libEGL, libGL, libxkbcommon, ... must be installed
+# first.
 FALLBACK = re.compile(
     r"(libEGL|libGLX|libGLdispatch|libOpenGL|libGL|libX11|libX11-xcb|libXau|libXdmcp|libICE|libSM|libuuid|libbsd|libmd"
     r"|libxcb|libxcb-(glx|randr|render|shape|shm|sync|xfixes|xkb)|libwayland-(client|cursor|egl)|libffi"
@@ -50,7 +52,7 @@ FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("R
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"]
 
-# Where fontconfig has no configuration (no desktop), it finds these fonts.
+# fontconfig uses these fonts where it has no configuration of its own (without a desktop).
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -61,8 +63,9 @@ FONTS_CONF = """<?xml version="1.0"?>
 </fontconfig>
 """
 
-# Linked in, or embedded; the compiler's libraries are linked into the emulated ones.
-APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]  # into app/appimage, with the compiler's libraries
+# Linked statically or embedded. The compiler's libraries are linked into the emulated ones.
+# into app/appimage, with the compiler's libraries
+APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]
 LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
 
 
@@ -75,12 +78,12 @@ def library_folders():
     return [pathlib.Path(folder) for folder in folders if os.path.isdir(folder)]
 
 
-# What libvramscope-newer.so (app/starter) has in place of a C library that is too old.
+# Functions that libvramscope-newer.so (app/starter) provides for older C libraries.
 NEWER = {"arc4random_buf": "GLIBC_2.36"}
 
 
 def use_newer(target, up):
-    """A library of the tree that asks for one of those names takes it from there where the C library has none."""
+    """Lets a library that needs a function in NEWER use libvramscope-newer.so where the C library lacks the function."""
     asked = run("objdump", "-T", str(target))
     names = [name for name, version in NEWER.items() if re.search(r"%s\)?\s+%s$" % (re.escape(version), name), asked, re.M)]
     if not names:
@@ -95,7 +98,7 @@ def use_newer(target, up):
 
 
 def search_first(target, *folders):
-    """DT_RPATH, not DT_RUNPATH: clusters' modules put other versions of such libraries on LD_LIBRARY_PATH."""
+    """Sets DT_RPATH, not DT_RUNPATH, because modules of clusters put other versions of these libraries on LD_LIBRARY_PATH."""
     run("patchelf", "--force-rpath", "--set-rpath", ":".join(folders), str(target))
 
 
@@ -103,7 +106,7 @@ def find_library(name):
     for folder in library_folders():
         if (folder / name).exists():
             return folder / name
-    raise SystemExit("bundle: %s is needed and was not found" % name)
+    raise SystemExit("bundle: the library %s is needed and was not found" % name)
 
 
 def qt_plugins():
@@ -115,19 +118,19 @@ def qt_plugins():
 
 
 class Packages:
-    """The Debian package that a file is from."""
+    """Returns the Debian package that a file belongs to."""
 
     def __init__(self):
         self.sources = {}  # file in the tree -> (package, file on this computer)
 
     def of(self, path):
-        # /lib is a link to /usr/lib, and dpkg may know a file by either name.
+        # /lib is a link to /usr/lib, and dpkg may know a file by either path.
         path = str(path)
         for name in (path, os.path.realpath(path), path.removeprefix("/usr"), os.path.realpath(path).removeprefix("/usr")):
             found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
             if found.returncode == 0:
                 return found.stdout.split(":")[0].split(",")[0]
-        raise SystemExit("bundle: no package of this computer has %s: nobody could say what it is" % path)
+        raise SystemExit("bundle: no installed package contains %s, so its licence is unknown" % path)
 
 
 def version_of(package):
@@ -196,8 +199,8 @@ def add_fonts(tree, packages):
 
 
 def add_certificates(tree, packages):
-    """For `vramscope setup` on a computer that has none (ui/setup/network.cpp). The package's, not /etc/ssl/certs: the authorities
-    that this computer's owner added are nobody else's to trust."""
+    """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp). They are the package's, not
+    those of /etc/ssl/certs, because other users must not trust authorities that this computer's owner added."""
     listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
     if len(listed) < 50:
         raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
@@ -207,7 +210,7 @@ def add_certificates(tree, packages):
 
 
 def check(tree):
-    """Every file finds what it needs in the tree or by the rules above, and is old enough."""
+    """Checks that every file finds its libraries in the tree or by the rules above, and needs no newer glibc than allowed."""
     wrong = []
     own = tree / "lib/vramscope"
     for path in sorted(tree.rglob("*")):
@@ -223,7 +226,7 @@ def check(tree):
         for name in elf.needed:
             if not (NEVER.match(name) or (own / name).exists() or (own / "fallback" / name / name).exists()
                     or (path.parent / name).exists() or (path.parent.parent / name).exists()):
-                wrong.append("%s needs %s, which is nowhere" % (path, name))
+                wrong.append("%s needs %s, which the tree does not contain" % (path, name))
     if wrong:
         raise SystemExit("bundle: " + "\nbundle: ".join(wrong))
 
@@ -237,7 +240,7 @@ def identity(name):
 
 
 def package_entry(name, doc):
-    """Of a Debian package, for the SPDX document; its copyright goes to doc/licenses."""
+    """Returns the SPDX entry of a Debian package, and copies the package's copyright file to doc/licenses."""
     found, source, source_version, homepage = version_of(name)
     text = pathlib.Path("/usr/share/doc", name, "copyright")
     if not text.exists():
@@ -255,7 +258,7 @@ def package_entry(name, doc):
 
 
 def add_common_licenses(doc):
-    """The texts that copyright files of Debian leave to /usr/share/common-licenses."""
+    """Copies the texts of /usr/share/common-licenses that Debian's copyright files refer to."""
     commons = pathlib.Path("/usr/share/common-licenses")
     used = set()
     for text in (doc / "licenses").iterdir():
@@ -266,7 +269,7 @@ def add_common_licenses(doc):
 
 
 def add_linked(tree, names):
-    """Writes packages that something beside the tree was linked with (an AppImage's head) into the tree's SPDX document."""
+    """Adds packages to the tree's SPDX document that a file outside of the tree links statically (the AppImage's runtime)."""
     doc = tree / "share/doc/vramscope"
     path = doc / "vramscope.spdx.json"
     document = json.loads(path.read_text())
@@ -282,7 +285,7 @@ def add_linked(tree, names):
 
 
 def describe(tree, packages, version, epoch):
-    """share/doc/vramscope: copyright of every package, and an SPDX 2.3 document of all files."""
+    """Writes share/doc/vramscope: the copyright of every package, and an SPDX 2.3 document of all files."""
     doc = tree / "share/doc/vramscope"
     (doc / "licenses").mkdir(parents=True, exist_ok=True)
     names = sorted({package for package, _ in packages.sources.values()} | set(LINKED))
@@ -307,7 +310,7 @@ def describe(tree, packages, version, epoch):
         file = {"SPDXID": reference, "fileName": "./" + name, "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION",
                 "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(path)}]}
         if owner and sha256(os.path.realpath(owner[1])) != sha256(path):
-            file["comment"] = "of the package, with another search path for libraries, or libvramscope-newer.so for a name of glibc 2.36 (patchelf)"
+            file["comment"] = "of the package; changed with patchelf: the search path for libraries, or libvramscope-newer.so for a function of glibc 2.36"
         files.append(file)
         relations.append({"spdxElementId": identity(owner[0]) if owner else "SPDXRef-Package-vramscope",
                           "relationshipType": "CONTAINS", "relatedSpdxElement": reference})

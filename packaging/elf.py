@@ -1,4 +1,4 @@
-"""What an ELF-64 file says of what it needs: libraries, versions of their symbols, where it looks for them."""
+"""Reads the requirements of an ELF-64 file: libraries, versions of their symbols, and search paths."""
 import struct
 
 
@@ -8,7 +8,7 @@ def is_elf(path):
 
 
 class Elf:
-    """needed: sonames. runpath: list. soname. versions: soname -> set of versions that it asks of that library."""
+    """needed: sonames. runpath: list. soname. versions: soname -> set of versions that the file needs of that library."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -17,7 +17,7 @@ class Elf:
         if data[:6] != b"\x7fELF\x02\x01":
             raise ValueError("%s: not a 64-bit little-endian ELF file" % path)
         self.needed, self.runpath, self.soname, self.versions = [], [], "", {}
-        self.version_entries = {}  # (file, version) -> where its entry is
+        self.version_entries = {}  # (file, version) -> offset of its entry
         at, = struct.unpack_from("<Q", data, 32)
         size, count = struct.unpack_from("<HH", data, 54)
         parts = [struct.unpack_from("<IIQQQQQQ", data, at + i * size) for i in range(count)]
@@ -67,8 +67,8 @@ class Elf:
         del self._data
 
     def drop_version(self, path, file, version):
-        """`path`, which this was read of, no longer asks for that version: its entry, which no symbol uses any more, becomes
-        that of the oldest version that the file asks of the same library."""
+        """Removes the requirement of that version from `path`, the file that this object was read from. No symbol may use the
+        version's entry any more; the entry is overwritten with the oldest version that the file needs of the same library."""
         oldest = min((name for library, name in self.version_entries if library == file and name != version),
                      key=lambda name: [int(part) for part in name.split("_")[-1].split(".")])
         with open(path, "r+b") as out:
@@ -80,7 +80,7 @@ class Elf:
             out.write(struct.pack("<IHHII", kept[0], flags, index, kept[3], step))
 
     def newest(self, prefix):
-        """(2, 35): the newest version of those with a name such as GLIBC_2.35; () where there is none."""
+        """Returns the newest version with that prefix, such as (2, 35) for GLIBC_2.35; () if there is none."""
         found = [()]
         for versions in self.versions.values():
             for version in versions:

@@ -1,12 +1,13 @@
-# What `cmake --install` lays out. profiler/base/install_paths.h finds everything again from where the running program lies,
-# so the tree can be moved; packaging/ makes the wheel, the archive, the Debian package and the AppImage of it.
+# What `cmake --install` installs. profiler/base/install_paths.h finds these files relative to the running program, so
+# the tree can be moved. packaging/ makes the wheel, the archive, the Debian package and the AppImage from this tree.
 #
 #   bin/vramscope
 #   lib/vramscope/             vramscope-worker, vramscope-worker-loop, libvramscope_torch_cuda.so
 #   lib/vramscope/emulated/    the emulated platform's libraries, bin/nvidia-smi, python/ (the hooks)
 #   share/                     desktop entry, icon, MIME types, manual page, completions, licence
 include(GNUInstallDirs)
-# The same everywhere: private files, which no other program looks for (Filesystem Hierarchy Standard, /usr/lib).
+# A fixed folder on all systems, for private files that no other program needs (Filesystem Hierarchy Standard,
+# /usr/lib).
 set(VRAMSCOPE_PRIVATE_DIR lib/vramscope)
 
 if(TARGET vramscope)
@@ -14,7 +15,7 @@ if(TARGET vramscope)
   install(TARGETS vramscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET vramscope-worker)
-  # LibTorch is found by LD_LIBRARY_PATH: whoever starts the worker says which.
+  # LibTorch is found through LD_LIBRARY_PATH, which the process that starts the worker sets.
   set_target_properties(vramscope-worker vramscope-worker-loop PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS vramscope-worker vramscope-worker-loop RUNTIME DESTINATION ${VRAMSCOPE_PRIVATE_DIR})
 endif()
@@ -39,7 +40,8 @@ install(FILES resources/vramscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/a
 install(FILES resources/icons/vramscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 install(FILES packaging/vramscope.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
 if(TARGET vramscope)
-  install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})  # target vramscope_descriptions
+  # made by the target vramscope_descriptions
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()
 if(EXISTS ${CMAKE_SOURCE_DIR}/resources/samples)
   install(DIRECTORY resources/samples DESTINATION ${CMAKE_INSTALL_DATADIR}/vramscope FILES_MATCHING PATTERN *.trace)

@@ -1,8 +1,8 @@
-"""dist/: the wheel, the relocatable archive, the Debian package and the AppImage of a build. `./vramscope package` calls it.
+"""Makes dist/: the wheel, the relocatable archive, the Debian package and the AppImage. `./vramscope package` calls it.
 
     python3 package.py BUILD DIST [wheel] [tar] [deb] [appimage]
 
-The same build gives the same bytes: times are those of the last commit (SOURCE_DATE_EPOCH), names are sorted.
+The same build gives the same bytes: all times are that of the last commit (SOURCE_DATE_EPOCH), and names are sorted.
 """
 import base64
 import datetime
@@ -23,7 +23,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TAG = "py3-none-manylinux_%d_%d_x86_64" % bundle.MOST_GLIBC
-EARLIEST_OF_ZIP = 315532800  # 1980
+EARLIEST_OF_ZIP = 315532800  # the year 1980
 ZSTD_LEVEL = "-17"
 
 
@@ -48,7 +48,7 @@ def mode_of(path):
 
 
 def set_modes(tree):
-    """What the umask of this computer says is nobody's business; programs alone can be executed."""
+    """Makes modes independent of this computer's umask; only programs are executable."""
     for path in [tree, *tree.rglob("*")]:
         if path.is_symlink():
             continue
@@ -74,8 +74,9 @@ def wheel(tree, dist, name):
     for path in sorted(python.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             contents["vramscope/" + str(path.relative_to(python))] = (path.read_bytes(), 0o644)
-    # Links are not wheels': they become the files that they lead to. Nothing goes to share/ of the environment (.data/data): shells
-    # don't look into those of virtual ones, and pip would leave the folders behind.
+    # Wheels have no links, so each link becomes a copy of its target. Nothing is installed into the environment's
+    # share/ (.data/data): shells don't search that folder of virtual environments, and pip would not remove the
+    # folders.
     for path in sorted(tree.rglob("*")):
         if path.is_file():
             contents["vramscope/_bundle/" + str(path.relative_to(tree))] = (path.read_bytes(), mode_of(path))
@@ -97,7 +98,7 @@ def wheel(tree, dist, name):
     moment = time.gmtime(max(epoch(), EARLIEST_OF_ZIP))[:6]
     target = dist / ("vramscope-%s-%s.whl" % (name, TAG))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, (data, mode) in contents.items():  # dist-info comes last, as PEP 427 recommends
+        for path, (data, mode) in contents.items():  # dist-info is last, as PEP 427 recommends
             entry = zipfile.ZipInfo(path, moment)
             entry.external_attr = (0o100000 | mode) << 16
             entry.create_system = 3
@@ -138,7 +139,7 @@ def link(target, path):
 
 
 def deb(tree, dist, name):
-    """In /opt, as what does not come from the distribution (Filesystem Hierarchy Standard); the same for all of them."""
+    """Installs into /opt, because the package is not part of a distribution (Filesystem Hierarchy Standard)."""
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder, "deb")
         top.mkdir(mode=0o755)
@@ -202,12 +203,13 @@ HEAD_MARK = b"vramscope-image "  # app/appimage/runtime.cpp
 
 
 def appimage_head(scratch):
-    """The program before the image, and the packages in it: $VRAMSCOPE_APPIMAGE_RUNTIME, of type 2, or app/appimage of the build."""
+    """Returns the AppImage's runtime, which precedes the image, and the packages linked into it. The runtime is
+    $VRAMSCOPE_APPIMAGE_RUNTIME (type 2), or app/appimage of the build."""
     given = os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME")
     if given:
         head = pathlib.Path(given).read_bytes()
         if head[:4] != b"\x7fELF" or head[8:11] != b"AI\x02":
-            raise SystemExit("package: $VRAMSCOPE_APPIMAGE_RUNTIME: %s is no runtime of type 2 (an ELF file with AI\\x02 at byte 8)" % given)
+            raise SystemExit("package: $VRAMSCOPE_APPIMAGE_RUNTIME: %s is not a type 2 runtime (an ELF file with AI\\x02 at byte 8)" % given)
         return head, []
     stripped = scratch / "head"
     subprocess.run(["strip", "-o", str(stripped), str(OWN_HEAD)], check=True)
@@ -216,7 +218,7 @@ def appimage_head(scratch):
 
 
 def stamped(head, image):
-    """The head with what it is to know of the image: where it begins, what it is. Of another maker's: as it is."""
+    """Writes the image's offset and digest into our own runtime. Returns a runtime of another maker unchanged."""
     at = head.find(HEAD_MARK)
     if at < 0:
         return head
@@ -224,18 +226,18 @@ def stamped(head, image):
     return head[:at] + stamp + head[at + len(stamp):]
 
 
-OWN_HEAD = None  # build/bin/vramscope_appimage, where it was built
+OWN_HEAD = None  # build/bin/vramscope_appimage, if it was built
 
 
 def appimage(tree, dist, name):
-    missing = [] if os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME") or OWN_HEAD else ["libsquashfuse-dev, to build its head with"]
+    missing = [] if os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME") or OWN_HEAD else ["libsquashfuse-dev, to build its runtime with"]
     if not shutil.which("mksquashfs"):
         missing.append("squashfs-tools")
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         folder = scratch / "vramscope.AppDir"
         if missing:
-            say("no AppImage, an archive of the AppDir: install %s" % " and ".join(missing))
+            say("making an archive of the AppDir instead of an AppImage; for an AppImage, install %s" % " and ".join(missing))
             app_dir(tree, folder, [])
             return archive(folder, dist / ("vramscope-%s-x86_64.AppDir.tar.zst" % name), folder.name)
         head, linked = appimage_head(scratch)

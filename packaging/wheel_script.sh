@@ -1,8 +1,9 @@
 #!/bin/sh
-# Starts vramscope @VERSION@ of the wheel: no Python, which would take longer to start than the program takes to answer.
-# The package lies where the Python that this was installed for has its packages: beside this folder.
+# Starts vramscope @VERSION@ from the wheel. This is a shell script because Python takes longer to start than the
+# program takes to respond. The package is in the package folder of the Python that it was installed for, which is
+# found relative to this folder.
 self=$0
-if [ -L "$self" ]; then self=$(readlink -f -- "$self"); fi  # pipx, uv
+if [ -L "$self" ]; then self=$(readlink -f -- "$self"); fi  # pipx and uv install a link
 case $self in
   */*) folder=${self%/*} ;;
   *) folder=. ;;
@@ -10,7 +11,7 @@ esac
 loader=/lib64/ld-linux-x86-64.so.2
 for packages in "$folder"/../lib*/python3*/*-packages "$folder"/..; do
   if [ -d "$packages/vramscope-@VERSION@.dist-info" ]; then
-    if [ ! -e "$loader" ]; then # the shell would say "not found" of a program that is there
+    if [ ! -e "$loader" ]; then # without this, the shell would report "not found" although the program exists
       echo "vramscope: this program is for Linux with glibc on x86-64, and this computer ($(uname -s) on $(uname -m)) has no $loader;" \
         "on Alpine or another Linux with musl use a container of Debian, Ubuntu or Fedora" >&2
       exit 4
@@ -18,5 +19,5 @@ for packages in "$folder"/../lib*/python3*/*-packages "$folder"/..; do
     exec "$packages/vramscope/_bundle/bin/vramscope" "$@"
   fi
 done
-echo "vramscope: the package vramscope @VERSION@ is not beside $folder: install it again" >&2
+echo "vramscope: no package folder next to $folder contains vramscope @VERSION@; install it again" >&2
 exit 4

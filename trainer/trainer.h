@@ -1,11 +1,12 @@
-// The training loop's front door: runs a RunConfig on a backend and reports events. No LibTorch, Qt
-// or protobuf type crosses it, and no exception does.
+// The interface of the training loop: runs a RunConfig on a backend and reports events. It has no
+// LibTorch, Qt or protobuf types and throws no exceptions.
 //
-//   Trainer t;                                     // one a process; LibTorch starts on first Run
+//   Trainer t;                                     // one per process; the first Run starts
+// LibTorch
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
-// plan and cuda can't live in one process, whose CUDA libraries are the emulated platform's or
-// real. Run() is called from one thread; `cancel` may be set from any.
+// A process cannot use both plan and cuda, because its CUDA libraries are either the emulated
+// platform's or real ones. Run() is called from one thread; `cancel` may be set from any thread.
 #pragma once
 
 #include <absl/status/status.h>
@@ -24,15 +25,16 @@ namespace vramscope::trainer {
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
   std::function<void(int step, int steps, const std::string& text)> progress = {};
-  // Where nothing is computed, a micro-batch that begins like an earlier one is not executed again:
-  // its requests are repeated. Off: every one is executed, with the same events (tests compare).
+  // Where nothing is computed, a micro-batch that begins in the same state as an earlier one is not
+  // executed: its allocations and work are repeated. False: every micro-batch is executed, with the
+  // same events (tests compare both).
   bool repeat_from_tape = true;
-  int* repeated = nullptr;  // counts the micro-batches that were
+  int* repeated = nullptr;  // counts the repeated micro-batches
 };
 
 struct TrainerOptions {
-  // The CUDA libraries of this process are a card's that is there: backend=cuda. Else they are the
-  // emulated platform's, where they are there at all: backend=plan.
+  // True: the CUDA libraries of this process are those of a real GPU, for backend=cuda. False: they
+  // are the emulated platform's, if they exist, for backend=plan.
   bool card_is_there = false;
 };
 
@@ -40,11 +42,10 @@ class Trainer {
  public:
   explicit Trainer(const TrainerOptions& options = {});
   ~Trainer();
-  // Loads LibTorch and plans a model that is hardly there: what a first Run would pay for.
-  // Optional.
+  // Loads LibTorch and plans a tiny model, to move the startup cost out of the first Run. Optional.
   void WarmUp();
-  // Sink sees Begin, strings, events, End(complete, message), also when the run fails or is
-  // cancelled (kCancelled). Errors name the key, op and module they come from.
+  // The sink receives Begin, strings, events and End(complete, message), even if the run fails or
+  // is cancelled (kCancelled). Errors name the key, op and module that they come from.
   absl::Status Run(const run::RunConfig& config, trace::EventSink& sink, const RunHooks& hooks);
 
  private:

@@ -1,10 +1,10 @@
-// The head of vramscope's AppImage (type 2: an ELF file with AI\2 at byte 8, and a SquashFS image
-// behind it). It unpacks the image into the user's cache and starts AppRun there. So neither FUSE
-// nor root is needed, and the second start reads plain files. packaging/package.py puts image and
-// head together and writes into kImage where the image lies and what it is.
+// The runtime of vramscope's AppImage (type 2: an ELF file with AI\2 at byte 8, followed by a
+// SquashFS image). It unpacks the image into the user's cache and starts AppRun there. So neither
+// FUSE nor root is needed, and the second start reads plain files. packaging/package.py appends the
+// image to the runtime and writes the image's offset and digest into kImage.
 //
-// Linked statically: it runs on every Linux of this processor, and can say what the program needs
-// where that does not run.
+// The runtime is linked statically. It runs on every Linux of this processor architecture, and can
+// name the missing requirements where the program itself cannot run.
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,8 +20,8 @@
 extern "C" {
 #include <squashfuse/squashfuse.h>
 
-// libsquashfuse reads five compressions. The image has zstd: of the others it needs no library
-// (liblzo2's licence is the GPL).
+// libsquashfuse supports five compressions, and the image uses zstd. These stubs avoid linking the
+// other libraries (liblzo2's licence is the GPL).
 int lzo1x_decompress_safe(const void*, size_t, void*, void*, void*) { return -1; }
 int LZ4_decompress_safe(const void*, void*, int, int) { return -1; }
 int uncompress(void*, void*, const void*, size_t) { return -1; }
@@ -33,7 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// "vramscope-image " OFFSET SHA256, as package.py wrote it. Volatile: the compiler sees the zeros.
+// "vramscope-image " OFFSET SHA256; package.py overwrites the zeros. Volatile, because the compiler
+// sees only the zeros.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "
@@ -41,15 +42,11 @@ __attribute__((used)) volatile char kImage[] =
 
 constexpr char kHelp[] =
     "vramscope as an AppImage: unpacks itself once into $XDG_CACHE_HOME/vramscope/appimage and "
-    "starts the program there.\n"
-    "\n"
-    "  --appimage-extract          unpack into ./squashfs-root and end\n"
-    "  --appimage-extract-and-run  what happens in any case\n"
-    "  --appimage-offset           where the SquashFS image begins\n"
-    "  --appimage-version          the version of this head\n"
-    "  --appimage-help             this text\n"
-    "\n"
-    "All other arguments are vramscope's (--help). Nothing is mounted: FUSE is not needed.\n";
+    "starts the program there.\n\n  --appimage-extract          unpack into ./squashfs-root and "
+    "exit\n  --appimage-extract-and-run  the default\n  --appimage-offset           print the "
+    "offset of the SquashFS image\n  --appimage-version          print the version of this "
+    "runtime\n  --appimage-help             print this text\n\nAll other arguments are passed to "
+    "vramscope (--help). Nothing is mounted, so FUSE is not needed.\n";
 
 int Fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int Fail(const char* format, ...) {
@@ -62,7 +59,7 @@ int Fail(const char* format, ...) {
   return kInternalFailure;
 }
 
-// Whether the path fitted.
+// Returns whether the path fits.
 bool Join(char (&to)[PATH_MAX], const char* folder, const char* name) {
   return snprintf(to, sizeof to, "%s/%s", folder, name) < int{sizeof to};
 }
@@ -78,7 +75,8 @@ size_t ImageOffset() {
   return strtoull(digits, nullptr, 10);
 }
 
-// One entry of the image; whatever is neither folder, file nor link is not in ours.
+// Writes one entry of the image. Our image contains only folders, files and links; other entries
+// are errors.
 bool CopyFile(sqfs* image, sqfs_inode* inode, const char* path, char* piece) {
   const int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (out < 0) return false;
@@ -110,10 +108,10 @@ bool CopyEntry(sqfs* image, sqfs_dir_entry* entry, const char* path, char* piece
   return sqfs_readlink(image, &inode, target, &size) == SQFS_OK && symlink(target, path) == 0;
 }
 
-// Unpacks the image into a folder that is there and empty. False: said why.
+// Unpacks the image into an existing empty folder. Returns false after it has printed an error.
 bool Extract(const char* self, const char* folder) {
   static sqfs image;
-  if (sqfs_open_image(&image, self, ImageOffset()) != SQFS_OK) return false;  // which says why
+  if (sqfs_open_image(&image, self, ImageOffset()) != SQFS_OK) return false;
   char* piece = static_cast<char*>(malloc(kPiece));
   sqfs_traverse at;
   sqfs_err error = sqfs_traverse_open(&at, &image, sqfs_inode_root(&image));
@@ -138,7 +136,7 @@ bool Extract(const char* self, const char* folder) {
 int RemoveOne(const char* path, const struct stat*, int, struct FTW*) { return remove(path); }
 void RemoveAll(const char* folder) { nftw(folder, RemoveOne, 16, FTW_DEPTH | FTW_PHYS); }
 
-// Makes a folder and those above it.
+// Makes a folder and its parents.
 bool MakeFolders(const char* folder) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s", folder) >= int{sizeof path}) return false;
@@ -150,7 +148,8 @@ bool MakeFolders(const char* folder) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-// A folder that somebody else could have filled is not started from.
+// Returns whether the folder belongs to this user and only this user can write to it. Nothing is
+// started from any other folder.
 bool IsOurs(const char* folder) {
   struct stat found;
   return lstat(folder, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
@@ -164,13 +163,14 @@ bool CacheFolder(char (&folder)[PATH_MAX]) {
   return home != nullptr && home[0] == '/' && Join(folder, home, ".cache/vramscope/appimage");
 }
 
-// The folder with what is in the image, unpacked now or by an earlier start. False: said why.
+// Returns the folder with the unpacked image, and unpacks the image if necessary. Returns false
+// after it has printed an error.
 bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
   char cache[PATH_MAX], partial[PATH_MAX], digest[kDigest + 1];
   Stamp(kMark + kOffset + 1, kDigest, digest);
   if (!CacheFolder(cache) || !Join(folder, cache, digest) ||
       !Join(partial, cache, "partial.XXXXXX")) {
-    Fail("there is no folder to unpack into: set XDG_CACHE_HOME to one");
+    Fail("no folder to unpack into: set XDG_CACHE_HOME to a folder");
     return false;
   }
   if (IsOurs(folder)) return true;
@@ -179,14 +179,14 @@ bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
     return false;
   }
   bool good = Extract(self, partial) && chmod(partial, 0755) == 0;
-  // Where another start was faster, its folder is as good.
+  // If a concurrent start has already made the folder, that one is used.
   if (good && rename(partial, folder) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
     Fail("can't rename %s to %s: %s", partial, folder, strerror(errno));
     good = false;
   }
   RemoveAll(partial);
   if (good && !IsOurs(folder)) {
-    Fail("%s is another user's, or can be written by others: remove it", folder);
+    Fail("%s belongs to another user, or others can write to it: remove it", folder);
     good = false;
   }
   return good;
@@ -223,7 +223,7 @@ int main(int argc, char** argv) {
   if (length <= 0) return Fail("/proc/self/exe can't be read: %s", strerror(errno));
   self[length] = '\0';
   if (ImageOffset() == 0)
-    return Fail("there is no image in this file: packaging/package.py makes the AppImage of it");
+    return Fail("this file contains no image: packaging/package.py adds it to make the AppImage");
   const char* first = argc > 1 ? argv[1] : "";
   char* called = argv[0];
   if (strncmp(first, "--appimage-", 11) != 0) return Start(self, argv, called);
@@ -238,6 +238,6 @@ int main(int argc, char** argv) {
     return puts("vramscope " VRAMSCOPE_VERSION) < 0 ? kInternalFailure : 0;
   if (strcmp(first, "offset") == 0)
     return printf("%zu\n", ImageOffset()) < 0 ? kInternalFailure : 0;
-  Fail("this AppImage has no option %s: --appimage-help lists those that it has", argv[1]);
+  Fail("this AppImage has no option %s: --appimage-help lists its options", argv[1]);
   return kUsage;
 }

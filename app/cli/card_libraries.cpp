@@ -12,7 +12,7 @@
 namespace vramscope::cli {
 namespace {
 
-// LibTorch 2.11's wheel (the launcher's) is made for CUDA 13.
+// LibTorch 2.11's wheel (which ./vramscope installs) is built for CUDA 13.
 constexpr std::string_view kCuda = "13.";
 constexpr const char* kRuntime = "libcudart.so.13";
 
@@ -41,9 +41,10 @@ absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python
     const program::Interpreter named = program::InspectInterpreter(python, "--python", places);
     std::vector<std::string> folders = FoldersWithRuntime(named);
     if (!folders.empty()) return folders;
-    return absl::FailedPreconditionError(i18n::Format(
-        "--python {}: it has {} and no CUDA {}x libraries; install them with `pip install torch`",
-        python, program::TorchText(named), kCuda));
+    return absl::FailedPreconditionError(
+        i18n::Format("--python {}: this Python has {} but no CUDA {}x libraries; install them with "
+                     "`pip install torch`",
+                     python, program::TorchText(named), kCuda));
   }
   for (const program::Interpreter& found : program::FindInterpreters("", places)) {
     std::vector<std::string> folders = FoldersWithRuntime(found);
@@ -55,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python
   }
   return absl::FailedPreconditionError(i18n::Format(
       "backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in "
-      "a virtual environment and name its Python by --python VENV/bin/python",
+      "a virtual environment and name its Python with --python VENV/bin/python",
       kRuntime));
 }
 

@@ -1,4 +1,5 @@
-// CUDA's libraries of this computer, for a run on its card: LibTorch's wheel brings none.
+// Finds this computer's CUDA libraries for a run on its GPU, because LibTorch's wheel contains
+// none.
 //
 //   const absl::StatusOr<std::vector<std::string>> folders = CardLibraries("");
 //   if (folders.ok()) StartWorkerWith(*folders);
@@ -11,9 +12,10 @@
 
 namespace vramscope::cli {
 
-// Folders that the worker looks into before the system's: those that the PyTorch of `python` came
-// with, or, where none is named, of the first interpreter that has one for the same CUDA. Empty:
-// the system has them. kFailedPrecondition: no card is there, or no libraries; what to do is said.
+// Returns the folders that the worker searches before the system's folders: those of the PyTorch of
+// `python` or, if `python` is empty, of the first interpreter whose PyTorch is for the same CUDA
+// version. The list is empty if the system itself has the libraries. kFailedPrecondition: no GPU or
+// no libraries; the message says what to do.
 absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python);
 
 }  // namespace vramscope::cli

@@ -1,4 +1,5 @@
-// `check [RUN|FILE] --budget SIZE`, `check --budget SIZE -- PROGRAM`: exit 1 when it needs more.
+// `check [RUN|FILE] --budget SIZE`, `check --budget SIZE -- PROGRAM`: exits with 1 when the run
+// needs more memory than the budget.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Sizes, or a name of the device table, whose context is meant.
+// Parses a size, or the name of a GPU in the device table, whose CUDA context is then used.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -49,13 +50,13 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
-    return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
+    return run::Assumption{"CUDA context and libraries take the given size", "--context", *bytes};
   return absl::InvalidArgumentError(
       i18n::Format("{}, and no GPU of `vramscope devices` has this name",
                    std::string(bytes.status().message())));
 }
 
-// Behind what is there: $GITHUB_STEP_SUMMARY has what earlier steps wrote.
+// Appends, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
 absl::Status Append(const std::string& path, const std::string& text) {
   const auto failed = [&] {
     return absl::PermissionDeniedError(fmt::format("--summary: '{}': {}", path, strerror(errno)));
@@ -73,7 +74,7 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
-// `more`: keys for the JSON.
+// `more`: additional keys for the JSON.
 ExitCode Say(const Judged& judged, const std::string& what, const Options& options,
              const Json& more = Json::object()) {
   ExitCode printed;
@@ -88,7 +89,7 @@ ExitCode Say(const Judged& judged, const std::string& what, const Options& optio
     if (const absl::Status s = Append(options.summary, JudgedMarkdown(judged, what)); !s.ok())
       return ReportError(s);
   if (printed != kDone) return printed;
-  // What is not known is no "no": the status tells them apart, too.
+  // An unknown result is not a "no", so it has a different exit status.
   if (judged.verdict == Judged::Verdict::kUnknown) return kBadInput;
   return judged.within() ? kDone : kNo;
 }
@@ -102,7 +103,7 @@ ExitCode JudgeAndSay(const std::string& file, const std::string& what,
   return Say(*judged, what, options);
 }
 
-// Every process has the budget for itself: the one that needs most decides.
+// The budget applies to each process separately, so the process that needs the most memory decides.
 ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
                       const Options& options) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
@@ -123,10 +124,10 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
     if (!most || judged->needed > most->needed || (most->within() && !judged->within()))
       most = *std::move(judged);
   }
-  // A program that failed in another way than for want of memory was not seen to its peak.
+  // If the program failed for another reason than out of memory, it may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
-  // What was judged is not what was asked for.
+  // A toggle had no effect, so the judged run is not the requested one.
   if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
   return Say(*most, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
@@ -135,12 +136,12 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   const RunOptions& run = options.run;
   if (!options.file.empty() || !run.preset.empty() || !run.model.empty() || !run.config.empty() ||
       !run.sets.empty()) {
-    NoteError(i18n::Text("check takes one of FILE, RUN and -- PROGRAM, not two"));
+    NoteError(i18n::Text("check takes only one of FILE, RUN and -- PROGRAM"));
     return kUsage;
   }
   options.program.memory_bytes = options.budget_bytes;
   if (options.context_said) options.program.context_bytes = options.context_said->bytes;
-  // What the program prints goes to stderr: stdout is the verdict's.
+  // The program's output goes to stderr; stdout is for the verdict.
   return RunProgram(context.after_dashes, options.program, {.json = true}, true,
                     [&](program::Program& seen, const program::Outcome& outcome) {
                       return JudgeProgram(seen, outcome, options);
@@ -148,7 +149,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 }
 
 ExitCode Execute(const Context& context, Options& options) {
-  // A file says nothing of what it is to fit into.
+  // A FILE does not determine a default budget.
   const absl::StatusOr<uint64_t> budget =
       BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {
@@ -182,12 +183,12 @@ ExitCode Execute(const Context& context, Options& options) {
   const WorkerRun result = RunInWorker(fit::UnderBudget(*config, *budget));
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
-    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
+    return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
   return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
 }
 
-// Options that say nothing without what they are for. `--device` is a number of a FILE's devices,
-// and a GPU of a RUN and a program.
+// Reports options that have no effect without the FILE, RUN or PROGRAM that they belong to. With a
+// FILE, `--device` is the number of a device in it; with a RUN or a program, it names a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   for (const char* name : kProgramOptionNames) {
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
@@ -211,8 +212,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
     NoteError(
-        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); the "
-                     "context of a named GPU is set by --context",
+        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); use "
+                     "--context for the CUDA context of a named GPU",
                      Printable(options.program.device)));
     return kUsage;
   }
@@ -223,39 +224,41 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
       i18n::Text(
-          "Exit status: 1 when more is needed than the budget, 3 when the file does not tell "
-          "(it ran out of memory and the budget would have granted that request; no reserved "
-          "memory recorded).\n") +
+          "Exit status: 1 if more than the budget is needed; 3 if the file does not show it (the "
+          "run ran out of memory at an allocation that the budget would have allowed, or no "
+          "reserved memory was recorded).\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
-                      "a .trace or CUDA memory snapshot; without it RUN is planned");
+                      "a .trace or CUDA memory snapshot; if it is missing, RUN is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(std::string("of a FILE with several devices: the number of this one alone; of "
-                                "a RUN or a program ") +
+      ->description(std::string("for a FILE with several devices: the number of one device; for a "
+                                "RUN or a program, ") +
                     kDeviceHelp)
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command
       ->add_option("--budget", options->budget,
-                   "what the device may hold, as 24GiB; of a RUN or a program with --device: what "
-                   "that GPU has")
+                   "maximum GPU memory, such as 24GiB; default for a RUN or a program with "
+                   "--device: the memory of that GPU")
       ->type_name("SIZE");
   command
-      ->add_option(
-          "--context", options->context,
-          "what the CUDA context takes beside the allocator's memory: 450MiB, or that of a "
-          "GPU of `vramscope devices`; default: of the run's device, for a recording of " +
-              run::RunConfig().device)
+      ->add_option("--context", options->context,
+                   "size of the CUDA context, which is added to the allocator's memory: 450MiB, or "
+                   "the name of a GPU in `vramscope devices`; default: that of the run's GPU; for "
+                   "a recording, that of " +
+                       run::RunConfig().device)
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,
-                   "append the verdict and the tables of the peak as Markdown to this file "
+                   "append the verdict and the tables of the peak to this file as Markdown "
                    "($GITHUB_STEP_SUMMARY)")
       ->type_name("FILE");
-  command->add_option("-o,--output", options->trace_path, "with -- PROGRAM: write its trace, too")
+  command
+      ->add_option("-o,--output", options->trace_path,
+                   "with -- PROGRAM: also write its trace to this file")
       ->type_name("F.trace");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context, command] {
@@ -269,7 +272,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_check() {
   return {.place = 170,
           .name = "check",
-          .help = "exit 1 when a run, a trace or (-- PROGRAM ARGS...) a program needs more memory",
+          .help =
+              "exit with 1 if a run, a trace or (with -- PROGRAM ARGS...) a program needs more "
+              "memory than the budget",
           .example = "check --budget 24GiB -- python train.py",
           .takes_program = true,
           .declare = DeclareCheck};

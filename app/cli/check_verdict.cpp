@@ -23,25 +23,25 @@ namespace {
 
 using run::FormatBytes;
 
-constexpr size_t kSites = 10;  // of the peak, in a table
+constexpr size_t kSites = 10;  // at the peak, in a table
 
-// The CUDA context beside the allocator's memory: what NVML said in the recording; else of the GPU
-// that it states, from the device table. A recording that states neither is taken to have run on
-// the device that plans are made for.
+// Returns the CUDA context that is added to the allocator's memory: the value of NVML in the
+// recording or, without one, the device table's value for the recorded GPU. If the recording names
+// no GPU either, the default GPU of plans is assumed.
 run::Assumption ContextOf(const trace::Trace& trace) {
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
   const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
   if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
-    return {"CUDA context and libraries take what NVML said in the recording", "recording: NVML",
-            static_cast<uint64_t>(measured->bytes)};
+    return {"CUDA context and libraries take the size that NVML reported in the recording",
+            "recording: NVML", static_cast<uint64_t>(measured->bytes)};
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
-  assumed.what += ", as for a plan; a recording does not say (--context does)";
+  assumed.what += ", as for a plan; the recording does not contain its size (--context sets it)";
   return assumed;
 }
 
-// Why the trace can't be compared with a budget; OK where it can.
+// Returns why the trace can't be compared with a budget, or OK.
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() == 0 && (trace.allocations.size() == 0 || trace::IsOfHostMemory(trace)))
     return absl::FailedPreconditionError(i18n::Text(
@@ -63,13 +63,13 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return fmt::format(
-      "the run ran out of memory: {} were asked for with {} reserved, which takes {} with {} CUDA "
+      "the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA "
       "context",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
 
-// Bytes and names, the most bytes first.
+// Category names and their bytes, largest first.
 std::vector<std::pair<uint64_t, std::string>> CategoriesOf(const analysis::Summary& summary) {
   std::vector<std::pair<uint64_t, std::string>> rows;
   for (int c = 0; c < trace::kCategoryCount; ++c)
@@ -84,7 +84,7 @@ std::string Share(uint64_t bytes, const analysis::Summary& summary) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) / static_cast<double>(all));
 }
 
-// A cell of a Markdown table: names come from files.
+// Escapes text for a cell of a Markdown table; names come from files.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : exporters::XmlText(Printable(text))) {
@@ -115,7 +115,7 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone;
   judged.needed =
       (reserved_known ? summary.most_used.sum() : summary.peak.allocated) + judged.context.bytes;
-  // A run that ran out of memory is known up to the request that failed, and no further.
+  // A run that stopped when memory ran out is known only up to the failed allocation.
   if (summary.out_of_memory && !summary.went_on)
     judged.ran_out = FirstRanOut(t, judged.context.bytes);
   if (judged.ran_out) judged.needed = std::max(judged.needed, judged.ran_out->needed);
@@ -148,16 +148,15 @@ std::string VerdictText(const Judged& judged) {
       break;
   }
   std::string text = fmt::format(
-      "not known to fit: {}. A budget of {} would have granted that allocation; what follows is "
-      "unknown",
+      "unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of "
+      "the run is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
-  // The plan goes on beyond its limit, but an allocator that met no limit would have kept more
-  // cached.
+  // The plan continues beyond its limit. However, without a limit the allocator would have kept
+  // more memory cached.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += fmt::format(
-        ". With the limit of {} this plan needs {}; another limit gives another plan. To know, "
-        "plan "
-        "the run with --gpu-memory {}B",
+        ". With the limit of {} this plan needs {}; another limit gives another plan. To be "
+        "certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }
@@ -223,7 +222,7 @@ std::string JudgedMarkdown(const Judged& judged, const std::string& what) {
   const analysis::Summary& summary = judged.summary;
   const std::string_view mark = judged.within() ? "&#x2705;" : "&#x274C;";
   std::string verdict = VerdictText(judged);
-  verdict.pop_back();  // the line's end
+  verdict.pop_back();  // the final newline
   std::string text = fmt::format("### {} GPU memory: {}\n\n{} ({}, {}).\n\n", mark, Cell(what),
                                  Cell(verdict), Cell(judged.trace->info.device.name),
                                  judged.trace->info.measured ? "measured" : "planned");

@@ -32,7 +32,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kDataLoss:
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:  // a file or a run that asks for too much
+    case absl::StatusCode::kResourceExhausted:  // a file or a run that needs too much memory
       return kBadInput;
     default:
       return kInternalFailure;
@@ -66,7 +66,7 @@ ExitCode PrintText(std::string_view text) {
     return kDone;
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    if (errno == EPIPE) return kDone;  // a reader that had enough (`| head`)
+    if (errno == EPIPE) return kDone;  // the reader closed the pipe (`| head`)
     return ReportError(absl::InternalError(
         i18n::Format("cannot write to standard output: {}", std::strerror(errno))));
   }
@@ -84,7 +84,7 @@ ExitCode PrintJson(const Json& json) {
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
   CLI::App* command = app.add_subcommand(entry.name, entry.help);
   entry.declare(command, context);
-  // A line that can be pasted, in front of what its own help says at the end.
+  // An example to copy, printed before the command's own footer.
   if (*entry.example != '\0')
     command->footer(
         i18n::Format("Example: vramscope {}\n{}", entry.example, command->get_footer()));

@@ -1,6 +1,7 @@
-// The pieces of the command line that every subcommand shares: exit status, errors, registration.
+// The parts of the command line that every subcommand shares: exit status, errors, registration.
 //
-// A subcommand is one file that declares a CommandEntry; no list is touched. Main thread only.
+// A subcommand is one file that declares a CommandEntry; no central list is edited. Main thread
+// only.
 #pragma once
 
 #include <absl/status/status.h>
@@ -13,7 +14,7 @@
 
 namespace vramscope::cli {
 
-// DESIGN section 11. After Ctrl-C the status is the shell's own 130.
+// The exit statuses that app/README.md lists. After Ctrl-C the status is 130, as in a shell.
 enum ExitCode : int {
   kDone = 0,
   kNo = 1,
@@ -26,28 +27,28 @@ enum ExitCode : int {
 struct Context {
   std::string program;  // argv[0]
   int exit_code = kDone;
-  // What stands behind the first "--" of `plan` and `record`: a program and its arguments.
+  // What follows the first "--" of `plan` and `record`: a program and its arguments.
   bool has_program = false;
   std::vector<std::string> after_dashes;
 };
 
 using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
 
-// What was given cannot be used, or needs more memory than there is: 3. Everything else: 4.
+// Returns 3 if the input cannot be used or needs more memory than is available, else 4.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
 ExitCode ReportError(const absl::Status& status);
-// "vramscope: ..." on stderr. Every message goes through here and is made printable: it may quote a
-// file.
+// Prints "vramscope: ..." on stderr. Every message is printed through this function, which escapes
+// control characters because a message may quote a file.
 void Note(std::string_view message);
-// A note that is an error: what this program's other processes read from stderr is recognized by
-// this prefix, which is not translated.
+// Marks a note as an error. Parent processes of this program search stderr for this prefix, so it
+// is not translated.
 inline constexpr std::string_view kErrorPrefix = "error: ";
 void NoteError(std::string_view message);
 
-// What commands print while it lives, kept in place of being printed, so that `selfcheck` can
-// compare what they say. One at a time.
+// While an object exists, the output of commands is stored instead of printed, so that `selfcheck`
+// can compare it. At most one object at a time.
 class CapturedOutput {
  public:
   CapturedOutput();
@@ -55,36 +56,37 @@ class CapturedOutput {
   CapturedOutput(const CapturedOutput&) = delete;
   CapturedOutput& operator=(const CapturedOutput&) = delete;
 
-  Json json;  // null: none was printed
+  Json json;  // null: no JSON was printed
   std::string text;
   std::vector<std::string> notes;
 };
 
-// This computer's memory does not suffice for `what`, a file's name or "".
+// This computer has too little memory for `what` (the name of a file, or "").
 absl::Status OutOfMemory(const std::string& what);
 
-// One JSON object on stdout. kInternalFailure when stdout does not take it.
+// Prints one JSON object on stdout. Returns kInternalFailure if writing fails.
 ExitCode PrintJson(const Json& json);
 ExitCode PrintText(std::string_view text);
 
-// A subcommand, declared by the file that has it:
+// A subcommand, declared in its own file:
 //
 //   CommandEntry DeclareCommand_phases() {
 //     return {.place = 60, .name = "phases", .help = "...", .example = "phases run.trace",
 //             .declare = DeclarePhases};
 //   }
 struct CommandEntry {
-  int place = 0;  // in --help: the lowest first
+  int place = 0;  // position in --help, lowest first
   const char* name = "";
   const char* help = "";
-  const char* example = "";    // without "vramscope "; its own help ends with it
-  bool takes_program = false;  // what stands behind "--" goes to Context::after_dashes
+  const char* example = "";    // without "vramscope "; printed at the end of the command's help
+  bool takes_program = false;  // the words after "--" are stored in Context::after_dashes
   // Adds the command's options and its callback, which stores the exit status in the context.
   void (*declare)(CLI::App* command, Context& context) = nullptr;
 };
-// What the files of this folder declare, in the order of --help. CMake writes the list.
+// The commands that the files of this folder declare, in the order of --help. CMake generates the
+// list.
 const std::vector<CommandEntry>& AllCommands();
-// `app` and `context` outlive the command.
+// `app` and `context` must outlive the command.
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
-# Writes commit.h into OUTPUT where it changed: cmake -DSOURCE=... -DOUTPUT=... -P commit.cmake. VRAMSCOPE_COMMIT in the
-# environment says it where there is no repository (a source archive).
+# Writes commit.h into OUTPUT if the commit has changed: cmake -DSOURCE=... -DOUTPUT=... -P commit.cmake. Without a
+# repository (in a source archive), the commit is taken from the environment variable VRAMSCOPE_COMMIT.
 set(commit "$ENV{VRAMSCOPE_COMMIT}")
 if(NOT commit)
   execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit ERROR_QUIET

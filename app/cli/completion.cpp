@@ -12,7 +12,7 @@
 namespace vramscope::cli {
 namespace {
 
-constexpr const char* kHidden = "";  // CLI11's group of what its help leaves out
+constexpr const char* kHidden = "";  // CLI11's group for options that --help does not show
 
 std::vector<const CLI::App*> Commands(const CLI::App& app) {
   std::vector<const CLI::App*> commands;
@@ -28,7 +28,7 @@ std::vector<const CLI::Option*> Options(const CLI::App& command) {
   return options;
 }
 
-// "-o", "--output"
+// Returns for example "-o", "--output".
 std::vector<std::string> Names(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -38,15 +38,16 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool HasValue(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-// What its value may be; empty: anything, a file for instance.
+// Returns the allowed values of the option. Empty: any value, for instance a file.
 std::vector<std::string> Choices(const CLI::Option& option) {
   std::vector<std::string> choices;
   for (const std::string& name : option.get_lnames()) {
-    if (name != "device" || option.get_type_name() == "N") continue;  // N: of a recording, which
+    // type N: the number of a device in a recording
+    if (name != "device" || option.get_type_name() == "N") continue;
     for (const run::DeviceProfile& device : run::Devices()) choices.push_back(device.key);
     return choices;
   }
-  // CLI11 says a set as "{dark,light,system}", a map as "{dark->0,light->1}".
+  // CLI11 writes a set as "{dark,light,system}" and a map as "{dark->0,light->1}".
   const std::string type = option.get_type_name();
   const size_t open = type.find('{'), close = type.find('}', open);
   if (open == std::string::npos || close == std::string::npos) return {};
@@ -63,7 +64,7 @@ std::string Joined(const std::vector<std::string>& words) {
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// As one word of a shell.
+// Quotes the text as one word of a shell.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -117,7 +118,7 @@ complete -o default -F _vramscope vramscope
 )";
 }
 
-// A word of _arguments: brackets and colons mean something there.
+// Escapes a word for zsh's _arguments, where brackets and colons have a meaning.
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : FirstLine(text)) {
@@ -202,7 +203,7 @@ std::string Fish(const CLI::App& app) {
   return text + FishOptions(app, "__fish_use_subcommand");
 }
 
-// Text of a manual page: nothing in it is a request of roff's.
+// Escapes text for a manual page, so that roff does not interpret any of it.
 std::string Roff(const std::string& text) {
   std::string escaped;
   bool line_begins = true;
@@ -232,10 +233,10 @@ std::string RoffOptions(const CLI::App& command) {
 
 std::string Manual(const CLI::App& app) {
   std::string text = fmt::format(
-      ".TH VRAMSCOPE 1 \"\" \"vramscope {}\" \"User Commands\"\n.SH NAME\nvramscope \\- what is in "
-      "GPU memory while a neural network trains\n.SH SYNOPSIS\n.nf\nvramscope [FILE...]\nvramscope "
-      "COMMAND [OPTIONS]\nvramscope plan [OPTIONS] \\-\\- PROGRAM ARGUMENTS...\n.fi\n.SH "
-      "DESCRIPTION\n{}\n",
+      ".TH VRAMSCOPE 1 \"\" \"vramscope {}\" \"User Commands\"\n.SH NAME\nvramscope \\- shows the "
+      "contents of GPU memory while a neural network trains\n.SH SYNOPSIS\n.nf\nvramscope "
+      "[FILE...]\nvramscope COMMAND [OPTIONS]\nvramscope plan [OPTIONS] \\-\\- PROGRAM "
+      "ARGUMENTS...\n.fi\n.SH DESCRIPTION\n{}\n",
       base::Version(), Roff(app.get_description()));
   text += ".SH OPTIONS\n" + RoffOptions(app) + ".SH COMMANDS\n";
   for (const CLI::App* command : Commands(app)) {

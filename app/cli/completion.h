@@ -1,6 +1,5 @@
-// What shells and manual readers are told of the command line, made of its own declarations:
-// completions for bash, zsh and fish, and the manual page. The build writes them (packaging/), so
-// they are never older than the program.
+// Generates shell completions (bash, zsh, fish) and the manual page from the declarations of the
+// command line. The build writes them (packaging/), so they always match the program.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace vramscope::cli {
 
-// `what`: bash, zsh, fish or man. Of `app` with all of its commands.
+// `what`: bash, zsh, fish or man. `app` must have all of its commands.
 std::string Describe(const CLI::App& app, std::string_view what);
 
 }  // namespace vramscope::cli

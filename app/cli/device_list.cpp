@@ -1,4 +1,4 @@
-// `devices [WORDS]`: the GPUs that can be planned for, and what is assumed of each.
+// `devices [WORDS]`: the GPUs that can be planned for, and the assumed figures of each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ struct Options {
   bool json = false, file = false;
 };
 
-// ">=16GiB": what a figure is to be. Without a sign: at least.
+// A condition on a figure, such as ">=16GiB". Without a sign it means "at least".
 struct Bound {
   std::string sign;
   double value = 0;
@@ -40,7 +40,7 @@ struct Bound {
   }
 };
 
-// `text` without its sign, which goes to `bound`.
+// Returns `text` without its sign, which is stored in `bound`.
 std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
   const size_t end = std::min(text.find_first_not_of("<>="), text.size());
   bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);
@@ -78,7 +78,7 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   return bound;
 }
 
-// Architecture, line of the table.
+// Architecture and product line, for the table.
 std::string FamilyText(const run::Device& d) {
   std::string text = fmt::format("{} {}{}", run::ArchitectureName(d.compute_capability), d.line,
                                  d.name.find("Laptop") != std::string::npos ? " laptop" : "");
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // One that is written out: its name, a slice of it, a file, figures.
+  // One GPU, given by its name, a slice of it, a file, or figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);
@@ -131,8 +131,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return fmt::format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for it, but for {}: programs alone, "
-      "with a PyTorch that has",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}: plans are possible only for "
+      "programs whose PyTorch has such kernels",
       fmt::join(has, ", "));
 }
 
@@ -191,13 +191,13 @@ std::string TableText(const std::vector<run::Device>& devices) {
   }
   return table.Text() +
          fmt::format(
-             "\n  {} of {}. Rates in TFLOP/s, dense. Memory as CUDA reports it (nvidia-smi shows "
-             "some per cent more). Assumed: what was read nowhere for this GPU; `vramscope devices "
-             "NAME` says more of one, --json all sources.\n",
+             "\n  {} of {}. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a "
+             "few per cent more). Assumed: figures without a source for this GPU. `vramscope "
+             "devices NAME` shows details of one GPU, --json all sources.\n",
              devices.size(), run::DeviceTable().size());
 }
 
-// All of one.
+// All figures of one GPU.
 std::string DetailText(const run::Device& d) {
   std::string text = fmt::format("{}\n  {}\n\n", d.name, d.key);
   const auto line = [&](const char* what, const std::string& value) {
@@ -208,7 +208,7 @@ std::string DetailText(const run::Device& d) {
                    run::ComputeCapabilityText(d.compute_capability)));
   line("Memory",
        fmt::format("{} ({} B){}{}", run::FormatBytes(d.memory_bytes), d.memory_bytes,
-                   d.integrated ? ", shared with the processor: the system takes of it, too" : "",
+                   d.integrated ? ", shared with the CPU: the system uses part of it" : "",
                    d.ecc ? ", ECC" : ""));
   line("CUDA context", run::FormatBytes(d.context_bytes));
   line("Multiprocessors", fmt::format("{} x {} threads", d.sm_count, d.max_threads_per_sm));
@@ -252,23 +252,26 @@ ExitCode Show(const Options& options) {
 
 void DeclareDevices(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_option("words", options->words,
-                      "only those that have all of them in key, name, family or architecture; or "
-                      "one GPU as --device takes it (a MIG slice, a file, figures)");
-  command->add_option("--memory", options->memory, "only those with so much memory, as '>=16GiB'")
+  command->add_option(
+      "words", options->words,
+      "list only GPUs with all of these words in key, name, family or architecture; or one GPU in "
+      "the form of --device (a MIG slice, a file, figures)");
+  command
+      ->add_option("--memory", options->memory,
+                   "list only GPUs with this much memory, such as '>=16GiB'")
       ->type_name("SIZE");
   command
       ->add_option("--compute-capability", options->compute_capability,
-                   "only those of this compute capability, as 8.6 or '>=8.0'")
+                   "list only GPUs with this compute capability, such as 8.6 or '>=8.0'")
       ->type_name("CC");
   command
-      ->add_option(
-          "--family", options->family,
-          "only those of this architecture (turing, ampere, ...) or line (geforce, laptop, "
-          "workstation, datacenter, integrated)")
+      ->add_option("--family", options->family,
+                   "list only GPUs of this architecture (turing, ampere, ...) or product line "
+                   "(geforce, laptop, workstation, datacenter, integrated)")
       ->type_name("WORD");
-  command->add_flag("--file", options->file,
-                    "of one GPU: what a device file has, to be changed and given to --device");
+  command->add_flag(
+      "--file", options->file,
+      "for one GPU: print it as a device file, which can be edited and passed to --device");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Show(*options); });
 }

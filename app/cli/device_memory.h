@@ -1,4 +1,4 @@
-// What a card's memory is used for, in words and as JSON: `info`, `peak`.
+// What the memory of a GPU is used for, as text and as JSON, for `info` and `peak`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace vramscope::cli {
 
 Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& memory);
-// A heading, a row a part, the sum; "" where there is nothing.
+// A heading, a line for each part, and the sum. "" if nothing is known.
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
 
 }  // namespace vramscope::cli

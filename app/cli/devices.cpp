@@ -1,4 +1,4 @@
-// `presets`, `techniques`: what can be chosen; `devices` is in device_list.cpp.
+// `presets`, `techniques`: lists what can be chosen. `devices` is in device_list.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@
 namespace vramscope::cli {
 namespace {
 
-// {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
+// Writes {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
 std::string SettingsText(const Json& settings, const std::string& prefix = "") {
   std::string text;
   for (const auto& [key, value] : settings.items()) {
@@ -43,7 +43,7 @@ ExitCode ShowPresets(bool as_json) {
     const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
     if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
     const estimate::WeightCount count = estimate::CountWeights(*model);
-    const bool counted = model->family != run::Family::kOther;  // others only by a plan
+    const bool counted = model->family != run::Family::kOther;  // only plans know the others
     const Json config = Json::parse(preset.config_json);
     const Json defaults = config.value("vramscope_defaults", Json::object());
     list.push_back(
@@ -61,7 +61,7 @@ ExitCode ShowPresets(bool as_json) {
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }
 
-// "attention is flash, precision is fp32".
+// Returns for example "attention is flash, precision is fp32".
 std::string Text(const std::vector<run::Condition>& conditions) {
   std::string text;
   for (const run::Condition& c : conditions) {
@@ -71,7 +71,7 @@ std::string Text(const std::vector<run::Condition>& conditions) {
   return text;
 }
 
-// What a technique's settings may be: "1 to 4096", "none, layer, every-k", "names".
+// Returns the allowed values of a setting, such as "1 to 4096", "none, layer, every-k" or "names".
 std::string Allowed(const run::SettingDeclaration& setting) {
   switch (setting.kind) {
     case run::ValueKind::kChoice: {
@@ -90,7 +90,7 @@ std::string Allowed(const run::SettingDeclaration& setting) {
   return {};
 }
 
-// "Precision, Attention, ...".
+// Returns "Precision, Attention, ...".
 std::string GroupNames() {
   std::vector<std::string> names;
   for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
@@ -173,7 +173,7 @@ void DeclareTechniques(CLI::App* command, Context& context) {
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option(
       "words", *words,
-      "only those that have all of them in name, explanation, group, keys or values");
+      "list only techniques with all of these words in name, explanation, group, keys or values");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
 }
@@ -183,18 +183,17 @@ void DeclareTechniques(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_presets() {
   return {.place = 210,
           .name = "presets",
-          .help = "the models that need no file",
+          .help = "list the built-in models",
           .example = "presets",
           .declare = DeclarePresets};
 }
 
 CommandEntry DeclareCommand_techniques() {
-  return {
-      .place = 220,
-      .name = "techniques",
-      .help = "what a run can be given to save memory, with its settings and what excludes what",
-      .example = "techniques --json",
-      .declare = DeclareTechniques};
+  return {.place = 220,
+          .name = "techniques",
+          .help = "list the techniques that save memory, with their settings and exclusions",
+          .example = "techniques --json",
+          .declare = DeclareTechniques};
 }
 
 }  // namespace vramscope::cli

@@ -1,7 +1,7 @@
-// `diff A B`: peak bytes per step, phase and category of two traces, side by side.
-// `diff A B --by stack`: what each call site holds at both peaks.
-// `diff --requests A B`: both request streams of one step, aligned by identity.
-// `diff --prediction PLAN RECORDING`: diff_prediction.h.
+// `diff A B`: peak bytes per step, phase and category of two traces, next to each other. `diff A B
+// --by stack`: what each call site has allocated at both peaks. `diff --requests A B`: the
+// allocations and frees of one step of both, aligned by identity. `diff --prediction PLAN
+// RECORDING`: diff_prediction.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ int64_t Delta(uint64_t a, uint64_t b) { return static_cast<int64_t>(b - a); }
 
 Json Sides(uint64_t a, uint64_t b) { return {{"a", a}, {"b", b}, {"delta", Delta(a, b)}}; }
 
-// Rows come ordered by step, phase, category.
+// The rows are already ordered by step, phase and category.
 Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
   Json steps = Json::array();
   for (const analysis::DiffRow& row : rows) {
@@ -60,7 +60,7 @@ std::string Side(std::string_view which, const std::string& file, const trace::T
                            MomentText(trace, peak.context), run::FormatBytes(peak.reserved)));
 }
 
-// One device of both.
+// The comparison of one device that both files contain.
 struct DeviceDiff {
   analysis::DevicePair of;
   analysis::Peak a, b;
@@ -78,10 +78,10 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// Both files, device by device: a sum is on none of them.
+// Both files, device by device. No totals are computed over several devices.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
-  size_t shown = 0;  // the device of B that `peak` shows
+  size_t shown = 0;  // the device of B whose `peak` is shown
 };
 
 absl::StatusOr<Pairs> OpenPairs(const Options& options) {
@@ -97,7 +97,7 @@ absl::StatusOr<Pairs> OpenPairs(const Options& options) {
   return out;
 }
 
-// Of several devices the one that is shown, and all of them as a list.
+// With several devices: the figures of the device that is shown, then a list of all devices.
 template <class Of, class ToJson>
 Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
   Json json = json_of(devices[shown]);
@@ -141,8 +141,8 @@ std::string Text(const Options& options, const DeviceDiff& of) {
       run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
       SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
       run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
-  return text + (of.equal ? "No difference in any step, phase and category.\n"
-                          : "Most bytes of each category within each phase, where they differ\n" +
+  return text + (of.equal ? "No difference in any step, phase or category.\n"
+                          : "Maximum bytes of each category within each phase, if they differ\n" +
                                 table.Text());
 }
 
@@ -165,7 +165,7 @@ ExitCode DiffTotals(const Options& options) {
 
 std::string StepCell(bool there, uint64_t bytes) { return there ? run::FormatBytes(bytes) : "-"; }
 
-// One device of both, call site by call site.
+// The comparison of one device, call site by call site.
 struct SitesDiff {
   analysis::DevicePair of;
   explain::TraceDiff diff;
@@ -212,7 +212,7 @@ std::string SitesText(const Options& options, const SitesDiff& of) {
   const explain::TraceDiff& diff = of.diff;
   std::string text = Prose(diff.headline);
   if (!diff.by_stack)
-    text += Prose("Sites are matched by module and op: not both files have stacks.");
+    text += Prose("Call sites are matched by module and op, because not both files have stacks.");
   text += "\nAt the peaks\n" + Side("A", options.a, *of.of.a, diff.a) +
           Side("B", options.b, *of.of.b, diff.b);
   Table steps({{"Step", Table::kRight},
@@ -301,7 +301,7 @@ ExitCode DiffStreams(const Options& options) {
                   Count(diff.equal), Count(diff.total),
                   diff.equal_frees_unordered == diff.equal
                       ? ""
-                      : fmt::format(" ({} where frees between two allocations may change places)",
+                      : fmt::format(" ({} if frees between two allocations may be reordered)",
                                     Count(diff.equal_frees_unordered)),
                   diff.identical() ? "" : "; the first differences:", run::FormatBytes(diff.peak_a),
                   run::FormatBytes(diff.peak_b));
@@ -328,12 +328,12 @@ void DeclareDiff(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("A", options->a,
-                   "a .trace or CUDA memory snapshot; with --requests also a CSV of requests (from "
-                   "a file)")
+                   "a .trace or CUDA memory snapshot; with --requests also the output file of "
+                   "`vramscope requests`")
       ->required();
-  command->add_option("B", options->b, "the other one")->required();
-  CLI::Option* requests =
-      command->add_flag("--requests", options->requests, "compare the request streams of one step");
+  command->add_option("B", options->b, "the file to compare with")->required();
+  CLI::Option* requests = command->add_flag("--requests", options->requests,
+                                            "compare the allocations and frees of one step");
   CLI::Option* by =
       command->add_option("--by", options->by, "stack: compare call sites at both peaks")
           ->check(CLI::IsMember({"stack", "category"}).description(""))
@@ -341,19 +341,21 @@ void DeclareDiff(CLI::App* command, Context& context) {
           ->type_name("HOW");
   CLI::Option* prediction =
       command
-          ->add_flag("--prediction", options->prediction,
-                     "A is a plan and B a recording of the same run: errors, requests, kernels")
+          ->add_flag(
+              "--prediction", options->prediction,
+              "compare a plan A with a recording B of the same run: errors, allocations, kernels")
           ->excludes(requests)
           ->excludes(by);
   AddTop(*command, options->top);
   command
-      ->add_option("--step", options->step,
-                   "which step (default: the last whole one of requests, the peak of call sites)")
+      ->add_option(
+          "--step", options->step,
+          "number of the step (default: the last complete step; with --by stack: the peak)")
       ->check(CLI::Range(0, INT32_MAX).description(""))
       ->type_name("N");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer("Exit status: 1 when they differ.");
+  command->footer("Exit status: 1 if the files differ.");
   command->callback([options, requests, by, prediction, &context] {
     const bool sites = by->count() > 0 && options->by == "stack";
     if (options->step >= 0 && requests->count() == 0 && prediction->count() == 0 && !sites) {
@@ -371,7 +373,7 @@ void DeclareDiff(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_diff() {
   return {.place = 110,
           .name = "diff",
-          .help = "two runs side by side; exit 1 where they differ",
+          .help = "compare two runs; exit with 1 if they differ",
           .example = "diff before.pickle after.pickle --by stack --top 10",
           .declare = DeclareDiff};
 }

@@ -1,4 +1,4 @@
-// `diff --prediction PLAN RECORDING`: a plan held against a recording of the same run.
+// `diff --prediction PLAN RECORDING`: compares a plan with a recording of the same run.
 #include "app/cli/diff_prediction.h"
 
 #include <fmt/format.h>
@@ -105,8 +105,8 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// Behind the middle: what a kernel does with an element stands there, how it goes through them
-// before and after.
+// Cuts the name after its middle. That part says what a kernel does with an element; the parts
+// before and after say how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;
@@ -136,7 +136,8 @@ std::string KernelsText(const Prediction& p, size_t top) {
                                                static_cast<double>(k.measured_ns)),
                name});
   };
-  // What takes less than a thousandth of all says nothing; whole names are in the JSON.
+  // Kernels that take less than a thousandth of the total are left out. The JSON has the full
+  // names.
   constexpr int64_t kLeast = 1000;
   constexpr size_t kWidth = 76;
   size_t shown = 0;
@@ -181,12 +182,12 @@ std::string ToText(const Prediction& p, size_t top) {
       fmt::format("  {}, planned against measured\n\n",
                   p.step ? fmt::format("Step {}", *p.step) : std::string("The whole run")) +
       figures.Text();
-  text += fmt::format(
-      "\n  {} of {} requests equal{}\n", Count(p.requests.equal), Count(p.requests.total),
-      p.requests.equal_frees_unordered == p.requests.equal
-          ? ""
-          : fmt::format(" ({} where frees between two allocations may change places)",
-                        Count(p.requests.equal_frees_unordered)));
+  text += fmt::format("\n  {} of {} requests equal{}\n", Count(p.requests.equal),
+                      Count(p.requests.total),
+                      p.requests.equal_frees_unordered == p.requests.equal
+                          ? ""
+                          : fmt::format(" ({} if frees between two allocations may be reordered)",
+                                        Count(p.requests.equal_frees_unordered)));
   if (p.first)
     text += "  The first difference:\n" + SideText("planned ", p.first->planned) +
             SideText("measured", p.first->measured);

@@ -1,4 +1,4 @@
-// `diff --prediction`: a plan held against a recording, in words and as JSON.
+// `diff --prediction`: compares a plan with a recording, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace vramscope::cli {
 
-// A of each pair is the plan; `shown`: whose figures a script that knows of one device reads.
+// `pairs`: A is the plan. `shown`: the device whose figures stay at the top level of the JSON, for
+// scripts that expect one device.
 ExitCode DiffPrediction(const std::vector<analysis::DevicePair>& pairs, size_t shown,
                         std::optional<int32_t> step, size_t top, bool json);
 

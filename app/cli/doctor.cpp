@@ -1,4 +1,5 @@
-// `doctor`: what is on this computer and what is missing; `doctor --gpu`: the GPU alone, checked.
+// `doctor`: lists what is installed on this computer and what is missing. `doctor --gpu`: checks
+// only the GPU.
 #include "app/cli/doctor.h"
 
 #include <fmt/format.h>
@@ -117,7 +118,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   findings.push_back({context ? State::kPass : State::kFail, "context",
                       context ? fmt::format("a bare context takes at most {}",
                                             run::FormatBytes(probe.context_bytes))
-                              : "the driver makes no context"});
+                              : "the driver cannot create a context"});
   const std::optional<run::DeviceProfile> entry =
       run::TableEntryOf({probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
   if (!entry) {
@@ -150,7 +151,7 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
-// The same on the emulated platform: this program started there once more.
+// Runs the same checks on the emulated platform, by starting this program there once more.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
   const absl::StatusOr<run::DeviceProfile> card =
@@ -164,7 +165,7 @@ ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::str
   if (!python.empty()) options.command.insert(options.command.end(), {"--python", python});
   options.device = *card;
   options.steps = 0;
-  options.activities = false;  // it listens itself
+  options.activities = false;  // the checks use CUPTI themselves
   const absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::Make();
   if (!folder.ok()) return ReportError(folder.status());
@@ -181,15 +182,14 @@ struct Options {
 
 void DeclareDoctor(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_flag("--gpu", options->gpu, "check the NVIDIA GPU alone");
+  command->add_flag("--gpu", options->gpu, "check only the NVIDIA GPU");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->add_option("--python", options->python, "with --gpu: the Python whose PyTorch is used")
+  command->add_option("--python", options->python, "with --gpu: use the PyTorch of this Python")
       ->type_name("PATH");
   command
-      ->add_option(
-          "--emulated", options->emulated,
-          "with --gpu: on the emulated platform, with this GPU: a name of the device table, a "
-          "MIG slice, a file or figures, as `plan --device` takes them")
+      ->add_option("--emulated", options->emulated,
+                   "with --gpu: check the emulated platform with this GPU, in the form of `plan "
+                   "--device`: a name in the device table, a MIG slice, a file or figures")
       ->type_name("GPU");
   command->callback([options, &context] {
     context.exit_code = options->gpu && !options->emulated.empty()
@@ -203,7 +203,7 @@ void DeclareDoctor(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_doctor() {
   return {.place = 230,
           .name = "doctor",
-          .help = "what is missing on this computer; exit 1 when something is",
+          .help = "check what is missing on this computer; exit with 1 if something is",
           .example = "doctor",
           .declare = DeclareDoctor};
 }

@@ -1,4 +1,4 @@
-// Findings of `doctor`, and what it asks of a GPU beyond its driver.
+// Findings of `doctor`, and the checks that it runs on a GPU in addition to the driver check.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,19 @@ struct Finding {
   std::string what, detail;
 };
 
-// Whether this process is on the emulated platform; after the driver has been probed.
+// Returns whether this process runs on the emulated platform. Call it after the driver has been
+// probed.
 bool OnEmulatedPlatform();
 
-// A few calls of the driver under our CUPTI client: records come, on one clock, and allocations are
-// those that were made.
+// Makes a few driver calls under our CUPTI client. Checks that records arrive, that they use one
+// clock, and that the recorded allocations match the calls.
 std::vector<Finding> CheckCupti();
 
-// What NVML says of the card's memory, when this process has taken some of it and given it back.
+// Compares what NVML reports for the GPU's memory before and after this process has allocated some.
 std::vector<Finding> CheckNvml();
 
-// emulated/python/vramscope/doctor.py under the hooks, planned (`device`) and for real. `python`:
-// "" for the first interpreter that has PyTorch for CUDA.
+// Runs emulated/python/vramscope/doctor.py under the hooks, planned (for `device`) and on the real
+// GPU. `python`: "" selects the first interpreter that has PyTorch for CUDA.
 std::vector<Finding> CheckPyTorch(const std::string& python,
                                   const std::optional<run::DeviceProfile>& device);
 

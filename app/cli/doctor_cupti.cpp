@@ -14,7 +14,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// The driver's functions by their documented names and signatures.
+// The driver's functions, with their documented names and signatures.
 struct Driver {
   int (*DevicePrimaryCtxRetain)(void** context, int device) = nullptr;
   int (*CtxSetCurrent)(void* context) = nullptr;
@@ -52,7 +52,7 @@ struct Kept : cupti::Receiver {
 constexpr size_t kBytes = size_t{8} << 20;
 constexpr int kRounds = 4;
 
-// False: a call of the driver failed.
+// Returns false if a driver call failed.
 bool Work(const Driver& driver, std::vector<uint64_t>& addresses) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, 0) != 0 || driver.CtxSetCurrent(context) != 0)
@@ -83,7 +83,7 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
                       same ? ", all at their addresses" : "")};
 }
 
-// Work of the card begins not before the call that asked for it.
+// Work on the GPU must not begin before the API call that started it.
 Finding Clocks(const std::vector<Activity>& all) {
   std::map<uint64_t, int64_t> calls;
   for (const Activity& activity : all)
@@ -119,7 +119,7 @@ std::vector<Finding> CheckNvml() {
   uint64_t address = 0;
   if (!LoadAll(driver) || driver.DevicePrimaryCtxRetain(&context, 0) != 0 ||
       driver.CtxSetCurrent(context) != 0)
-    return {{State::kFail, "nvml", "the driver makes no context"}};
+    return {{State::kFail, "nvml", "the driver cannot create a context"}};
   const std::vector<nvml::CardMemory> before = sampler.Now();
   const bool taken = driver.MemAlloc(&address, kTaken) == 0;
   const std::vector<nvml::CardMemory> after = sampler.Now();
@@ -127,7 +127,8 @@ std::vector<Finding> CheckNvml() {
   if (!taken || before.empty() || after.empty())
     return {{State::kFail, "nvml", "no answer of a card that this process has a context on"}};
   const nvml::CardMemory &x = before[0], &y = after[0];
-  // All of a card: others come and go meanwhile. Of this process it is exact.
+  // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
+  // The figure of this process is exact.
   const bool seen =
       x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
   return {{seen ? State::kPass : State::kFail, "nvml",

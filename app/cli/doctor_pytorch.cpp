@@ -23,8 +23,8 @@ using trace::MemorySpace;
 using trace::Trace;
 
 struct Run {
-  std::string problem;  // "": none
-  Json answer;          // of doctor.py
+  std::string problem;  // "": no problem
+  Json answer;          // printed by doctor.py
   std::shared_ptr<const Trace> trace;
 };
 
@@ -107,7 +107,7 @@ std::vector<Finding> CheckRun(const Run& run) {
       Equal("segments", "sum", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
   const explain::DeviceMemory card = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
   const auto* rest = card.Of(explain::DeviceMemory::What::kRemainder);
-  constexpr int64_t kMost = 10;  // percent that nobody accounts for
+  constexpr int64_t kMost = 10;  // percent of the used memory that may be unaccounted for
   if (rest == nullptr)
     findings.push_back({State::kSkip, "card", "NVML was not asked"});
   else
@@ -129,7 +129,8 @@ std::vector<Finding> CheckRun(const Run& run) {
   if (a.size() == 0) {
     findings.push_back({State::kSkip, "driver memory", "CUPTI told nothing of this program"});
   } else {
-    size_t missing = 0;  // the driver has others' as well: NCCL's, cuBLAS's own
+    // the driver's list also contains other allocations, such as NCCL's and cuBLAS's
+    size_t missing = 0;
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back({missing == 0 && !segments.empty() ? State::kPass : State::kFail,
                         "driver memory",
@@ -141,7 +142,7 @@ std::vector<Finding> CheckRun(const Run& run) {
   return findings;
 }
 
-// Every name of one list: planned as it came out.
+// Compares every name of one list: the planned value must equal the real one.
 Finding Compare(const char* what, const char* list, const Json& planned, const Json& seen) {
   size_t same = 0, all = 0;
   std::string others;

@@ -1,4 +1,4 @@
-// `estimate [RUN]`: closed formulas with their numbers; with --plan the plan's figure beside each.
+// `estimate [RUN]`: closed formulas with their numbers; --plan adds the plan's figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,7 +44,7 @@ std::string_view What(Planned planned) {
     case Planned::kGradients:
       return "gradients, requested, before the last optimizer step";
     case Planned::kLayer:
-      return "kept by the layer in the middle, requested, at the end of the forward pass";
+      return "kept by the middle layer, requested, at the end of the forward pass";
     case Planned::kKvCache:
       return "keys and values";
     case Planned::kPeak:
@@ -170,7 +170,7 @@ ExitCode Execute(const Options& options) {
     const WorkerRun result = RunInWorker(*config);
     if (!result.status.ok()) return ReportError(result.status);
     if (result.trace == nullptr)
-      return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
+      return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
     figures = estimate::FiguresOf(*result.trace);
     planned = &figures;
   }
@@ -222,9 +222,9 @@ ExitCode Execute(const Options& options) {
   }
   row("total", count.total());
   const std::string hint = planned != nullptr
-                               ? "By formula, beside what a plan of the same run gives."
-                               : "By formula. `estimate --plan` puts the plan's figures beside "
-                                 "them, `estimate --formulas` explains every letter.";
+                               ? "Formulas, next to the figures of a plan of the same run."
+                               : "Formulas. `estimate --plan` adds the figures of a plan, "
+                                 "`estimate --formulas` explains every letter.";
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));
@@ -233,8 +233,9 @@ ExitCode Execute(const Options& options) {
 void DeclareEstimate(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
-  command->add_flag("--plan", options->plan, "plan the run, its figures beside the formulas'");
-  command->add_flag("--formulas", options->list, "the formulas themselves, and nothing else");
+  command->add_flag("--plan", options->plan,
+                    "also plan the run, and print its figures next to the formulas");
+  command->add_flag("--formulas", options->list, "print only the formulas themselves");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
@@ -244,7 +245,7 @@ void DeclareEstimate(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_estimate() {
   return {.place = 130,
           .name = "estimate",
-          .help = "closed formulas, with their numbers",
+          .help = "estimate memory with closed formulas",
           .example = "estimate --model config.json",
           .declare = DeclareEstimate};
 }

@@ -1,4 +1,4 @@
-// `explain FILE`: why memory is as it is.
+// `explain FILE`: explains how memory is used.
 #include "app/cli/explain.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ struct Options {
   bool json = false;
 };
 
-// The moment to look at: as asked; else the first request that did not fit; else the peak.
+// Returns the event to explain: the requested one; else the first failed allocation; else the peak.
 EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
@@ -89,8 +89,8 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // What a state holds is all older, and so is what a recording without requests does: it is what
-    // is asked about.
+    // In a state, and in a recording without allocator events, every allocation is older than the
+    // recording. Older allocations are then included.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);
@@ -98,7 +98,7 @@ ExitCode Execute(const Options& options) {
   }
   if (wants("oom")) {
     absl::StatusOr<explain::OutOfMemoryPage> page = explain::ExplainOutOfMemory(
-        trace, {.replay = !options.no_replay, .progress = progress("replaying the way out")});
+        trace, {.replay = !options.no_replay, .progress = progress("replaying the remedies")});
     if (!page.ok()) return ReportError(page.status());
     pages.oom = *std::move(page);
   }
@@ -137,16 +137,16 @@ void DeclareExplain(CLI::App* command, Context& context) {
   command->add_flag("--findings", options->findings, "short for --page findings")->excludes(page);
   command
       ->add_option("--sort", options->sort,
-                   "call sites by held (bytes times time), count, bytes, life or peak")
+                   "order of call sites: held (bytes times time), count, bytes, life or peak")
       ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}).description(""))
       ->type_name("BY");
   AddTop(*command, options->top);
   command
       ->add_option("--alloc-conf", options->alloc_confs,
-                   "settings to replay under, as PYTORCH_CUDA_ALLOC_CONF (more than once: each)")
+                   "settings to replay with, in the syntax of PYTORCH_CUDA_ALLOC_CONF (repeatable)")
       ->allow_extra_args(false)
       ->type_name("S");
-  command->add_flag("--no-replay", options->no_replay, "leave out what is computed by replay");
+  command->add_flag("--no-replay", options->no_replay, "leave out everything that needs a replay");
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] {
@@ -160,7 +160,7 @@ void DeclareExplain(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_explain() {
   return {.place = 120,
           .name = "explain",
-          .help = "why memory is as it is: fragmentation, what is unused, leaks, out of memory",
+          .help = "explain memory use: fragmentation, unused memory, leaks, out of memory",
           .example = "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128",
           .declare = DeclareExplain};
 }

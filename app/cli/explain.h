@@ -14,13 +14,13 @@
 
 namespace vramscope::cli {
 
-// Those that were asked for.
+// The pages that were requested.
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  std::vector<explain::EvidenceShare> evidence;  // of the same moment
-  std::vector<explain::SegmentView> segments;    // of the same moment; empty: not asked for
-  explain::HeldGraph held_graph;                 // with the leaks
+  std::vector<explain::EvidenceShare> evidence;  // at the explained event
+  std::vector<explain::SegmentView> segments;    // at the explained event; empty: not requested
+  explain::HeldGraph held_graph;                 // for the leaks page
   std::optional<explain::Reclaim> reclaim;
   std::string reclaim_error;  // why it could not be computed
   explain::CallSites call_sites;
@@ -28,7 +28,7 @@ struct ExplainPages {
   std::optional<std::vector<explain::SiteUse>> sites;
   explain::SiteOrder order = explain::SiteOrder::kByteSeconds;
   std::optional<explain::OutOfMemoryPage> oom;
-  size_t top = 20;  // rows of a table
+  size_t top = 20;  // maximum number of rows of a table
 };
 
 Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages);

@@ -12,7 +12,7 @@ std::string PoolName(trace::Pool pool) { return pool == trace::Pool::kSmall ? "s
 
 std::string CategoryName(trace::Category category) { return std::string(trace::Name(category)); }
 
-// The first `most` of them.
+// Converts at most the first `most` items.
 template <class Items, class ToJson>
 Json ListJson(const Items& items, size_t most, ToJson to_json) {
   Json json = Json::array();
@@ -116,7 +116,7 @@ Json PieceJson(const explain::SegmentView::Piece& piece) {
 }
 
 Json SegmentJson(const explain::Fragmentation& f, const explain::SegmentView& s) {
-  Json owner;  // of a private pool
+  Json owner;  // the owner of a private pool
   for (const explain::PoolOwner& o : f.owners) {
     if (o.device == s.device && o.mempool == s.mempool) owner = o.name;
   }

@@ -28,7 +28,7 @@ std::string More(size_t all, size_t shown, std::string_view what) {
   return all > shown ? fmt::format("  ({} more {})\n", all - shown, what) : "";
 }
 
-// By what it is known that the blocks were there.
+// How each part of the blocks is known to exist.
 std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
   std::string text;
   for (const explain::EvidenceShare& share : shares) {
@@ -48,29 +48,30 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
   if (f.sizes_are_of_blocks) {
     causes.Row({"allocated", FormatBytes(f.allocated),
-                "sizes of blocks: what was requested is not recorded"});
+                "sizes of blocks, because requested sizes are not recorded"});
   } else {
     causes.Row({"requested", FormatBytes(f.requested)});
-    causes.Row({"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or as the settings say"});
+    causes.Row(
+        {"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or according to the settings"});
     causes.Row({"+ tails", FormatBytes(f.tails), "rests too small to be split off"});
     causes.Row({"= allocated", FormatBytes(f.allocated)});
   }
   if (f.record == trace::SegmentRecord::kTotalOnly) {
-    causes.Row({"+ not in use", FormatBytes(f.unplaced), "where it lies is not recorded"});
+    causes.Row({"+ not in use", FormatBytes(f.unplaced), "its place is not recorded"});
   } else {
-    causes.Row({"+ holes", FormatBytes(f.holes), "free, beside live blocks in the same segment"});
+    causes.Row({"+ holes", FormatBytes(f.holes), "free, next to live blocks in the same segment"});
     causes.Row({"+ cached", FormatBytes(f.cached),
-                fmt::format("wholly free: empty_cache() gives it back; {} of {} segments",
+                fmt::format("completely free: empty_cache() releases it; {} of {} segments",
                             Count(f.segments_cached), Count(f.segments))});
   }
   causes.Row({"= reserved", FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
-    text += fmt::format("  {} of what is allocated only wait for another stream.\n",
+    text += fmt::format("  {} of the allocated memory only wait for another stream.\n",
                         FormatBytes(f.pending));
   }
   if (f.outside > 0) {
-    text += fmt::format("  {} lie in no known segment.\n", FormatBytes(f.outside));
+    text += fmt::format("  {} are in no known segment.\n", FormatBytes(f.outside));
   }
   if (!f.pools.empty()) {
     Table pools({{"Pool"},
@@ -112,7 +113,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   return text + "\n" + by.Text() + More(f.pinned_by.size(), top, "call sites") + "\n";
 }
 
-// Forty cells: full, partly and not used.
+// Draws forty cells: fully used, partly used or unused.
 std::string Strip(const explain::SegmentView& s) {
   constexpr size_t kCells = 40;
   if (s.pieces.empty()) return "";
@@ -195,9 +196,9 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (!r.state && !r.anew) notes += Prose("Changes are against the row \"as recorded\".");
   if (r.anew) {
     notes += Prose(
-        "Settings are replayed with the blocks that are older than the recording allocated anew, "
-        "and compared with the recorded settings from the same start; empty_cache() is called in "
-        "the recording as it is.");
+        "For the settings, blocks older than the recording are allocated anew, and the result is "
+        "compared with the recorded settings from the same start. empty_cache() is called in the "
+        "unchanged recording.");
   }
   return text + table.Text() + notes + "\n";
 }

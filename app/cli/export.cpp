@@ -32,14 +32,16 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // As the window draws it. An SVG of no size is of the memory alone, as notebooks show it.
+  // Whether the window's canvas draws the output. An SVG without a size shows only the memory, as
+  // in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// Beside those of profiler/exporters: what the window's canvas draws, and `.trace` itself.
+// In addition to the formats of profiler/exporters: what the window's canvas draws, and `.trace`
+// itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = "png or pdf",
                                .help = "the timeline as the window draws it",
@@ -47,7 +49,7 @@ const ExporterEntry kImages = {.place = 60,
 const ExporterEntry kTrace = {
     .place = 80, .name = "trace", .help = "with --time A:B or --device: a part"};
 
-// All, in the order of help.
+// All formats, in the order of the help.
 std::vector<ExporterEntry> Formats() {
   std::vector<ExporterEntry> all = exporters::AllExporters();
   all.insert(all.end(), {kImages, kTrace});
@@ -66,7 +68,7 @@ std::vector<std::string> NamesOf(const std::vector<ExporterEntry>& formats) {
   return names;
 }
 
-// "chrome (Perfetto, HolisticTraceAnalysis), csv, ... or trace (...)".
+// Returns "chrome (Perfetto, HolisticTraceAnalysis), csv, ... or trace (...)".
 std::string FormatsHelp(const std::vector<ExporterEntry>& formats) {
   std::string help;
   for (const ExporterEntry& format : formats) {
@@ -84,14 +86,14 @@ ExporterEntry FormatOf(const Options& options) {
   return found == all.end() ? kTrace : *found;
 }
 
-// The formats that use a part of the request: "html, svg, png, pdf".
+// Names the formats that use one part of the request, such as "html, svg, png, pdf".
 std::string NamesWith(bool ExporterEntry::*use) {
   std::vector<ExporterEntry> with = Formats();
   std::erase_if(with, [&](const ExporterEntry& format) { return !(format.*use); });
   return fmt::format("{}", fmt::join(NamesOf(with), ", "));
 }
 
-// What ran, else the file's name.
+// Returns what ran or, if that is unknown, the file's name.
 std::string TitleOf(const trace::Trace& trace, const std::string& file) {
   if (!trace.info.title.empty()) return program::ShortCommand(trace.info.title);
   if (!trace.info.model.name.empty()) return trace.info.model.name;
@@ -107,7 +109,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   if (!baseline.ok()) return baseline.status();
   request.baseline = DeviceToShow(*baseline).trace;
   request.baseline_title = TitleOf(*request.baseline, options.baseline);
-  // The same model twice: told apart by their files.
+  // If both traces are of the same model, their file names tell them apart.
   if (request.baseline_title == request.title) {
     const auto with_file = [](std::string& title, const std::string& file) {
       title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
@@ -119,7 +121,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   return absl::OkStatus();
 }
 
-// By the window's canvas, which needs no display for it.
+// Draws with the window's canvas, which works without a display.
 absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Trace>& whole,
                           [[maybe_unused]] const Options& options,
                           [[maybe_unused]] std::ostream& out) {
@@ -137,8 +139,8 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   return absl::OkStatus();
 #else
   return absl::UnimplementedError(
-      i18n::Format("--to {}: this vramscope was built without its window, which draws it; --to svg "
-                   "without --size needs no window",
+      i18n::Format("--to {}: this format is drawn by the window, and this vramscope was built "
+                   "without it; --to svg without --size needs no window",
                    options.format));
 #endif
 }
@@ -177,7 +179,7 @@ ExitCode Execute(const Options& options) {
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
-  // A part, or one device, as a file of its own.
+  // Saves a part of the trace, or one device, as a file of its own.
   if (format.write == nullptr && !options.drawn()) {
     const absl::Status status = WriteTrace(**trace, options.output);
     return status.ok() ? kDone : ReportError(status);
@@ -201,16 +203,17 @@ void DeclareExport(CLI::App* command, Context& context) {
       ->type_name("OUT");
   AddRangeOptions(*command, options->range);
   command->add_flag("--no-categories", options->no_categories,
-                    "of a snapshot: leave out what each block is");
+                    "for a snapshot: leave out the category of each block");
   command->add_flag("--no-annotations", options->no_annotations,
-                    "of a snapshot: leave out steps, phases and named ranges");
+                    "for a snapshot: leave out steps, phases and named ranges");
   command->add_option("--title", options->title, "title of the image or page")->type_name("TEXT");
-  command->add_option("--baseline", options->baseline, "of a page: a trace to compare with")
+  command->add_option("--baseline", options->baseline, "for a page: a trace to compare with")
       ->type_name("FILE");
-  command->add_option("--size", options->size, "of png, pdf and svg (1680x1050)")->type_name("WxH");
-  command->add_option("--scale", options->scale, "of png: device pixels a pixel, 0.5 to 4")
+  command->add_option("--size", options->size, "for png, pdf and svg (1680x1050)")
+      ->type_name("WxH");
+  command->add_option("--scale", options->scale, "for png: device pixels per pixel, 0.5 to 4")
       ->type_name("N");
-  command->add_option("--theme", options->theme, "of png, pdf and svg: light or dark")
+  command->add_option("--theme", options->theme, "for png, pdf and svg: light or dark")
       ->check(CLI::IsMember({"light", "dark"}).description(""))
       ->type_name("light|dark");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
@@ -221,7 +224,7 @@ void DeclareExport(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_export() {
   return {.place = 100,
           .name = "export",
-          .help = "a trace in another format",
+          .help = "write a trace in another format",
           .example = "export run.trace --to snapshot -o run.pickle",
           .declare = DeclareExport};
 }

@@ -1,6 +1,6 @@
-// `fit [RUN] --budget SIZE`: which techniques make it fit, those that leave the training as it is
-// first; and
-// `waterfall [RUN]`: baseline to now, a bar for every technique.
+// `fit [RUN] --budget SIZE`: finds the techniques with which the run fits, and tries those that do
+// not change the training results first. `waterfall [RUN]`: the steps from the baseline to this
+// run, with a bar for each technique.
 #include "profiler/fit/fit.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ struct Options {
   bool json = false;
 };
 
-// Plans lists of runs on workers that stay warm from one list to the next.
+// Plans lists of runs on workers that keep running between lists.
 class Plans {
  public:
   absl::StatusOr<std::vector<fit::Planned>> operator()(const std::vector<run::RunConfig>& configs) {
@@ -121,7 +121,7 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
   return json;
 }
 
-// What is done to the training, with what.
+// Says what the proposal changes in the training.
 std::string Heading(const fit::Proposal& proposal) {
   std::string text(fit::TextOf(proposal.changes));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
@@ -150,7 +150,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
                       : std::string(),
                   proposal.fits     ? run::FormatBytes(budget - needed) + " to spare"
                   : needed > budget ? run::FormatBytes(needed - budget) + " too much"
-                                    : "a request finds no room");
+                                    : "an allocation fails");
   if (proposal.steps.empty()) return text + Prose("As it is.");
   Table table(
       {{"Technique"}, {"Saves", Table::kRight}, {"Time", Table::kRight}, {"Why", Table::kLeft}});
@@ -185,7 +185,7 @@ ExitCode ExecuteFit(const Options& options) {
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(*config);
   std::vector<run::Assumption> assumptions;
   if (device.ok()) assumptions.push_back(run::ContextAssumption(*device));
-  assumptions.push_back({"times of a step are modelled: a roofline of the chosen GPU", "step_ms"});
+  assumptions.push_back({"step times are modelled with a roofline of the chosen GPU", "step_ms"});
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ExitCode printed;
@@ -214,13 +214,14 @@ ExitCode ExecuteFit(const Options& options) {
                     config->model, config->batch, run::ShortSeqText(*config),
                     run::FormatBytes(fitted->start.needed()), Milliseconds(fitted->start.step_ms),
                     run::FormatBytes(*budget), fitted->start_fits ? "fits" : "does not fit");
-    if (!any) text += "Nothing that was tried fits. The smallest:\n\n";
+    if (!any) text += "No tried combination fits. The smallest:\n\n";
     for (size_t i = 0; i < fitted->proposals.size(); ++i)
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
-    text += Prose(fmt::format("{} combinations planned in {:.1f} s{}.", fitted->plans, seconds,
-                              fitted->cut_short ? ", then the time was up: there may be others "
-                                                  "that fit and change the training less"
-                                                : ""));
+    text += Prose(fmt::format(
+        "{} combinations planned in {:.1f} s{}.", fitted->plans, seconds,
+        fitted->cut_short
+            ? ", until the time limit; other combinations may fit and change the training less"
+            : ""));
     printed = PrintText(text + AssumptionsText(assumptions));
   }
   return printed != kDone ? printed : any ? kDone : kNo;
@@ -239,7 +240,7 @@ absl::StatusOr<run::RunConfig> Baseline(const run::RunConfig& now,
   return builder.Build();
 }
 
-// Bars that need more of the GPU, though what is allocated does not grow by as much.
+// Explains the bars whose reserved memory grows more than their allocated memory.
 std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
                              const std::vector<fit::Planned>& planned) {
   std::string text;
@@ -275,7 +276,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  // On the run's own GPU, as `plan` has it: the last bar is that plan.
+  // Planned on the run's own GPU, as by `plan`, so that the last bar equals that plan.
   for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);
@@ -310,8 +311,8 @@ ExitCode ExecuteWaterfall(const Options& options) {
            {"saves", static_cast<int64_t>(before.peak) - static_cast<int64_t>(p.peak)},
            {"costs_ms", p.step_ms - before.step_ms}});
     }
-    json["assumptions"] = AssumptionsJson(
-        {{"times of a step are modelled: a roofline of the chosen GPU", "step_ms"}});
+    json["assumptions"] =
+        AssumptionsJson({{"step times are modelled with a roofline of the chosen GPU", "step_ms"}});
     return PrintJson(json);
   }
   Table table({{"Bar"},
@@ -339,8 +340,9 @@ void DeclareFit(CLI::App* command, Context& context) {
   AddProgramOptions(*command, of_program->program, true);
   AddProgramFitOptions(*command, *of_program);
   command
-      ->add_option("--budget", options->budget,
-                   "what the device may hold, as 24GiB; with --device: what that GPU has")
+      ->add_option(
+          "--budget", options->budget,
+          "maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU")
       ->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, of_program, &context, command] {
@@ -363,7 +365,7 @@ void DeclareFit(CLI::App* command, Context& context) {
     }
     if (!options->run.preset.empty() || !options->run.model.empty() ||
         !options->run.config.empty() || !options->run.sets.empty()) {
-      NoteError(i18n::Text("fit takes one of RUN and -- PROGRAM, not both"));
+      NoteError(i18n::Text("fit takes either RUN or -- PROGRAM, not both"));
       context.exit_code = kUsage;
       return;
     }
@@ -378,14 +380,14 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddRunOptions(*command, options->run);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline (may be repeated); sizes are the run's")
+                   "a setting of the baseline (repeatable); sizes are those of the run")
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,
-                   "the bars' order, as precision,lora; the others follow")
+                   "order of the bars, such as precision,lora; the others follow")
       ->delimiter(',')
       ->type_name("NAME,...");
-  command->add_option("-o,--output", options->output, "draw the bars into a file")
+  command->add_option("-o,--output", options->output, "draw the bars into this file")
       ->type_name("OUT.svg");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = ExecuteWaterfall(*options); });
@@ -394,21 +396,24 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
 }  // namespace
 
 CommandEntry DeclareCommand_fit() {
-  return {.place = 140,
-          .name = "fit",
-          .help = "which techniques make a run fit; those that leave the training as it is first",
-          .example = "fit --preset llama-3.2-1b --budget 12GiB",
-          .takes_program = true,
-          .declare = DeclareFit};
+  return {
+      .place = 140,
+      .name = "fit",
+      .help =
+          "find techniques with which a run fits; those that do not change the training come first",
+      .example = "fit --preset llama-3.2-1b --budget 12GiB",
+      .takes_program = true,
+      .declare = DeclareFit};
 }
 
 CommandEntry DeclareCommand_waterfall() {
-  return {.place = 150,
-          .name = "waterfall",
-          .help = "from the model's defaults to the run: a bar for every technique",
-          .example =
-              "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
-          .declare = DeclareWaterfall};
+  return {
+      .place = 150,
+      .name = "waterfall",
+      .help = "show the steps from the model's defaults to the run, with a bar for each technique",
+      .example =
+          "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
+      .declare = DeclareWaterfall};
 }
 
 }  // namespace vramscope::cli

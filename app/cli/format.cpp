@@ -15,7 +15,7 @@
 namespace vramscope::cli {
 namespace {
 
-// The character that a text begins with, and its bytes; 0 bytes: it is no UTF-8.
+// Returns the first character of the text and its length in bytes. 0 bytes: the text is not UTF-8.
 std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -30,13 +30,14 @@ std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {0, 0};
     character = character << 6 | (byte(i) & 0x3f);
   }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // else a longer form than it needs
+  // a smaller value is an overlong encoding
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = character >= 0xd800 && character <= 0xdfff;
   if (character < kLeast[length] || character > 0x10ffff || surrogate) return {0, 0};
   return {character, length};
 }
 
-// Control characters, separators of lines, and those that turn the direction of writing.
+// Control characters, line separators, and characters that change the writing direction.
 bool SteersTerminal(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);

@@ -1,4 +1,4 @@
-// Text for people: tables, durations, counts, and the progress bar on stderr.
+// Text for users: tables, durations, counts, and the progress bar on stderr.
 //
 //   Table t({{"Category"}, {"Bytes", Table::kRight}});
 //   t.Row({"Parameter", run::FormatBytes(bytes)});
@@ -12,25 +12,26 @@
 
 namespace vramscope::cli {
 
-size_t TerminalWidth();  // columns of the terminal that stdout is; 0: it is none
+size_t TerminalWidth();  // columns of the terminal on stdout; 0: stdout is not a terminal
 
-// Prose, every line indented by two spaces; on a terminal broken between words.
+// Indents every line by two spaces. For a terminal, lines are broken between words.
 std::string Prose(std::string_view text, size_t width = TerminalWidth());
 
-// Columns two spaces apart, header underlined, indented by two spaces.
+// Columns are separated by two spaces. The header is underlined, and the table is indented by two
+// spaces.
 class Table {
  public:
   enum Align { kLeft, kRight };
   struct Column {
     std::string title;
     Align align = kLeft;
-    bool whole = false;  // never cut
+    bool whole = false;  // this column is never cut
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void Row(std::vector<std::string> cells);
-  // On a terminal the widest column of names is cut so that a row fits; else nothing is.
+  // On a terminal the widest column of names is cut so that a row fits; elsewhere nothing is cut.
   std::string Text() const { return Text(TerminalWidth()); }
-  std::string Text(size_t width) const;  // 0: whatever it takes
+  std::string Text(size_t width) const;  // 0: no limit
 
  private:
   std::vector<size_t> Widths(size_t width) const;
@@ -42,12 +43,13 @@ class Table {
 std::string Count(uint64_t value);       // "494,032,768"
 std::string Milliseconds(double value);  // "12.34 ms", "1.50 s", "85.0 us"
 std::string SignedBytes(int64_t bytes);  // "+1.84 GiB"
-// Names come from files: what steers a terminal becomes '?', what is no UTF-8 U+FFFD.
+// Makes text from files safe to print. Characters that control the terminal become '?', and bytes
+// that are not UTF-8 become U+FFFD.
 std::string Printable(std::string_view text);
 std::string PrintableLines(std::string_view text);  // the same, line by line
 
-// A bar on stderr, redrawn in place, when stderr is a terminal; nothing elsewhere. Not a class of
-// many features: Show() draws, the destructor wipes the line.
+// A bar on stderr that is redrawn in place if stderr is a terminal; otherwise nothing is printed.
+// Show() draws the bar, and the destructor erases the line.
 class ProgressBar {
  public:
   explicit ProgressBar(bool enabled);

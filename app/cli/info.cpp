@@ -1,4 +1,4 @@
-// `info FILE`: what is in it.
+// `info FILE`: what the file contains.
 #include "app/cli/info.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Options {
   bool outline = false;
 };
 
-// "trace", "snapshot", "kineto": of what the events once came from.
+// Returns the kind of file that the events were imported from: "trace", "snapshot" or "kineto".
 std::string_view KindOf(const trace::Trace& trace) {
   const std::string& source = trace.info.source;
   if (trace.info.backend != trace::Backend::kImported) return "trace";
@@ -45,7 +45,7 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
-// The allocator's events, without those that restate what is older than a recording.
+// Counts the allocator's events, without those that restate allocations older than the recording.
 uint64_t CountEntries(const trace::Trace& trace) {
   const auto begin =
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
@@ -53,7 +53,7 @@ uint64_t CountEntries(const trace::Trace& trace) {
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
   auto count =
       static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
-  // Changes of a total are the importer's events: the file has no entry for them.
+  // The importer adds segment events for changes of a total; the file has no entries for them.
   const trace::OtherEventTable& other = trace.other_events;
   for (uint32_t row = 0; row < other.size(); ++row) {
     const trace::EventIndex event = other.event[row];
@@ -65,7 +65,7 @@ uint64_t CountEntries(const trace::Trace& trace) {
   return count;
 }
 
-// Different values of a column of strings, the most frequent first.
+// Returns the distinct values of a column of strings, the most frequent first.
 std::vector<std::pair<std::string, uint64_t>> Values(
     const trace::Trace& trace, const trace::PackedColumn<trace::StringId>& column) {
   std::map<uint32_t, uint64_t> count;
@@ -93,7 +93,7 @@ Json ValuesJson(const trace::Trace& trace, const trace::PackedColumn<trace::Stri
   return json;
 }
 
-// "12 entries, 3 different: 'x' (10), ..."; "": none.
+// Returns for example "12 entries, 3 different: 'x' (10), ..."; "" if there are none.
 std::string ValuesText(const trace::Trace& trace,
                        const trace::PackedColumn<trace::StringId>& column) {
   const auto values = Values(trace, column);
@@ -112,7 +112,7 @@ int64_t CountOf(const trace::Trace& trace, ActivityKind kind) {
   return std::ranges::count(trace.activities.kind, kind);
 }
 
-// Of devices, that memory or work is of.
+// Counts the streams, over all devices, on which memory was allocated or work was done.
 size_t CountStreams(const trace::Trace& trace) {
   std::set<std::pair<uint8_t, uint32_t>> streams;
   std::pair<uint8_t, uint32_t> last;
@@ -129,7 +129,7 @@ size_t CountStreams(const trace::Trace& trace) {
   return streams.size();
 }
 
-// Bytes by direction. Pageable, pinned and managed memory and disks are the host's side.
+// Copied bytes by direction. Pageable, pinned and managed memory and disks count as the host.
 Json CopiedJson(const trace::Trace& trace) {
   uint64_t to_device = 0, to_host = 0, within = 0, peer = 0;
   const trace::ActivityTable& a = trace.activities;
@@ -177,9 +177,9 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// What was concluded by which rule.
+// What each rule of the importer inferred.
 struct RuleUse {
-  uint64_t allocations = 0, bytes = 0;  // whose category at birth it gave
+  uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;
 };
 std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
@@ -215,7 +215,7 @@ std::string RuleText(uint8_t rule) {
   return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
 }
 
-// Of several processes, of the one that has most.
+// Counts the steps. With several processes, those of the process with the most steps.
 size_t CountSteps(const trace::Trace& trace) {
   const bool several = trace::ProcessesOf(trace).size() > 1;
   std::map<uint8_t, size_t> steps;
@@ -234,14 +234,14 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Of events and activities; kernels may end long after the last event.
+// Covers events and activities, because kernels may end long after the last event.
 int64_t TimeSpan(const trace::Trace& trace) {
   int64_t end = trace.end_ns();
   for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
   return end - trace.begin_ns();
 }
 
-// Of the device that needs most.
+// Returns the peak of the device with the highest one.
 analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   analysis::Peak highest;
   for (const analysis::DevicePeak& of : peaks)
@@ -249,7 +249,7 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
-// What each card's memory was used for at its peak.
+// What each GPU's memory was used for at its peak.
 struct Card {
   std::shared_ptr<const trace::Trace> trace;
   explain::DeviceMemory memory;
@@ -375,7 +375,7 @@ std::string NotesText(const trace::Trace& trace) {
   return text;
 }
 
-// torch.cuda.memory_stats(): the sums over both pools, then what is counted.
+// torch.cuda.memory_stats(): the sums over both pools, then the counts.
 std::string StatisticsText(const trace::Trace& trace) {
   const std::vector<trace::Statistic>& all = trace.info.statistics;
   const auto find = [&](const std::string& name) {
@@ -430,19 +430,19 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
-    line("sizes", "of blocks (multiples of 512 bytes): what was requested is not recorded");
+    line("sizes", "of blocks (multiples of 512 bytes), because requested sizes are not recorded");
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
-    line("reserved", "how much is recorded, not in which segments");
+    line("reserved", "only the total is recorded, without the segments");
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
     line("content", trace.info.statistics.empty()
-                        ? "a state: what was there at one moment, without a recorded history"
-                        : "a state: figures of one moment, and no blocks");
+                        ? "a state: the memory at one time, without a recorded history"
+                        : "a state: figures at one time, without blocks");
   else if (trace.info.has_times)
     line("time", Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
-    line("time", "the entries have none: moments are counted in entries");
+    line("time", "the entries have none, so times are entry numbers");
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
   line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
@@ -492,7 +492,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   return text + "\n" + table.Text();
 }
 
-// The figures that a file's two ends tell, without what is between them.
+// Shows the figures from the header and the footer of a file, without reading the part between.
 ExitCode ShowOutline(const std::string& file, bool json) {
   const auto read = trace::ReadOutline(file);
   if (!read.ok()) return ReportError(read.status());
@@ -521,7 +521,7 @@ ExitCode ShowOutline(const std::string& file, bool json) {
     return PrintJson(out);
   }
   std::string text =
-      fmt::format("{}: a trace of the {} backend ({}), by its index alone\n", Printable(file),
+      fmt::format("{}: a trace of the {} backend ({}), read only from its index\n", Printable(file),
                   trace::Name(o.info.backend), o.info.measured ? "measured" : "modelled");
   text += Line("file", fmt::format("{}, {} batches", run::FormatBytes(o.file_bytes),
                                    Count(o.batches.size() + o.activity_batches.size())));
@@ -554,7 +554,7 @@ void DeclareInfo(CLI::App* command, Context& context) {
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->add_flag("--outline", options->outline,
-                    "of a .trace: what its header and index tell, at once however large it is");
+                    "for a .trace: print only its header and index, which is fast for any size");
   command->callback([options, &context] {
     context.exit_code = options->outline ? ShowOutline(options->file, options->json)
                                          : ShowInfo(options->file, options->json, options->range);
@@ -566,7 +566,7 @@ void DeclareInfo(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_info() {
   return {.place = 40,
           .name = "info",
-          .help = "what is in a file",
+          .help = "show what a file contains",
           .example = "info snapshot.pickle.zst --time 1s:2.5s",
           .declare = DeclareInfo};
 }

@@ -1,4 +1,4 @@
-// `info`, also for a program that is started with files and has no display.
+// `info`, which also runs when the program is started with files and has no display.
 #pragma once
 
 #include <string>

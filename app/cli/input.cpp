@@ -25,13 +25,13 @@ namespace {
 constexpr size_t kMaxCsv = size_t{4} << 30;
 constexpr size_t kMostWarnings = 10;
 
-// An input that is read once, from what was looked at of its beginning.
+// An input that can be read only once: its stream, and the bytes already read from it.
 struct OpenInput {
   std::unique_ptr<trace::InputStream> stream;
   std::string head;
 };
 
-// The first bytes, which are gone from the stream then.
+// Reads the first bytes of the stream. They cannot be read from the stream again.
 absl::StatusOr<std::string> TakeHead(trace::InputStream& stream) {
   std::string head(64, '\0');
   size_t have = 0;
@@ -58,7 +58,7 @@ bool IsTrace(const std::string& path) {
   return head.ok() && BeginsAsTrace(*head);
 }
 
-// Text in lines, and not JSON.
+// Whether the text consists of lines and is not JSON.
 bool BeginsAsCsv(std::string_view head) {
   if (BeginsAsTrace(head)) return false;
   return !head.empty() && std::all_of(head.begin(), head.end(), [](unsigned char c) {
@@ -66,7 +66,7 @@ bool BeginsAsCsv(std::string_view head) {
   });
 }
 
-// Both ends of "A:B", either of which may be left out.
+// Parses both ends of "A:B". Either end may be missing.
 template <class T, class Parse>
 absl::Status ParseRange(std::string_view text, T& first, T& last, Parse parse) {
   const size_t colon = text.find(':');
@@ -148,18 +148,18 @@ absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t tim
 absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number) {
   if (number < static_cast<int64_t>(trace.events.size()))
     return static_cast<trace::EventIndex>(number);
-  return absl::OutOfRangeError(
-      i18n::Format("there is no event {}: the trace has {}", number, Count(trace.events.size())));
+  return absl::OutOfRangeError(i18n::Format("event {} does not exist: the trace has {} events",
+                                            number, Count(trace.events.size())));
 }
 
 CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
-  return command.add_option("--event", number, "likewise, by the number of an event")
+  return command.add_option("--event", number, "the same, by the number of an event")
       ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
       ->type_name("N");
 }
 
 void AddPart(CLI::App& command, RangeOptions& options) {
-  // CLI11 shows what a check returns and ends with the usage status.
+  // CLI11 prints the text that a check returns and exits with the status for wrong usage.
   const auto check = [](absl::Status (*set)(std::string_view, importers::OpenOptions&)) {
     return [set](const std::string& text) {
       importers::OpenOptions unused;
@@ -168,11 +168,11 @@ void AddPart(CLI::App& command, RangeOptions& options) {
   };
   command
       .add_option("--entries", options.entries,
-                  "of a recording: these entries alone, counted from 0; what comes before is the "
-                  "start state")
+                  "for a recording: read only these entries, counted from 0; earlier ones form the "
+                  "initial state")
       ->check(check(SetEntries), "")
       ->type_name("A:B");
-  command.add_option("--time", options.time, "likewise, by time since the first entry (1s:2.5s)")
+  command.add_option("--time", options.time, "the same, by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }
@@ -183,20 +183,20 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
 }
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
-  command.add_option("--device", options.device, "of several devices: this one alone")
+  command.add_option("--device", options.device, "of several devices, read only this one")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
 }
 
 void AddTop(CLI::App& command, size_t& top) {
-  command.add_option("--top", top, fmt::format("rows of a table ({})", top))
+  command.add_option("--top", top, fmt::format("maximum number of rows of a table ({})", top))
       ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""))
       ->type_name("N");
 }
 
 namespace {
 
-// `input`: what is open already; else the path is opened.
+// `input`: a stream that is already open; if empty, the path is opened.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& path,
                                                             const RangeOptions& range,
                                                             OpenInput input) {
@@ -250,13 +250,13 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   return trace;
 }
 
-// Statistics alone are no trace that more than `info` can be told from.
+// Refuses files that contain only statistics: only `info` can show those.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: torch.cuda.memory_stats() holds figures and no blocks; only `vramscope "
-                     "info` can show them",
+        i18n::Format("{}: torch.cuda.memory_stats() contains figures but no blocks; only "
+                     "`vramscope info` can show them",
                      DisplayName(path)));
   return trace;
 }
@@ -296,7 +296,7 @@ absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOp
 }
 
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {
-  // Opened once: what was read of a pipe is not there a second time.
+  // Opened only once, because a pipe cannot be read a second time.
   absl::StatusOr<std::unique_ptr<trace::InputStream>> input = trace::InputStream::Open(path);
   if (!input.ok()) return Named(path, input.status());
   absl::StatusOr<std::string> head = TakeHead(**input);

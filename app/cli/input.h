@@ -1,5 +1,6 @@
-// Inputs as the contract has them: a path or `-` for standard input, plain or .gz or .zst (the
-// readers unpack). Errors name the input and fit the exit status.
+// Reads inputs as docs/commands.md describes them: a path, or `-` for standard input. The data may
+// be plain, .gz or .zst; the readers unpack it. Errors name the input and have the right exit
+// status.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,45 +19,45 @@
 
 namespace vramscope::cli {
 
-// The path as a person reads it: `-` is "standard input".
+// The path for messages: `-` becomes "standard input".
 std::string DisplayName(const std::string& path);
 
-// The whole text. Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder, more than
-// `most` bytes), kDataLoss (compressed data that is cut or damaged).
+// Reads the whole text. Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder, or more
+// than `most` bytes), kDataLoss (compressed data that is truncated or damaged).
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 
-// An error with the input's name in front, where the message does not have it.
+// Puts the input's name in front of an error message that does not contain it.
 absl::Status Named(const std::string& path, const absl::Status& status);
 
-// The event of that number, as --event has it. kOutOfRange: there are not so many.
+// Returns the event with that number (--event). kOutOfRange: the trace has fewer events.
 absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number);
-CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not asked for
+CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not given
 
-// The event at a moment of the trace; a note on stderr when the trace does not go that far.
+// Returns the event at a time of the trace, with a note on stderr if the trace ends before it.
 // kInvalidArgument: the trace has no times.
 absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns);
 
-// Which part to read: --device N; of a recording also --entries A:B, --time A:B. Checked when the
-// command line is parsed.
+// Which part to read: --device N and, for a recording, also --entries A:B and --time A:B. Checked
+// when the command line is parsed.
 struct RangeOptions {
   int device = -1;
   std::string entries, time;
 };
 void AddRangeOptions(CLI::App& command, RangeOptions& options);
-void AddDevice(CLI::App& command, RangeOptions& options);  // --device N alone
-void AddPart(CLI::App& command, RangeOptions& options);    // --entries and --time alone
+void AddDevice(CLI::App& command, RangeOptions& options);  // only --device N
+void AddPart(CLI::App& command, RangeOptions& options);    // only --entries and --time
 
-// Anything that can be looked at: a `.trace`, a CUDA memory snapshot, Kineto's Chrome JSON; with a
-// progress bar for a long one. For another kind the error says what it looks like. Warnings go to
-// stderr.
+// Opens any supported file: a `.trace`, a CUDA memory snapshot, or Kineto's Chrome JSON, with a
+// progress bar for a long file. For other files the error says what the file looks like. Warnings
+// go to stderr.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range = {});
-// Figures without blocks (torch.cuda.memory_stats()) too, which OpenTrace refuses.
+// Also accepts figures without blocks (torch.cuda.memory_stats()), which OpenTrace refuses.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
                                                                  const RangeOptions& range);
 
-// While one lives, what was opened is kept and not read again: for commands that are run after
-// another over one file (`selfcheck`).
+// While an object exists, opened files are kept and not read again. For several commands over one
+// file (`selfcheck`).
 class OpenedFiles {
  public:
   OpenedFiles();
@@ -64,7 +65,7 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
   void Forget() { traces_.clear(); }
-  // By path and range; null: not opened yet.
+  // Looks a file up by path and range. null: not opened yet.
   std::shared_ptr<const trace::Trace> Find(const std::string& key) const {
     const auto at = traces_.find(key);
     return at == traces_.end() ? nullptr : at->second;
@@ -77,22 +78,23 @@ class OpenedFiles {
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
-// Where the figures of one device are asked for: all of the trace or, of several devices, the slice
-// of the one that is shown (analysis::DeviceToShow), of which a note on stderr tells.
+// Chooses the trace for figures of a single device. Of several devices, this is the slice of the
+// device that is shown (analysis::DeviceToShow), and a note on stderr says so. Otherwise it is the
+// whole trace.
 struct ShownDevice {
   std::shared_ptr<const trace::Trace> trace;
   std::optional<uint8_t> of_several;
 };
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
-// The same without a note.
+// The same without the note.
 std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 
-// The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a
-// recording without steps: all of it), or the whole of a CSV.
+// Returns the allocations and frees of a trace or recording, or all of those in a CSV. `step`
+// selects one step; `step` < 0 selects the last complete step, or everything if there are no steps.
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step);
 
-void AddTop(CLI::App& command, size_t& top);  // --top N: rows of a table
+void AddTop(CLI::App& command, size_t& top);  // --top N: maximum number of rows of a table
 
 inline constexpr char kFileHelp[] =
     "a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)";

@@ -10,13 +10,13 @@
 namespace vramscope::cli {
 namespace {
 
-// Only what a signal handler may call.
+// Calls only functions that are allowed in a signal handler.
 void Say(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
 void End(int signal) {
-  if (isatty(STDERR_FILENO) == 1) Say("\r\033[K");  // the progress bar
+  if (isatty(STDERR_FILENO) == 1) Say("\r\033[K");  // erases the progress bar
   Say("vramscope: cancelled");
   if (trace::OutputFile::RemoveUnfinished()) Say("; nothing was written");
   Say("\n");
@@ -32,7 +32,8 @@ void EndOnInterrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);  // else nohup, or &
+    // else nohup or & ignores it
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
 }
 

@@ -1,6 +1,7 @@
-// `kernels FILE`: what the card did, summed; of one kernel its operator, module, what that operator
-// allocated and which blocks the kernel was given, of one allocation the kernels that it was given
-// to first and last, and those of the operators that made it and that came last before its free.
+// `kernels FILE`: sums of the GPU's work. --kernel shows one kernel: its operator, its module, what
+// that operator allocated, and the blocks that the kernel used. --allocation shows one allocation:
+// the first and last kernels that used it, the kernels of the operator that allocated it, and the
+// kernels of the last operator before its free.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ using query::ActivityIndex;
 using query::kNoRow;
 using trace::SliceKind;
 
-constexpr size_t kMostLaunched = 1000;  // of an operator, that are listed
+constexpr size_t kMostLaunched = 1000;  // maximum number of listed launches of an operator
 
 struct Options {
   std::string file, by = "name";
@@ -35,7 +36,7 @@ struct Options {
   bool json = false;
 };
 
-// What is said of an activity; strings are empty where nothing is known.
+// Returns facts about an activity. Strings are empty where nothing is known.
 class Facts {
  public:
   explicit Facts(std::shared_ptr<const trace::Trace> trace)
@@ -48,7 +49,8 @@ class Facts {
   std::string Op(uint32_t row) const { return std::string(query::OpOf(index_, row)); }
   std::string Module(uint32_t row) const { return std::string(query::ModuleOf(index_, row)); }
   std::string Phase(uint32_t row) const { return std::string(query::PhaseOf(index_, row)); }
-  int64_t Step(uint32_t row) const { return query::StepOf(index_, row); }  // -1: outside
+  // -1: outside of all steps
+  int64_t Step(uint32_t row) const { return query::StepOf(index_, row); }
   int64_t Takes(uint32_t row) const { return query::TakesOf(*trace_, row); }
 
   Json ToJson(uint32_t row) const {
@@ -75,7 +77,7 @@ class Facts {
             {"op", std::string(trace_->String(t.op[id.value]))},
             {"module", std::string(trace_->String(t.module[id.value]))}};
   }
-  // By address; null: nobody said what anything works on.
+  // Ordered by address. null: the trace does not say which blocks kernels use.
   Json BlocksToJson(uint32_t row) const {
     if (!index_.operands().any()) return nullptr;
     Json json = Json::array();
@@ -99,7 +101,7 @@ class Facts {
             {"first_written", of(touches.writes.first)},
             {"last_written", of(touches.writes.last)}};
   }
-  // An operator's slice with what it launched; null: there is none.
+  // An operator's slice with its launches; null if there is none.
   Json OpToJson(uint32_t slice) const {
     if (slice == kNoRow) return nullptr;
     const trace::SliceTable& s = trace_->slices;
@@ -119,7 +121,7 @@ class Facts {
 };
 
 std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) * 1e-6); }
-// For text, where a name of the file must not steer the terminal.
+// For text output: escapes names from the file, which could control the terminal.
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
 ExitCode ShowSums(const Facts& facts, const Options& options) {
@@ -191,10 +193,10 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
 
 std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   const query::OperandLinks& links = facts.index().operands();
-  if (!links.any()) return "  which blocks it works on is in no record\n";
+  if (!links.any()) return "  the blocks that it uses are not recorded\n";
   const auto blocks = links.BlocksOf(row, kMostLaunched);
   const trace::AllocationTable& a = facts.trace().allocations;
-  std::string text = fmt::format("  it was given {} blocks\n", Count(blocks.size()));
+  std::string text = fmt::format("  it uses {} blocks\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
     text += fmt::format("    {} {} {}, {}\n", id, run::FormatBytes(a.bytes_rounded[id]),
@@ -207,9 +209,10 @@ std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
 std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const query::OperandLinks& links = facts.index().operands();
   if (!links.any())
-    return "Which memory a kernel touched is in no record of this file: its op was open then.\n";
+    return "This file does not record which memory a kernel used. These kernels ran during the "
+           "op.\n";
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
-  std::string text = fmt::format("given to {} kernels, copies and fills\n", Count(touches.count));
+  std::string text = fmt::format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text += fmt::format("  {}: {} {} in {}\n", what, row,
@@ -313,16 +316,16 @@ void DeclareKernels(CLI::App* command, Context& context) {
       ->type_name("HOW");
   CLI::Option* kernel =
       command
-          ->add_option(
-              "--kernel", options->kernel,
-              "one of them by its number: its call, op, module, what that op allocated, the "
-              "blocks that it was given")
+          ->add_option("--kernel", options->kernel,
+                       "show one kernel by its number: its call, op, module, the allocations of "
+                       "that op, and the blocks that the kernel uses")
           ->check(CLI::NonNegativeNumber.description(""))
           ->type_name("N");
   command
-      ->add_option("--allocation", options->allocation,
-                   "an allocation by its number: the ops that made it and came last before its "
-                   "free, with their kernels; the kernels that it was given to first and last")
+      ->add_option(
+          "--allocation", options->allocation,
+          "show an allocation by its number: the op that allocated it and the last op before its "
+          "free, with their kernels, and the first and last kernels that used it")
       ->check(CLI::NonNegativeNumber.description(""))
       ->excludes(kernel)
       ->type_name("N");
@@ -337,7 +340,7 @@ void DeclareKernels(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_kernels() {
   return {.place = 70,
           .name = "kernels",
-          .help = "GPU time by kernel, op or module; a kernel's op, an allocation's",
+          .help = "sum GPU time by kernel, op or module, or show one kernel or allocation",
           .example = "kernels run.trace --by op",
           .declare = DeclareKernels};
 }

@@ -1,4 +1,4 @@
-// The vramscope program: a window, or a subcommand without one. Never links LibTorch.
+// The vramscope program: the window, or a subcommand without one. It never links LibTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace {
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
   app.add_flag("--in-open-window", window.in_open_window,
-               "in the window that is open, where there is one");
-  app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
+               "use the window that is already open, if there is one");
+  app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, and exit")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
                  "page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, "
@@ -37,16 +37,17 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
   app.add_option("--lang", window.language,
-                 "language: en or zh_CN; default: $LANG, in the window the one chosen last")
+                 "language: en or zh_CN; default: $LANG, or in the window the last choice")
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
       ->check(CLI::Range(0.5, 4.0))
       ->type_name("N");
-  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, end")
+  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
       ->type_name("OUT.json");
 }
 
-// "vramscope plna" reads as a file to open: say what was probably meant.
+// "vramscope plna" would be read as a file to open. Returns a message with the command that was
+// probably meant.
 std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
   if (files.empty() || std::filesystem::exists(files[0])) return "";
   if (files[0].find_first_of("./") != std::string::npos) return "";
@@ -59,7 +60,7 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                       near.empty() ? std::string() : i18n::Format("; did you mean \"{}\"?", near));
 }
 
-// Commands that take a program hand what stands behind "--" on as it is. Returns what is left of
+// For commands that take a program, stores the words after "--" unchanged. Returns the remaining
 // argc.
 int TakeProgram(int argc, char** argv, Context& context) {
   if (argc < 2) return argc;
@@ -82,15 +83,15 @@ int Main(int argc, char** argv) {
   Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(
-      TEXT_MARK("vramscope: what is in GPU memory while a neural network trains.\n"
-                "Without a command: the window, with the FILEs opened in it."));
+      TEXT_MARK("vramscope: shows the contents of GPU memory while a neural network trains.\n"
+                "Without a command, opens the FILEs in the window."));
   app.name("vramscope");
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
-      TEXT_MARK("vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
+      TEXT_MARK("vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,\n"
                 "2 wrong usage, 3 bad input, 4 an internal failure."));
   TranslateHelp(app);
 
@@ -103,7 +104,7 @@ int Main(int argc, char** argv) {
     return PrintText(text.str());
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
-    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows how it is used", error.what(),
+    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows the usage", error.what(),
                            chosen.empty() ? "" : " " + chosen[0]->get_name()));
     return kUsage;
   }
@@ -121,15 +122,16 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Libraries ask for memory before main() begins.
+// Libraries allocate memory before main() begins.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     vramscope::base::RestoreLibraryPath();
-    // What the catalogue takes while it is read, and more. Where that is not there it is said here:
-    // the JSON parser's destructors allocate, and one that cannot ends the program.
+    // Tests that at least as much memory is available as reading the catalogue takes. If not, the
+    // error is reported here: the JSON parser's destructors allocate, and a failed allocation there
+    // would end the program without a message.
     void* volatile room = ::operator new (size_t{16} << 20);
     ::operator delete(room);
     return vramscope::cli::Main(argc, argv);

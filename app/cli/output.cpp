@@ -24,7 +24,7 @@ absl::Status StdoutFailed() {
       i18n::Format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-// What the disk does not take is no fault of what was given.
+// A failed write is an internal failure, not an error of the input.
 absl::Status NotTaken(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
              ? absl::InternalError(status.message())
@@ -57,7 +57,8 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
   const i18n::InEnglish english;  // files are read by others
   if (path != "-") return NotTaken(trace::WriteTraceFile(trace, path));
-  // The writer makes files with an index at the end: through a folder of its own to stdout.
+  // The trace writer produces files with an index at the end, so it writes to a temporary folder,
+  // and the file is then copied to stdout.
   const char* folder = std::getenv("TMPDIR");
   std::string temporary = fmt::format("{}/vramscope-XXXXXX", folder && *folder ? folder : "/tmp");
   if (mkdtemp(temporary.data()) == nullptr) {

@@ -1,7 +1,6 @@
-// Outputs as the contract has them: a path, written whole or not at all, or `-` for standard
-// output. Errors: a place that cannot be written to (no such folder, no right to) is bad input;
-// what the system does not take (a full disk, a broken one) is an internal failure, as on standard
-// output.
+// Writes outputs as docs/commands.md describes them: to a path, completely or not at all, or to
+// standard output (`-`). A path that cannot be written (no such folder, no permission) is bad
+// input. A failed write (a full or broken disk) is an internal failure, as on standard output.
 #pragma once
 
 #include <absl/status/status.h>
@@ -15,9 +14,9 @@
 
 namespace vramscope::cli {
 
-// Whether writing to `output` would replace one of `inputs`, which is the same file under whatever
-// name or link; then says so on stderr. "-" stands for what the shell put there; "": none. Asked
-// before anything is read, answered with kUsage.
+// Returns whether writing to `output` would replace one of `inputs`, even under another name or
+// link, and reports that on stderr. "-" is the file that the shell redirected; "" is none. Call it
+// before reading anything, and return kUsage if it is true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path);

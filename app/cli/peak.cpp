@@ -31,7 +31,8 @@ struct Options {
   bool json = false;
 };
 
-// What there is because something is modelled, by what the plan says of it; the largest first.
+// The bytes that exist only because something is modelled, grouped by the plan's explanation,
+// largest first.
 struct ModelledBytes {
   trace::Evidence evidence;
   uint64_t bytes = 0, count = 0;
@@ -102,10 +103,10 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   if (trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone)
     text += fmt::format(", {} reserved", run::FormatBytes(live.reserved));
   else if (!trace::IsOfHostMemory(trace))
-    text += ", how much was reserved is not recorded";
+    text += ", reserved memory is not recorded";
   if (peak_reserved > live.reserved)
     text +=
-        fmt::format("\n  ({} reserved at most, at another time)", run::FormatBytes(peak_reserved));
+        fmt::format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
   text += fmt::format("\n  at {}\n\n", MomentText(trace, live.context));
   Table table({{"By " + options.by},
                {"Bytes", Table::kRight},
@@ -212,7 +213,7 @@ void DeclarePeak(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_peak() {
   return {.place = 50,
           .name = "peak",
-          .help = "memory at the peak, or at another time",
+          .help = "show memory at the peak, or at another time",
           .example = "peak snapshot.pickle --by stack --top 10",
           .declare = DeclarePeak};
 }

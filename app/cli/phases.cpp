@@ -1,5 +1,5 @@
-// `phases FILE`: forward, backward and optimizer milliseconds of every iteration, and what lies
-// between them.
+// `phases FILE`: milliseconds of forward, backward and optimizer in every iteration, and of the
+// gaps between them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -68,9 +68,9 @@ ExitCode Execute(const Options& options) {
                       {"steps", StepsJson(trace, steps)},
                       {"outside_steps", OutsideJson(trace, outside)}});
   }
-  if (steps.empty() && outside.empty()) return PrintText("no steps are known in this file\n");
+  if (steps.empty() && outside.empty()) return PrintText("this file has no known steps\n");
   const trace::TraceInfo& info = trace.info;
-  std::string text = steps.empty() ? "no steps are known in this file\n" : StepsTable(trace, steps);
+  std::string text = steps.empty() ? "this file has no known steps\n" : StepsTable(trace, steps);
   if (const std::string table = OutsideTable(trace, outside); !table.empty()) text += "\n" + table;
   return PrintText(text + (!info.has_times ? "\n  The file has no times.\n"
                            : info.measured ? ""
@@ -90,7 +90,7 @@ void DeclarePhases(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_phases() {
   return {.place = 60,
           .name = "phases",
-          .help = "forward, backward and optimizer times of every iteration",
+          .help = "show forward, backward and optimizer times of every step",
           .example = "phases run.trace",
           .declare = DeclarePhases};
 }

@@ -23,7 +23,7 @@ struct Options {
   ProgramOptions program;
   RunOutput output;
   std::string backend = "plan", python;
-  std::string with;  // versions of a package, each of which is planned
+  std::string with;  // versions of a package; each is planned
 };
 
 void AddOutput(CLI::App& command, RunOutput& output) {
@@ -57,16 +57,16 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
                       const std::vector<std::string>& worker_arguments) {
   const WorkerRun result = RunInWorker(config, worker_arguments);
   if (result.trace != nullptr && !output.trace_path.empty()) {
-    // Also after a failure: what arrived is what there is to look at.
+    // Also written after a failure, so that the incomplete trace can be inspected.
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {
-      Note(fmt::format("what arrived is in {}", output.trace_path));
+      Note(fmt::format("the incomplete trace is in {}", output.trace_path));
     }
   }
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
-    return ReportError(absl::InternalError(i18n::Text("the run left no trace")));
+    return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
   if (output.trace_path == "-") return kDone;
 
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*result.trace);
@@ -86,20 +86,19 @@ void DeclarePlan(CLI::App* command, Context& context) {
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->add_flag("--watch", options->program.watch,
-                    "with -- PROGRAM: plan it again whenever one of its files is saved, and say "
-                    "what that changed; --json prints an object a line");
+                    "with -- PROGRAM: plan it again whenever one of its files is saved, and print "
+                    "the changes; --json prints one object per line");
   command
-      ->add_option(
-          "--with", options->with,
-          "with -- PROGRAM: plan it under each of these versions of a package, as "
-          "transformers==4.46.0,4.51.0, in environments that are made by pip and kept, and "
-          "say what changes between them")
+      ->add_option("--with", options->with,
+                   "with -- PROGRAM: plan it under each of these versions of a package, such as "
+                   "transformers==4.46.0,4.51.0, and print the changes between them; the "
+                   "environments are made by pip and kept")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
-      // These say nothing of a run of the built-in loop, which has keys for the same things.
+      // These options have no effect for the embedded loop, which has settings for the same things.
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(
@@ -114,7 +113,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
       context.exit_code = Execute(*options, run::Backend::kPlan);
     } else if (options->run.given()) {
       NoteError(
-          i18n::Text("--preset, --model, --config and --set are for the built-in models, not for a "
+          i18n::Text("--preset, --model, --config and --set apply to built-in models, not to a "
                      "program after --"));
       context.exit_code = kUsage;
     } else {
@@ -147,9 +146,9 @@ void DeclareRun(CLI::App* command, Context& context) {
       ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->type_name("cpu|cuda");
   command
-      ->add_option(
-          "--python", options->python,
-          "with cuda: the Python whose PyTorch has CUDA's libraries; else it is looked for")
+      ->add_option("--python", options->python,
+                   "with cuda: use the CUDA libraries of this Python's PyTorch; default: the first "
+                   "Python found that has them")
       ->type_name("PYTHON");
   command->callback([options, &context] {
     context.exit_code =
@@ -162,7 +161,9 @@ void DeclareRun(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_plan() {
   return {.place = 10,
           .name = "plan",
-          .help = "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed",
+          .help =
+              "plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, "
+              "without computing anything",
           .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
           .takes_program = true,
           .declare = DeclarePlan};
@@ -172,8 +173,8 @@ CommandEntry DeclareCommand_record() {
   return {.place = 30,
           .name = "record",
           .help =
-              "run a program (record -- PROGRAM ARGS...) on this computer's "
-              "GPU and record its memory",
+              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU "
+              "memory",
           .example = "record -o run.trace -- python train.py",
           .takes_program = true,
           .declare = DeclareRecord};
@@ -182,7 +183,7 @@ CommandEntry DeclareCommand_record() {
 CommandEntry DeclareCommand_run() {
   return {.place = 20,
           .name = "run",
-          .help = "run the training steps for real",
+          .help = "run the training steps on a real device",
           .example = "run --preset gpt2 --set steps=1 --backend cpu",
           .declare = DeclareRun};
 }

@@ -1,4 +1,4 @@
-// `plan` and `run`: one run in the worker, then its summary, its trace or both.
+// `plan` and `run`: one run in the worker, then its summary or its trace or both.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace vramscope::cli {
 
 struct RunOutput {
-  std::string trace_path;  // empty: none; "-": standard output, and then nothing else there
+  // empty: not written; "-": standard output, and nothing else is printed there
+  std::string trace_path;
   bool json = false;
 };
 ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,

@@ -46,11 +46,12 @@ namespace fs = std::filesystem;
 using program::About;
 using program::Program;
 
-constexpr uint32_t kMostRanks = 256;  // as many devices as a trace can have
+constexpr uint32_t kMostRanks = 256;  // the maximum number of devices in a trace
 
 std::atomic<int> g_interrupts{0};
 
-// While it lives, Ctrl-C and the like are passed on to the program instead of ending this one.
+// While an object exists, Ctrl-C and similar signals are passed on to the program and do not end
+// this process.
 class PassInterruptsOn {
  public:
   PassInterruptsOn() {
@@ -71,7 +72,7 @@ class PassInterruptsOn {
   struct sigaction before_[3];
 };
 
-// The folder that the hooks write to; gone when this is, unless it is kept.
+// The folder that the hooks write to. It is deleted with the object, unless it is to be kept.
 class OutputFolder {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
@@ -99,12 +100,12 @@ class OutputFolder {
  private:
   OutputFolder() = default;
   fs::path path_;
-  std::unique_ptr<program::ScratchFolder> scratch_;  // null: it is kept
+  std::unique_ptr<program::ScratchFolder> scratch_;  // null: the folder is kept
 };
 
 struct Shown {
   const program::ProcessRun* run = nullptr;
-  std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
+  std::shared_ptr<const trace::Trace> device;  // the device that is shown
   analysis::Summary summary;
 };
 
@@ -170,8 +171,8 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        // Ranks are told apart by their numbers, several processes of one rank by their ids. Each
-        // has devices of its own in the trace, whichever card it used.
+        // Ranks are labelled by number; several processes of one rank by process id. Each process
+        // has its own devices in the trace, whichever GPU it used.
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
@@ -187,8 +188,11 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
-        text += fmt::format("\n  {} processes; the one that needs most is above:\n", all.size()) +
-                table.Text();
+        text +=
+            fmt::format(
+                "\n  {} processes; the figures above are of the one that needs the most memory:\n",
+                all.size()) +
+            table.Text();
       }
       text += TogglesText(about.toggles);
       printed = PrintText(text);
@@ -199,7 +203,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
 }
 
-// A program without Python: what it took of the card is known, and not what for.
+// For a program without Python, the amount of GPU memory is known, but not its use.
 ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          const RunOutput& output) {
   const program::Unwatched& most = *std::max_element(
@@ -207,8 +211,8 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
   Note(
-      "this program used the card without Python: what it took of the card is known, and not what "
-      "for (the hooks are Python's). There is no trace");
+      "this program used the GPU without Python. The amount of memory is known, but not its use, "
+      "because the hooks need Python. There is no trace");
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -223,7 +227,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
     printed = PrintText(
-        fmt::format("{}\n  at most {} of {} in use, {} of them by CUDA's context; {} launches\n",
+        fmt::format("{}\n  at most {} of {} in use, {} of which by the CUDA context; {} launches\n",
                     most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
                     run::FormatBytes(most.context_bytes), most.launches));
   }
@@ -241,7 +245,7 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// Should this process be killed: what had come is written where it was to go.
+// The command that writes the recorded part to the output file if this process is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
@@ -255,7 +259,7 @@ std::vector<std::string> IfKilled(const std::string& folder, const run::DevicePr
   return command;
 }
 
-// Of a recording, which is the user's own training: null.
+// null for a recording, because that is the user's real training run.
 absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
     const ProgramOptions& options, const std::vector<std::string>& command,
     const std::string& libraries, const std::string& output, bool planned) {
@@ -274,10 +278,11 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated card's context takes what it takes: another one that was said makes its memory
-// smaller or larger, so that the allocator finds the room that it would.
+// The emulated GPU's context has a fixed size. If the user gives another context size, the emulated
+// GPU's memory is changed instead, so that the allocator has as much memory as it would have.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // A card that is full of its context is none; such a memory is exceeded on any.
+  // A GPU that is full with its context would be useless, so some memory is left; any run exceeds
+  // it.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -288,7 +293,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false) {
-  // What had come when a connection broke is as good as what a killed program had written.
+  // The data received before a connection broke is as useful as the data of a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();
@@ -317,8 +322,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
 
 ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
   if (!outcome.write_error.empty()) {
-    NoteError(
-        i18n::Format("the program's history could not be written whole: {}", outcome.write_error));
+    NoteError(i18n::Format("the program's history is incomplete: {}", outcome.write_error));
     return kInternalFailure;
   }
   if (outcome.interrupted) {
@@ -339,102 +343,108 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    std::map<std::string, int> modes;  // CLI11 prints an enumeration of bytes as characters
+    // CLI11 prints an enumeration with a byte as underlying type as a character
+    std::map<std::string, int> modes;
     for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
       modes.emplace(NameOf(mode), static_cast<int>(mode));
     command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
     command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
         .add_option("--ranks", options.ranks,
-                    "with -- PROGRAM: so many processes, as torchrun does")
+                    "with -- PROGRAM: start this many processes, as torchrun does")
         ->check(CLI::Range(1u, 65536u))
         ->type_name("N");
     command
         .add_option("--as-rank", options.as_rank,
-                    "with -- PROGRAM: one process, which is this one of --ranks")
+                    "with -- PROGRAM: start one process as this rank of --ranks")
         ->check(CLI::Range(int64_t{0}, int64_t{65535}))
         ->type_name("R");
     command
-        .add_option("--devices", options.devices,
-                    "with -- PROGRAM: number of GPUs that it sees (torchrun needs several)")
+        .add_option(
+            "--devices", options.devices,
+            "with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)")
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: fill parameters on the CPU as the program says");
+                     "with -- PROGRAM: initialize parameters on the CPU as in the program");
     CLI::Option* mode =
         command
-            .add_option(
-                "--isolation", options.isolation,
-                "with -- PROGRAM: how its changes to files are kept apart: overlay (a mount "
-                "namespace), copy (libc's functions), none, or auto: the first that works")
+            .add_option("--isolation", options.isolation,
+                        "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
+                        "namespace), copy (libc's functions), none, or auto: the first that works")
             ->transform(CLI::CheckedTransformer(modes).description(""))
             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
-                  "with -- PROGRAM: it really writes, renames and deletes files")
+                  "with -- PROGRAM: let it really write, rename and delete files")
         ->excludes(mode);
     command.add_flag("--no-network", options.no_network,
-                     "with -- PROGRAM: it reaches nothing but this computer");
+                     "with -- PROGRAM: give it no network access beyond this computer");
     command
         .add_option("--toggle", options.toggles,
-                    "with -- PROGRAM: switch a technique on from outside (`vramscope toggles` "
-                    "lists them); repeatable")
+                    "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
+                    "lists them; repeatable")
         ->type_name("NAME[=VALUE]");
-    // What `fit` starts.
+    // The options that `fit` passes.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
     command.add_option("--warm", options.warm)->group("");
     command.add_option("--serve", options.serve)->group("");
     command.add_option("--modules", options.modules)->group("");
     command
         .add_option("--writable", options.writable,
-                    "with -- PROGRAM: a folder or file that it really writes to; repeatable")
+                    "with -- PROGRAM: a folder or file that it may really write to; repeatable")
         ->type_name("PATH");
   }
   if (!planned) {
-    CLI::Option* host = command
-                            .add_option("--host", options.remote.host,
-                                        "with -- PROGRAM: run it there, by ssh; vramscope is "
-                                        "there, too")
-                            ->type_name("USER@HOST");
+    CLI::Option* host =
+        command
+            .add_option(
+                "--host", options.remote.host,
+                "with -- PROGRAM: run it on this host by ssh; vramscope must be installed there")
+            ->type_name("USER@HOST");
     command
         .add_option("--remote-folder", options.remote.folder,
-                    "with --host: the folder there that it starts in (default: the login's)")
+                    "with --host: working directory on the host (default: that of the login)")
         ->needs(host)
         ->type_name("FOLDER");
     command
         .add_option("--remote-vramscope", options.remote.vramscope,
-                    "with --host: vramscope there, where PATH does not find it")
+                    "with --host: path of vramscope on the host, if it is not on PATH")
         ->needs(host)
         ->type_name("PROGRAM");
-    command.add_flag("--stream", options.stream)->group("");  // the other side of --host
+    command.add_flag("--stream", options.stream)->group("");  // set on the remote host by --host
   }
   command
       .add_option("--steps", options.steps,
-                  "with -- PROGRAM: end it after so many optimizer steps; 0: let it run")
+                  "with -- PROGRAM: stop it after this many optimizer steps; 0: let it run")
       ->type_name("N");
-  command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
+  command.add_flag("--cpp-stacks", options.cpp_stacks,
+                   "with -- PROGRAM: also record C++ frames (slow)");
   command.add_flag("--no-activities", options.no_activities,
-                   "with -- PROGRAM: the memory alone, without kernels, copies and calls");
+                   "with -- PROGRAM: record only memory, without kernels, memcpys and API calls");
   if (!planned)
     command.add_flag("--operators", options.operators,
-                     "with -- PROGRAM: which of PyTorch's operators launched each kernel (a fifth "
-                     "of a step's processor time)");
-  command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
+                     "with -- PROGRAM: record which PyTorch operator launched each kernel (takes a "
+                     "fifth of a step's CPU time)");
+  command
+      .add_option("--keep", options.keep,
+                  "with -- PROGRAM: keep the output of the hooks in this folder")
       ->type_name("FOLDER");
   command
       .add_option("--from", options.from,
-                  "instead of -- PROGRAM: read what --keep kept, also of a run that was killed")
+                  "instead of -- PROGRAM: read a folder of --keep, even of a killed run")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // How the window starts programs: it reads the folder of --keep while the program runs.
+  // The option with which the window starts programs; it reads the folder of --keep while the
+  // program runs.
   command.add_option("--outcome", options.outcome)->group("");
 }
 
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
-    NoteError(i18n::Text(
-        "the program after -- is missing; for example: vramscope plan -- python train.py"));
+    NoteError(
+        i18n::Text("there is no program after --; for example: vramscope plan -- python train.py"));
     return kUsage;
   }
   if (output.json && output.trace_path == "-") {
@@ -444,7 +454,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   if (WouldReplaceInput(output.trace_path, command)) return kUsage;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
     NoteError(i18n::Format(
-        "--ranks {}: at most {} processes are started; run one of them with --as-rank R",
+        "--ranks {}: at most {} processes can be started; run one of them with --as-rank R",
         options.ranks, kMostRanks));
     return kUsage;
   }
@@ -461,7 +471,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   }
   if (!options.from.empty()) {
     if (!command.empty()) {
-      NoteError(i18n::Text("--from reads an existing run: remove the program after --"));
+      NoteError(i18n::Text("--from reads an existing run; remove the program after --"));
       return kUsage;
     }
     return ReportFolder(options.from, options.from, device, {}, output, planned, use);
@@ -488,10 +498,10 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
       IsolationOf(options, command, platform->libraries, (*folder)->path(), planned);
   if (!isolation.ok()) return ReportError(isolation.status());
 
-  // A window that is killed leaves nothing running.
+  // If the window is killed, the program ends too.
   if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const bool remote = !options.remote.host.empty();
-  // Of what runs elsewhere that is said there.
+  // A remote process prints this itself.
   if (options.outcome.empty() && !remote)
     Note(program::BeforeText(planned, device.name, options.steps,
                              planned ? (*isolation)->Description() : ""));
@@ -533,7 +543,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
-    isolation->reset();  // takes a moment, in which nobody is to end this process
+    isolation->reset();  // takes a while, during which a signal must not end this process
   }
   if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {

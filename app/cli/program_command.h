@@ -1,4 +1,4 @@
-// `plan` and `record` of anybody's program: what stands behind "--" on the command line.
+// `plan` and `record` of any program: the words after "--" on the command line.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 namespace vramscope::cli {
 
 struct ProgramOptions {
-  std::string device;      // as --device has it; "": the one that runs are planned for
-  std::string gpu_memory;  // in place of its own
+  std::string device;      // in the form of --device; "": the default GPU of plans
+  std::string gpu_memory;  // overrides the memory of the GPU
   uint32_t ranks = 1;
-  uint32_t devices = 0;  // that a process finds; 0: as many as ranks
+  uint32_t devices = 0;  // number of devices that a process sees; 0: as many as ranks
   int64_t as_rank = -1;
   uint32_t steps = 2;
   bool no_skip_init = false;
@@ -27,36 +27,36 @@ struct ProgramOptions {
   program::IsolationMode isolation = program::IsolationMode::kAuto;
   bool no_isolation = false;  // IsolationMode::kNone
   bool no_network = false;
-  std::vector<std::string> writable;  // paths that an isolated program really writes to
-  std::vector<std::string> toggles;   // NAME or NAME=VALUE, switched on from outside
-  std::string warm, serve, modules;   // LaunchOptions'
-  bool all_toggles = false;           // say of all of them whether they apply
-  bool operators = false;             // of kernels, in a recording: a plan has them
-  program::Remote remote;             // no host: here
-  bool stream = false;                // this is the other side of somebody's --host
-  bool watch = false;                 // plan again when a file is saved
-  std::string keep;                   // folder that gets what the hooks wrote
-  std::string from;                   // folder that has it: nothing is started
-  // File that gets program::OutcomeJson; then nothing else is read, said or written.
+  std::vector<std::string> writable;  // paths that an isolated program may really write to
+  std::vector<std::string> toggles;   // NAME or NAME=VALUE
+  std::string warm, serve, modules;   // fields of LaunchOptions
+  bool all_toggles = false;           // report for all toggles whether they apply
+  bool operators = false;             // record the operator of each kernel; a plan always does
+  program::Remote remote;             // no host: run on this computer
+  bool stream = false;                // this process was started by --host on another computer
+  bool watch = false;                 // plan again whenever a file is saved
+  std::string keep;                   // folder for the output of the hooks
+  std::string from;                   // a folder with the output of the hooks: nothing is started
+  // File that receives program::OutcomeJson. Then nothing else is read, printed or written.
   std::string outcome;
-  uint64_t memory_bytes = 0;  // of the card that is planned for; 0: what the device table says
+  uint64_t memory_bytes = 0;  // of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
-      context_bytes;  // of that memory, beside the allocator; what the table says
+      context_bytes;  // size of the CUDA context within that memory; unset: as in the device table
 };
-// Those that say nothing where there is no program.
+// The options that have no effect without a program.
 inline constexpr const char* kProgramOptionNames[] = {
     "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep",  "--isolation",
     "--no-isolation", "--no-network", "--writable", "--toggle", "--watch", "--with"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
-// What follows from a program that has ended: done, the answer is no, or why it failed.
+// Returns the exit status after a program has ended: kDone, kNo, or a failure with its message.
 ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
 
-// In place of writing its trace and saying what was seen; there is at least one run.
+// Called instead of writing the trace and printing the summary. There is at least one run.
 using SeenProgram = std::function<ExitCode(program::Program& seen, const program::Outcome&)>;
 
-// Runs `program`, writes its trace, says what was seen.
+// Runs `program`, writes its trace, and prints the summary.
 ExitCode RunProgram(const std::vector<std::string>& program, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use = {});
 

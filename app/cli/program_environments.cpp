@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostWords = 4, kMostPackages = 1000, kMostReport = size_t{256} << 20;
 
-// What an environment depends on: another interpreter, or other packages in it, have another one.
+// Prints what an environment depends on: the interpreter and its packages. If they differ, another
+// environment is made.
 constexpr char kFacts[] = R"(
 import hashlib, importlib.metadata, json, re, sys, sysconfig
 if sys.path and not sys.path[0]:
@@ -57,7 +58,7 @@ bool IsPython(std::string_view path) {
   return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with("python");
 }
 
-// Where PATH has it; "": nowhere.
+// Searches PATH; "" if not found.
 std::string OnPath(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -70,7 +71,7 @@ std::string OnPath(const std::string& name) {
   return "";
 }
 
-// The Python of a command; "": it starts none.
+// The Python interpreter that a command starts; "" if it starts none.
 std::string PythonOf(const std::string& program) {
   if (IsPython(program)) return program;
   std::array<char, 256> begin{};
@@ -87,12 +88,13 @@ std::string PythonOf(const std::string& program) {
 
 std::string CacheFolder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return cache;  // others are to be ignored
+  if (cache != nullptr && cache[0] == '/') return cache;  // relative paths must be ignored (XDG)
   const char* home = std::getenv("HOME");
   return home == nullptr || home[0] != '/' ? "" : fmt::format("{}/.cache", home);
 }
 
-// What contradicts what: pip says it apart from its errors. None: it does not say.
+// The lines in which pip lists the conflicting requirements; pip prints them apart from its errors.
+// Empty if there are none.
 std::vector<std::string> ConflictLines(const std::string& out) {
   const size_t begin = out.find("The conflict is caused by:");
   if (begin == std::string::npos) return {};
@@ -105,7 +107,7 @@ std::vector<std::string> ConflictLines(const std::string& out) {
   return lines;
 }
 
-// "(from versions: 1.0, 2.0, ...)" may have hundreds: the last ones are those that are wanted.
+// "(from versions: 1.0, 2.0, ...)" may have hundreds of entries, so only the last ones are kept.
 std::string WithFewVersions(std::string line) {
   constexpr std::string_view kBegin = "(from versions: ";
   constexpr size_t kMostVersions = 12;
@@ -119,7 +121,7 @@ std::string WithFewVersions(std::string line) {
   return line.replace(first, last - first, "...");
 }
 
-// What went wrong, as pip says it, and what may help.
+// Returns pip's error and a hint.
 absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outcome) {
   std::vector<std::string> words;
   for (const std::string& line : outcome.printed)
@@ -143,7 +145,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
         "PIP_INDEX_URL, PIP_FIND_LINKS");
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
     help = i18n::Text(
-        "\nThe program keeps its own PyTorch; plan a version that needs another PyTorch in an "
+        "\nThe program keeps its own PyTorch. To plan a version that needs another PyTorch, use an "
         "environment that has it");
   }
   return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
@@ -152,7 +154,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   words.insert(words.begin(),
                {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
-  // Where the user's settings have pip install to: this is another place.
+  // Overrides the user's settings of the folder that pip installs to.
   const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
                                                 "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
@@ -161,7 +163,7 @@ absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   return outcome->status == 0 ? absl::OkStatus() : PipFailed(python, *outcome);
 }
 
-// As a name or a version may be: no option, no path.
+// Whether the text can be a name or a version, and is neither an option nor a path.
 bool IsWord(std::string_view text) {
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
          std::ranges::all_of(text, [](char c) {
@@ -175,7 +177,7 @@ bool IsOfTorch(std::string_view name) {
          name.starts_with("nvidia-") || name.starts_with("nvidia_");
 }
 
-// What pip would install beside what is there, as "name==version", but for PyTorch.
+// Returns the packages that pip would have to install, as "name==version", except PyTorch.
 absl::StatusOr<std::vector<std::string>> Lacking(const std::string& report) {
   const absl::StatusOr<std::string> text = ReadText(report, kMostReport);
   if (!text.ok()) return text.status();
@@ -226,10 +228,9 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
                      "line; for example: -- python -m torch.distributed.run train.py",
                      command.front()));
   if (OnPath(all.python_).empty())
-    return absl::InvalidArgumentError(
-        i18n::Format("--with: there is no '{}' on the PATH", all.python_));
+    return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));
   all.parent_ = EnvironmentsFolder();
-  // A colon ends a folder of PYTHONPATH.
+  // A colon separates the folders of PYTHONPATH, so no folder may contain one.
   if (all.parent_.empty() || all.parent_.find(':') != std::string::npos)
     return absl::InvalidArgumentError(
         i18n::Text("--with: no folder for environments; set XDG_CACHE_HOME to a folder without a "
@@ -281,7 +282,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   if (error)
     return absl::PermissionDeniedError(
         i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
-  // Beside it, so that it is there whole or not at all; what a killed process left goes.
+  // The environment is made in a scratch folder next to it and then renamed, so that it is complete
+  // or missing. What a killed process has left is removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);
   if (!scratch.ok()) return scratch.status();
@@ -289,8 +291,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
                     constraints = (*scratch)->path() + "/constraints.txt",
                     packages = (*scratch)->path() + "/packages";
   std::ofstream(constraints) << fmt::format("{}\n", fmt::join(torch_, "\n"));
-  // First what the program's environment lacks, then that alone: with --target pip would install
-  // all that is required, PyTorch among it.
+  // First pip resolves what the program's environment lacks; then only that is installed. With
+  // --target alone, pip would install all requirements, including PyTorch.
   absl::Status done =
       Pip(python_, {"--dry-run", "--report", report, "--constraint", constraints, requirement});
   if (!done.ok()) return done;
@@ -304,7 +306,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
     if (!done.ok()) return done;
   }
   if (std::rename(packages.c_str(), folder.c_str()) == 0) return absl::OkStatus();
-  // Another process was sooner.
+  // Another process has made the same environment meanwhile.
   if ((errno == EEXIST || errno == ENOTEMPTY) && fs::is_directory(folder, error))
     return absl::OkStatus();
   return absl::InternalError(fmt::format("{}: {}", folder, std::strerror(errno)));
@@ -337,7 +339,7 @@ absl::StatusOr<uint64_t> RemoveEnvironments() {
   std::error_code error;
   if (fs::is_symlink(folder, error))
     return absl::FailedPreconditionError(
-        i18n::Format("{} is a link and stays: delete what it names by hand", folder));
+        i18n::Format("{} is a link and is not deleted: delete its target by hand", folder));
   if (!fs::is_directory(folder, error)) return 0;
   const uint64_t bytes = setup::BytesBelow(folder);
   fs::remove_all(folder, error);

@@ -1,8 +1,8 @@
-// Environments with another version of a package, for `plan --with`: folders that come first on
-// PYTHONPATH. Each holds what the program's own environment lacks of that version and of what it
-// requires, but never PyTorch, which is the program's own. pip makes them, with the user's
-// settings, and they are kept in $XDG_CACHE_HOME/vramscope/environments; into the user's own
-// environment nothing is installed.
+// Environments with another version of a package, for `plan --with`. An environment is a folder
+// that comes first on PYTHONPATH. It contains what the program's own environment lacks for that
+// version and its requirements, but never PyTorch, which remains the program's own. pip makes the
+// environments with the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments;
+// nothing is installed into the user's own environment.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));
 //   ASSIGN_OR_RETURN(ProgramEnvironment one, all.Get("transformers", "4.51.0"));
@@ -20,19 +20,19 @@ namespace vramscope::cli {
 
 struct ProgramEnvironment {
   std::string folder;
-  bool kept = false;                  // it was there: pip was not started
-  std::vector<std::string> packages;  // "transformers==4.51.0"; none: the program has them itself
+  bool kept = false;                  // it already existed: pip was not started
+  std::vector<std::string> packages;  // "transformers==4.51.0"; empty: the program already has them
 };
 
 class ProgramEnvironments {
  public:
-  // Of the Python that the command starts. Errors: it starts none, or it does not answer.
+  // Uses the Python that the command starts. Errors: the command starts none, or it fails.
   static absl::StatusOr<ProgramEnvironments> Of(const std::vector<std::string>& command);
 
   const std::string& python() const { return python_; }
-  // Where that version's is, whether or not it has been made.
+  // The folder for that version, whether or not it exists.
   std::string FolderOf(const std::string& package, const std::string& version) const;
-  // Makes it where it is not there. Errors: pip's last words, and what to do.
+  // Makes the environment if it does not exist. Errors contain pip's last lines and a hint.
   absl::StatusOr<ProgramEnvironment> Get(const std::string& package,
                                          const std::string& version) const;
 
@@ -40,19 +40,20 @@ class ProgramEnvironments {
   absl::Status Make(const std::string& requirement, const std::string& folder) const;
 
   std::string python_, parent_;
-  std::string key_;                 // of the interpreter and what is installed in it
-  std::vector<std::string> torch_;  // "torch==2.9.0+cu130", ...: what has to stay
+  std::string key_;  // identifies the interpreter and its packages
+  // "torch==2.9.0+cu130", ...: packages that must stay as they are
+  std::vector<std::string> torch_;
 };
 
-// Those that are kept, of whatever Python.
+// The environments that exist, for any Python.
 struct StoredEnvironment {
   std::string name;  // "transformers==4.51.0-cpython-311-0123456789ab"
   std::string folder;
   uint64_t bytes = 0;
 };
-std::string EnvironmentsFolder();  // "": there is no place for one
+std::string EnvironmentsFolder();  // "": no folder is available
 std::vector<StoredEnvironment> StoredEnvironments();
-// Deletes them, and what interrupted ones have left. Bytes that were there.
+// Deletes all environments, and the leftovers of interrupted ones. Returns the bytes freed.
 absl::StatusOr<uint64_t> RemoveEnvironments();
 
 }  // namespace vramscope::cli

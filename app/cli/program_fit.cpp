@@ -42,7 +42,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The search for one program.
+// The search for the toggles that make one program fit.
 class ProgramFit {
  public:
   ProgramFit(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -65,7 +65,7 @@ class ProgramFit {
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("the program without changes: {}", start_.planned.error)));
+          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
     FindSwitches();
     fit::SwitchSearch search{.start = start_.planned,
                              .budget = budget_,
@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // What applies to this program, as its own first run has it.
+  // Finds the toggles that apply to this program, according to its first plan.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);
@@ -120,7 +120,8 @@ class ProgramFit {
     }
   }
 
-  // What the toggle may save of this program's peak. None: it does not say what it reduces.
+  // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not say
+  // what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
     if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
     if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
@@ -133,7 +134,7 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // A difference below a thousandth of what the program needs is what rounding of blocks makes.
+  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
   bool HasEffect(const Planned& planned) const {
     const uint64_t with = planned.needed(), without = start_.planned.needed();
     return std::max(with, without) - std::min(with, without) > without / 1000;
@@ -149,7 +150,7 @@ class ProgramFit {
     return planned;
   }
 
-  // What was planned is known: this asks nobody.
+  // The plan is already known, so nothing is planned here.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};
@@ -221,15 +222,15 @@ class ProgramFit {
         run::FormatBytes(planned.needed()),
         planned.FitsInto(budget_)    ? run::FormatBytes(budget_ - planned.needed()) + " to spare"
         : planned.needed() > budget_ ? run::FormatBytes(planned.needed() - budget_) + " too much"
-                                     : "a request finds no room",
+                                     : "an allocation fails",
         TimeFactor(planned));
     text += Prose(fmt::format("{}.", TextOfChanges(proposal.changes)));
     return text + LinesText(PlanOf(proposal).toggles) + "\n";
   }
   static std::string TextOfChanges(run::Changes changes) {
-    if (changes == run::Changes::kNothing) return "The training stays as it is";
-    return changes == run::Changes::kRounding ? "The same training, rounded otherwise"
-                                              : "Something else is trained, or in another way";
+    if (changes == run::Changes::kNothing) return "The training does not change";
+    return changes == run::Changes::kRounding ? "The same training with different rounding"
+                                              : "A different training";
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
@@ -240,7 +241,7 @@ class ProgramFit {
                     run::FormatBytes(budget_), StartFits() ? "fits" : "does not fit");
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
-    if (!any && !fitted.proposals.empty()) text += "Nothing that was tried fits. The smallest:\n\n";
+    if (!any && !fitted.proposals.empty()) text += "No tried combination fits. The smallest:\n\n";
     if (fitted.proposals.empty())
       text += "No toggle applies to this program, or none could be planned.\n\n";
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
@@ -254,20 +255,17 @@ class ProgramFit {
       text += Prose(fmt::format("Not planned alone: {}.", fmt::join(names, ", ")));
     }
     if (!plans_.cold().empty())
-      text += "\n" +
-              Prose("Not every plan began with what was imported before: " + plans_.cold() + ".");
+      text += "\n" + Prose("Some plans had to import everything again: " + plans_.cold() + ".");
     if (plans_.ServerBytes() > 0)
-      text += "\n" + Prose(fmt::format("What the program imports waits in {} of this computer's "
-                                       "memory while it is planned.",
+      text += "\n" + Prose(fmt::format("While plans are made, a process that has imported the "
+                                       "program's modules uses {} of host memory.",
                                        run::FormatBytes(plans_.ServerBytes())));
     return text + "\n" +
-           Prose(
-               fmt::format("{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` "
-                           "says why others do not apply.",
-                           plans_.plans(), SecondsSince(begin_),
-                           fitted.cut_short ? ", then the time was up (--patience): there may be "
-                                              "others that fit"
-                                            : ""));
+           Prose(fmt::format(
+               "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
+               "others do not apply.",
+               plans_.plans(), SecondsSince(begin_),
+               fitted.cut_short ? ", until the time limit (--patience); others may fit, too" : ""));
   }
   std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {
     std::vector<size_t> others;
@@ -313,7 +311,7 @@ class ProgramFit {
   std::vector<fit::Switch> switches_;
 };
 
-// A program with other values of its own arguments: a table of plans.
+// Plans of a program with other values of its own arguments, shown as a table.
 class ProgramVary {
  public:
   ProgramVary(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -353,7 +351,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // of the variations, in their order
+    std::vector<std::string> values;  // of the variations, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };
@@ -398,8 +396,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // Of one range, and a budget: the largest value that fits, between the last that does and the
-  // first that does not.
+  // With one range and a budget: searches for the largest value that fits, between the last row
+  // that fits and the first that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });
@@ -483,19 +481,21 @@ class ProgramVary {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   ProgramPlans plans_;
   std::vector<Row> rows_;
-  int64_t largest_ = 0;  // 0: not looked for, or none fits
+  int64_t largest_ = 0;  // 0: not searched, or no value fits
 };
 
 }  // namespace
 
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
-      .add_option("--vary", options.vary,
-                  "with -- PROGRAM: plan it with other values of one of its arguments, as "
-                  "--vary=--batch-size=1..64 or --vary seq=512,1024 with {seq} in the command; "
-                  "repeatable")
+      .add_option(
+          "--vary", options.vary,
+          "with -- PROGRAM: plan it with other values of one of its arguments, such as "
+          "--vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable")
       ->type_name("ARGUMENT=VALUES");
-  command.add_option("--patience", options.patience, "with -- PROGRAM: seconds of searching")
+  command
+      .add_option("--patience", options.patience,
+                  "with -- PROGRAM: time limit of the search in seconds")
       ->check(CLI::Range(1.0, 86400.0))
       ->type_name("SECONDS");
 }

@@ -1,5 +1,5 @@
-// `fit --budget SIZE -- PROGRAM`: which toggles make a program fit; `--vary`: what it needs with
-// other values of its own arguments.
+// `fit --budget SIZE -- PROGRAM`: finds the toggles that make a program fit. `--vary`: the memory
+// that the program needs with other values of its own arguments.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ProgramFitOptions {
   ProgramOptions program;
   std::string budget;
   std::vector<std::string> vary;
-  double patience = 60;  // seconds of searching
+  double patience = 60;  // time limit of the search, in seconds
   bool json = false;
 };
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options);

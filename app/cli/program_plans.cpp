@@ -18,9 +18,10 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// Of the card that is planned on: a program that finds none has told nothing of what it needs.
+// The memory of the planned GPU. It is large, because a program that runs out of memory does not
+// reveal how much it needs.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
-constexpr char kModules[] = "/first/modules.json";  // in the scratch folder
+constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
 // The last error that the child printed.
@@ -71,7 +72,7 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
     return absl::InvalidArgumentError(i18n::Text("the plan has no GPU memory"));
   ProgramPlan plan;
   plan.device = json.value("device_name", "");
-  // Not the card's own memory.
+  // Removes the memory size from the name, because it is not that of the real GPU.
   plan.device = plan.device.substr(0, plan.device.find(" (" + run::FormatBytes(kRoom) + ")"));
   plan.model = json.value("model", "");
   plan.planned.peak = BytesAt(json["peak"], "allocated");
@@ -145,7 +146,7 @@ void ProgramPlans::AwaitServer() {
     if (progress) progress(0, 0);
     std::this_thread::sleep_for(kTick);
   }
-  cold_ = !server_.Settled() ? "what the program imports takes too long" : server_.why_not();
+  cold_ = !server_.Settled() ? "importing the program's modules takes too long" : server_.why_not();
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
@@ -159,7 +160,8 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
   if (!server_.socket().empty() && !cold) warm = {"--warm", server_.socket()};
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
-  // What is cached goes back when the memory is full: only a plan with the budget tells.
+  // The allocator releases cached memory when the GPU is full, so only a plan with the budget as
+  // its memory shows whether the program fits.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
                        plan->planned.needed() > budget_ &&
                        plan->planned.peak + plan->planned.context <= budget_;
@@ -190,7 +192,7 @@ absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
   if (!seen.ok()) {
     plan.planned.error = ErrorOf(*outcome);
   } else if (outcome->status != kDone && outcome->status != kNo && plan.planned.error.empty()) {
-    // It failed on its way: what it needs is not known.
+    // The program failed early, so its needs are unknown.
     plan.planned.error = ErrorOf(*outcome);
   }
   plan.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

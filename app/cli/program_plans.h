@@ -1,12 +1,12 @@
-// Many plans of one program, each by this program's own `plan` in a process of its own, a few side
-// by side: what `fit` and `--vary` are made of. What was planned once is not planned again. The
-// first plan tells what the program imports; a process that has imported that becomes the later
-// ones (profiler/program/warm.h), where it can.
+// Plans one program many times for `fit` and `--vary`. Each plan is a `plan` command in a process
+// of its own, with a few at a time. Equal plans are made once. The first plan reports what the
+// program imports. Where possible, later plans are forked from a process that has already imported
+// that (profiler/program/warm.h).
 //
 //   ProgramPlans plans(options, budget, toggles);
 //   ASSIGN_OR_RETURN(std::vector<ProgramPlan> done, plans.All({{command, {"bf16"}}, ...}));
 //
-// Blocks; its callbacks come on the caller's thread.
+// Blocks; its callbacks are called on the caller's thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,7 +28,7 @@
 
 namespace vramscope::cli {
 
-// One question: the program's words, and what is switched on.
+// What to plan: the program's command line, and the toggles that are on.
 struct ProgramQuestion {
   std::vector<std::string> command;
   std::vector<std::string> toggles;  // NAME or NAME=VALUE
@@ -36,51 +36,57 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  fit::Planned planned;  // its error: why there is no plan, or why it says nothing of the question
+  // with an error if there is no plan, or if the plan does not match the question
+  fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // at the peak
   std::string peak_phase;                      // "backward"
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // all of them
   Json assumptions = Json::array();
-  std::string cold;  // why it did not begin with what was imported; "": it did, or was not to
+  // why the plan did not start from the warm process; "": it did, or was not meant to
+  std::string cold;
   double seconds = 0;
 };
 
 class ProgramPlans {
  public:
-  // On a card with room for all of it; what may fit into `budget` (0: none) by giving back what is
-  // cached is planned with that, too. `all`: the catalogue.
+  // Plans on a GPU that has enough memory for everything. A program that may fit into `budget` (0:
+  // none) once cached memory is released is also planned with that budget. `all`: the catalogue of
+  // toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
   ProgramPlans(const ProgramPlans&) = delete;
   ProgramPlans& operator=(const ProgramPlans&) = delete;
 
   static constexpr unsigned kMostSideBySide = 4;
-  // How many are made side by side.
+  // The number of plans made at the same time.
   static size_t SideBySide();
 
-  // In their order. An error: the program cannot be started.
+  // Returns the plans in the order of the questions. An error means that the program cannot be
+  // started.
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
-  std::function<void(size_t done, size_t all)> progress = {};  // several times a second
-  int plans() const { return plans_; }  // that were made, those with less memory among them
-  // Why plans began cold; "": all but the first began warm, or there was the first alone.
+  std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
+  int plans() const { return plans_; }  // number of plans made, including those with less memory
+  // Why plans did not start from the warm process. "": all but the first did, or there was only the
+  // first.
   const std::string& cold() const { return cold_; }
-  // What the process that plans begin with holds of this computer's memory; 0: there is none.
+  // Host memory used by the warm process; 0: there is none.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }
 
  private:
-  // `first`: a folder that keeps what it writes; "": none does.
+  // `first`: a folder that keeps the output of the first plan; "": it is not kept.
   absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first);
   absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
                                   const std::vector<std::string>& more);
-  // Starts the process that later plans begin with as soon as the first one has said what it
-  // imports, which is long before it ends; waits until that process is ready.
+  // Starts the warm process as soon as the first plan has reported its imports, which is long
+  // before that plan ends. Waits until the process is ready.
   void StartServer(const std::vector<std::string>& command);
   void AwaitServer();
 
-  std::vector<std::string> words_;           // of `plan`, before "--"
-  std::set<std::string> reads_environment_;  // toggles: PyTorch reads them when it is imported
+  std::vector<std::string> words_;  // arguments of `plan` before "--"
+  // toggles that set variables which PyTorch reads on import
+  std::set<std::string> reads_environment_;
   std::map<ProgramQuestion, ProgramPlan> known_;
   const uint64_t budget_;
   const bool may_serve_;
@@ -91,14 +97,14 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// Of `plan --json --all-toggles`, what a program's plans have in common: all but the card's memory,
-// toggles and where it begins.
+// The arguments of `plan --json --all-toggles` that all plans of a program share: all but the GPU's
+// memory, the toggles, and the warm process.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 
-// A plan's JSON, as `plan --json --all-toggles` prints it.
+// Reads the JSON that `plan --json --all-toggles` prints.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
-// What plans are compared by.
+// The figures by which plans are compared.
 struct PlanFigures {
   uint64_t peak = 0, reserved = 0, needed = 0;
   std::map<std::string, uint64_t> categories;
@@ -106,7 +112,7 @@ struct PlanFigures {
 PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan);
 
 int64_t ByteDifference(uint64_t before, uint64_t now);
-// The names whose bytes are others, the largest difference first.
+// Returns the names whose bytes differ, largest difference first.
 std::vector<std::pair<std::string, int64_t>> ChangedBytes(
     const std::map<std::string, uint64_t>& before, const std::map<std::string, uint64_t>& now);
 inline std::vector<std::pair<std::string, int64_t>> ChangedCategories(const PlanFigures& before,

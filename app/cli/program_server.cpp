@@ -14,7 +14,7 @@ std::vector<std::string> ReadModules(const std::string& path, std::string* why_n
   std::ifstream file(path);
   const Json told = Json::parse(file, nullptr, false);
   std::vector<std::string> modules;
-  *why_not = "the program did not say what it imports";
+  *why_not = "the program did not report its imports";
   if (!told.is_object() || !told.contains("modules") || !told["modules"].is_array()) return modules;
   *why_not = told.value("why_not", "");
   for (const Json& name : told["modules"])
@@ -33,7 +33,7 @@ void ProgramServer::Start(std::vector<std::string> words, const std::vector<std:
     return;
   }
   scratch_ = *std::move(scratch);
-  // The plan's folder may be gone before this one is read.
+  // The folder of the first plan may be deleted before the list is read, so the list is copied.
   const std::string list = scratch_->path() + "/modules.json";
   std::ofstream(list) << Json{{"modules", modules_}}.dump();
   wanted_ = scratch_->path() + "/server/socket";
@@ -62,7 +62,7 @@ bool ProgramServer::Settled() {
     socket_ = wanted_;
     return true;
   }
-  if (ended_) why_not_ = "what the program imports could not be imported beforehand";
+  if (ended_) why_not_ = "the program's modules could not be imported beforehand";
   return ended_;
 }
 

@@ -1,8 +1,8 @@
-// The process that later plans of one program begin with: it has imported what the program imports
-// (profiler/program/warm.h). A `plan --serve` of this program's own, in a process of its own.
+// The warm process: it has imported what the program imports, and later plans of the program are
+// forked from it (profiler/program/warm.h). It is a `plan --serve` command in a process of its own.
 //
 //   ProgramServer server;
-//   server.Start(words, command, modules);   // where the first plan has told its modules
+//   server.Start(words, command, modules);   // once the first plan has written its modules
 //   while (!server.Settled()) Wait();
 //   words.insert({"--warm", server.socket()});
 //
@@ -26,18 +26,19 @@ class ProgramServer {
   ProgramServer(const ProgramServer&) = delete;
   ProgramServer& operator=(const ProgramServer&) = delete;
 
-  // `words`: of `plan`, before "--". `modules`: the file in which a plan has told what it imports
-  // (modules.json of its --keep); nothing is started where that says why not. Ends what ran before.
+  // `words`: arguments of `plan` before "--". `modules`: the modules.json of a plan's --keep
+  // folder, which lists the imports; if it says why a warm process is impossible, nothing is
+  // started. Ends the process that ran before.
   void Start(std::vector<std::string> words, const std::vector<std::string>& command,
              const std::string& modules);
   void Stop();
   bool started() const { return server_.joinable(); }
-  // Whether it answers, or never will; then socket() or why_not() says something.
+  // Whether the process is ready or has failed. Then socket() or why_not() is set.
   bool Settled();
   const std::string& socket() const { return socket_; }
   const std::string& why_not() const { return why_not_; }
   const std::vector<std::string>& modules() const { return modules_; }
-  uint64_t ResidentBytes() const;  // 0: nobody answers
+  uint64_t ResidentBytes() const;  // 0: not running
 
  private:
   std::unique_ptr<program::ScratchFolder> scratch_;
@@ -47,7 +48,8 @@ class ProgramServer {
   std::thread server_;
 };
 
-// What a plan told that it imports; none where it told nothing, with the reason in `why_not`.
+// Reads the imports that a plan reported. Empty if it reported none; the reason is stored in
+// `why_not`.
 std::vector<std::string> ReadModules(const std::string& path, std::string* why_not);
 
 }  // namespace vramscope::cli

@@ -36,16 +36,16 @@ using TracePointer = std::shared_ptr<const trace::Trace>;
 struct VersionRow {
   std::string version;
   ProgramEnvironment environment;
-  std::optional<PlanFigures> figures;  // none: error
+  std::optional<PlanFigures> figures;  // nullopt: see the error
   std::string error;
   double seconds = 0;
 };
 
-// From one version to the next that was planned.
+// The change from one planned version to the next one.
 struct VersionChange {
   const VersionRow *from = nullptr, *to = nullptr;
   Changes categories, modules;
-  std::vector<explain::TraceDiff::Site> sites;  // that changed
+  std::vector<explain::TraceDiff::Site> sites;  // those that changed
   bool by_stack = false;
 };
 
@@ -91,7 +91,7 @@ class VersionPlans {
     absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
         program::ScratchFolder::Make();
     if (!scratch.ok()) return ReportError(scratch.status());
-    rows_.reserve(with_.versions.size());  // changes point into it
+    rows_.reserve(with_.versions.size());  // changes point into rows_
     const VersionRow* before = nullptr;
     TracePointer trace_before;
     for (const std::string& version : with_.versions) {
@@ -121,7 +121,7 @@ class VersionPlans {
   }
 
  private:
-  // An error: no program can be started at all.
+  // Returns an error if no program can be started at all.
   absl::Status Plan(VersionRow& row, const std::string& path) {
     absl::StatusOr<ProgramEnvironment> environment = environments_.Get(with_.package, row.version);
     row.environment.folder = environments_.FolderOf(with_.package, row.version);
@@ -169,8 +169,8 @@ class VersionPlans {
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
       row.error =
-          "out of memory: a request finds no room on this GPU, so it needs more than the figures "
-          "say; --gpu-memory gives it more";
+          "out of memory: an allocation fails on this GPU, so the program needs more than these "
+          "figures; --gpu-memory gives it more";
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }
@@ -274,7 +274,8 @@ class VersionPlans {
       return text + Prose("Nothing changed at the peak.");
     text += table.Text();
     if (const size_t more = std::max(sites.size(), change.modules.size()); more > kMostChanges)
-      text += Prose(fmt::format("The {} largest changes of each; --json has all.", kMostChanges));
+      text += Prose(
+          fmt::format("The {} largest changes of each kind; --json prints all.", kMostChanges));
     return text;
   }
 
@@ -282,7 +283,7 @@ class VersionPlans {
   const PackageVersions with_;
   const bool json_;
   const ProgramEnvironments environments_;
-  std::vector<std::string> words_;  // of `plan`, before -o
+  std::vector<std::string> words_;  // arguments of `plan` before -o
   std::vector<VersionRow> rows_;
   std::vector<VersionChange> changes_;
 };
@@ -322,7 +323,7 @@ absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "torch")
     return absl::InvalidArgumentError(
-        i18n::Text("--with: the program keeps its own PyTorch; to plan with another one, use the "
+        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version, use a "
                    "Python that has it: -- /path/to/python train.py"));
   return with;
 }

@@ -1,5 +1,6 @@
-// `plan --with PACKAGE==V1,V2 -- PROGRAM`: planned under each version of a package, in environments
-// that are made and kept (program_environments.h), and what changes from one to the next.
+// `plan --with PACKAGE==V1,V2 -- PROGRAM`: plans the program under each version of a package, in
+// environments that are kept (program_environments.h), and prints what changes from one version to
+// the next.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,10 +19,10 @@ struct PackageVersions {
   std::string package;
   std::vector<std::string> versions;
 };
-// kInvalidArgument: what is allowed.
+// kInvalidArgument says which forms are allowed.
 absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text);
 
-// kNo: a version could not be planned; the others were.
+// kNo: a version could not be planned, but the others were.
 ExitCode PlanVersions(const std::vector<std::string>& command, const ProgramOptions& options,
                       const std::string& with, const RunOutput& output);
 

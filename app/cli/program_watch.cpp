@@ -35,7 +35,7 @@ constexpr size_t kMostErrorLines = 12, kMostNames = 8;
 
 std::atomic<bool> g_ended{false};
 
-// While it lives, Ctrl-C and the like only set g_ended.
+// While an object exists, Ctrl-C and similar signals only set g_ended.
 class EndsOnSignal {
  public:
   EndsOnSignal() {
@@ -56,7 +56,7 @@ class EndsOnSignal {
   struct sigaction before_[std::size(kSignals)];
 };
 
-// The interpreter, which the command names, too: nobody edits it.
+// The command also names the interpreter, which is not a file that the user edits.
 bool IsProgram(const fs::path& path) {
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
@@ -65,7 +65,8 @@ bool IsProgram(const fs::path& path) {
          "ELF";
 }
 
-// Files, and whether somebody has saved one. A file that is not there is being replaced.
+// A set of files, and whether one has been saved. A missing file is assumed to be in the middle of
+// a save.
 class SavedFiles {
  public:
   void Add(const std::string& path) {
@@ -77,7 +78,7 @@ class SavedFiles {
   bool Any() const {
     return std::ranges::any_of(facts_, [](const auto& one) { return IsSaved(one); });
   }
-  // What has been saved since this was last asked.
+  // Returns the files saved since the last call.
   std::vector<std::string> Take() {
     std::vector<std::string> saved;
     for (auto& one : facts_) {
@@ -123,9 +124,10 @@ class ProgramWatch {
     if (options.no_activities) words_.emplace_back("--no-activities");
     for (const std::string& toggle : options.toggles)
       toggles_.insert(toggles_.end(), {"--toggle", toggle});
-    // The script, and files that it is told of.
+    // The script, and the files named in its arguments.
     for (const std::string& word : command)
-      if (&word != &command.front() || word.ends_with(".py")) files_.Add(word);  // no interpreter
+      // not the interpreter
+      if (&word != &command.front() || word.ends_with(".py")) files_.Add(word);
     for (const std::string& word : command)
       if (const size_t equals = word.find('='); equals != std::string::npos)
         files_.Add(word.substr(equals + 1));
@@ -141,7 +143,7 @@ class ProgramWatch {
     while (!g_ended) {
       if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
       while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
-      // Editors write in several steps, and of several files.
+      // Editors save in several steps, and several files at once, so this waits until it is quiet.
       saved = files_.Take();
       while (!g_ended) {
         std::this_thread::sleep_for(kLook);
@@ -155,9 +157,9 @@ class ProgramWatch {
   }
 
  private:
-  // Plans once and says what came of it; nothing where a file was saved meanwhile.
+  // Plans once and prints the result. Prints nothing if a file was saved meanwhile.
   absl::Status Plan(const std::vector<std::string>& saved) {
-    // What is being imported is sooner there than it would be imported again.
+    // A warm process that is still importing is ready sooner than a new one would be.
     while (!g_ended && !server_.Settled()) std::this_thread::sleep_for(kLook);
     const std::string kept = fmt::format("{}/plan-{}", scratch_->path(), ++started_);
     std::vector<std::string> words = words_;
@@ -203,9 +205,9 @@ class ProgramWatch {
       if (error.empty() && !outcome.notes.empty()) error = {outcome.notes.back()};
       for (const std::string& path : TracebackFiles(outcome.printed))
         if (path.find("-packages/") == std::string::npos) files_.Add(path);
-      now.reset();  // what it needs is not known
+      now.reset();  // its needs are unknown
     } else if (outcome.status == kNo && plan->planned.out_of_memory) {
-      error = {"out of memory: a request finds no room on this GPU"};
+      error = {"out of memory: an allocation fails on this GPU"};
     } else if (outcome.status == kNo && !plan->planned.error.empty()) {
       error = {plan->planned.error};
     }
@@ -251,10 +253,10 @@ class ProgramWatch {
     std::string text = fmt::format("{}.", plans_);
     for (const std::string& path : saved) text += " " + Short(path);
     text += fmt::format(" ({:.1f} s{})\n", seconds,
-                        server_.socket().empty() || !cold_.empty() ? "" : ", imports apart");
+                        server_.socket().empty() || !cold_.empty() ? "" : ", without imports");
     for (const std::string& line : error) text += "   " + Printable(line) + "\n";
     if (!now) {
-      if (last_) text += "   the last good plan: " + TextOf(*last_) + "\n";
+      if (last_) text += "   the last successful plan: " + TextOf(*last_) + "\n";
     } else if (!last_) {
       text += "   " + TextOf(*now) + "\n";
     } else {
@@ -266,14 +268,13 @@ class ProgramWatch {
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
       text +=
-          fmt::format("   watching {}{}; it is planned again when one is saved, Ctrl-C ends\n",
+          fmt::format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
                       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
-      text += fmt::format("   what is imported waits in {} of this computer's memory\n",
+      text += fmt::format("   the process with the imported modules uses {} of host memory\n",
                           run::FormatBytes(server_.ResidentBytes()));
     }
-    if (!cold_.empty())
-      text += "   not begun with what was imported before: " + Printable(cold_) + "\n";
+    if (!cold_.empty()) text += "   everything was imported again: " + Printable(cold_) + "\n";
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
@@ -304,20 +305,19 @@ class ProgramWatch {
     return Printable(none || name.starts_with("..") ? path : name);
   }
 
-  // Imports what the program imports, where nobody has, or what has been imported is not what the
-  // last plan needed.
+  // Starts a warm process if there is none, or if its imports differ from those of the last plan.
   void Serve(const std::string& modules) {
     std::string why_not;
     const std::vector<std::string> told = ReadModules(modules, &why_not);
     if (told.empty() || !why_not.empty()) {
       if (plans_ == 1 && !why_not.empty() && !told.empty())
-        Note("every plan imports anew: " + why_not);
+        Note("every plan imports everything again: " + why_not);
       return;
     }
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
     const bool lacks =
         std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
-    // The same reason a second time: it would be so again.
+    // The plan was cold for the same reason as before, so a restart would not help.
     const bool refused = !cold_.empty() && cold_ != restarted_for_;
     if (server_.started() && !lacks && !refused) return;
     restarted_for_ = cold_;
@@ -333,7 +333,7 @@ class ProgramWatch {
   std::unique_ptr<program::ScratchFolder> scratch_;
   ProgramServer server_;
   SavedFiles files_;
-  std::optional<PlanFigures> last_;  // of the last good plan
+  std::optional<PlanFigures> last_;  // of the last successful plan
   std::string cold_, restarted_for_;
   int started_ = 0, plans_ = 0;
 };
@@ -341,7 +341,7 @@ class ProgramWatch {
 }  // namespace
 
 std::vector<std::string> ErrorLines(const std::vector<std::string>& printed) {
-  // A traceback ends with a line that is not indented: the error.
+  // A traceback ends with the error, on a line that is not indented.
   size_t last = printed.size();
   for (size_t i = printed.size(); i-- > 0 && last == printed.size();)
     if (!printed[i].empty() && printed[i][0] != ' ' && (i == 0 || printed[i - 1].starts_with("  ")))
@@ -395,7 +395,7 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     for (const std::string& toggle : options.toggles) {
       const program::Toggle* const one =
           program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
-      // PyTorch reads those when it is imported.
+      // PyTorch reads the variables of these toggles on import.
       may_serve = may_serve && (one == nullptr || !one->before_torch);
     }
   }

@@ -1,5 +1,5 @@
-// `plan --watch -- PROGRAM`: planned again whenever one of its files is saved, and what that
-// changed.
+// `plan --watch -- PROGRAM`: plans again whenever one of the program's files is saved, and prints
+// what changed.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace vramscope::cli {
 ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                       const RunOutput& output);
 
-// The lines that say why a program failed, of what it printed last: the error itself, with the
-// place where Python tells one.
+// Returns the lines of a program's last output that say why it failed: the error itself, and the
+// source line where Python names one.
 std::vector<std::string> ErrorLines(const std::vector<std::string>& printed);
-// The files that Python's tracebacks among these lines name.
+// Returns the files named in the Python tracebacks among these lines.
 std::vector<std::string> TracebackFiles(const std::vector<std::string>& printed);
 
 }  // namespace vramscope::cli

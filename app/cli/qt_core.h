@@ -1,12 +1,13 @@
-// The Qt Core application that an event loop needs, in a program that is no window.
+// The Qt Core application that an event loop needs, for a program without a window.
 #pragma once
 
 #include <QCoreApplication>
 
 namespace vramscope::cli {
 
-// Qt wants argc and argv that outlive it. Its own event loop, not GLib's, which ends the process
-// where a request of memory fails. What is started has the environment as it was.
+// Qt needs argc and argv that outlive the application. Uses Qt's own event loop, because GLib's
+// ends the process when an allocation fails. QT_NO_GLIB is removed again, so that child processes
+// get the original environment.
 class QtCore {
  public:
   QtCore() : application_(argc_, argv_) {

@@ -6,7 +6,7 @@
 namespace vramscope::cli {
 namespace {
 
-constexpr size_t kMost = 1000;  // of those that are listed
+constexpr size_t kMost = 1000;  // maximum number of listed releases
 
 }  // namespace
 

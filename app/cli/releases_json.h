@@ -1,4 +1,4 @@
-// Why memory went back to the device, and the card that follows from it, as JSON.
+// Writes as JSON why memory was released to the device, and the GPU memory that follows from it.
 #pragma once
 
 #include "app/cli/command.h"

@@ -1,5 +1,5 @@
-// `replay FILE [--alloc-conf S]`: the recorded decisions of the caching allocator against the
-// model, and what other settings would have changed.
+// `replay FILE [--alloc-conf S]`: compares the recorded decisions of the caching allocator with the
+// model, and shows what other settings would have changed.
 #include "profiler/replay/replay.h"
 
 #include <fmt/format.h>
@@ -33,18 +33,19 @@ struct Options {
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
-// The recording as it was; without segments there is nothing to compare.
+// The recording. Without segments there is nothing to compare.
 struct Results {
   uint8_t device = 0;
-  std::shared_ptr<const trace::Trace> trace;  // of that device
+  std::shared_ptr<const trace::Trace> trace;  // of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
-  std::optional<replay::Baseline> base;     // under its own settings
-  std::optional<replay::Replayed> what_if;  // under the ones that were asked for
+  std::optional<replay::Baseline> base;     // replayed under its own settings
+  std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
-  // What the what-if is compared with: from a start as its own.
+  // The replay that the what-if is compared with. Both start from the same state.
   const replay::Replayed& own() const { return what_if->kept ? base->own : base->of_settings(); }
-  // Another decision than the recorded one; with other settings, a run that still runs out.
+  // Whether the answer is "no": a decision differs from the recorded one or, with other settings,
+  // the run still runs out of memory.
   bool no() const {
     return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
   }
@@ -107,7 +108,7 @@ Json ModelJson(const replay::Replayed& r) {
 Json ToJson(const Results& results) {
   Json json;
   for (const char* key : {"addresses", "segments", "start_states", "first_difference"}) {
-    json[key] = nullptr;  // the contract's keys, in its order
+    json[key] = nullptr;  // sets the order of the documented keys
   }
   json["warnings"] = Json::array();
   if (results.exact.has_value()) {
@@ -152,7 +153,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),
       Of(r.segment_frees_equal, r.segment_frees_total));
   text += fmt::format("  state at end    {}\n  settings        {}\n",
-                      r.end_state_equal ? "as the entries leave it, block by block" : "differs",
+                      r.end_state_equal ? "equal to the recording, block by block" : "differs",
                       run::ToString(r.conf).empty() ? "PyTorch's defaults" : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += fmt::format(
@@ -165,7 +166,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
     text += r.tails_inferred > 0 ? fmt::format("; {} must have one)\n", Count(r.tails_inferred))
                                  : std::string(")\n");
   } else {
-    text += "  start state     stated whole by the file\n";
+    text += "  start state     complete in the file\n";
   }
   text += fmt::format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
                       run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
@@ -178,8 +179,9 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   }
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
-    text += fmt::format("\nevery decision is as recorded under {}: the file does not say so\n",
-                        settings.empty() ? "PyTorch's defaults" : settings);
+    text +=
+        fmt::format("\nevery decision is as recorded under {}, which the file does not mention\n",
+                    settings.empty() ? "PyTorch's defaults" : settings);
   }
   return text;
 }
@@ -199,7 +201,7 @@ std::string WhatIfText(const Results& results) {
                       ? fmt::format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
                                     w.device_memory_inferred ? " (inferred)" : "")
                       : std::string(),
-                  w.kept ? ", older blocks where they were" : "");
+                  w.kept ? ", older blocks unchanged" : "");
   for (const std::string& key : w.conf.ignored) {
     text += fmt::format("  ({} changes no decision of the allocator)\n", key);
   }
@@ -223,19 +225,19 @@ std::string WhatIfText(const Results& results) {
   text += table.Text();
   if (anew) {
     text += fmt::format(
-        "\n  Both begin with the blocks that are older than the recording allocated anew. As it "
-        "was\n  recorded, {} were reserved at the peak.\n",
+        "\n  Both start by allocating the blocks that are older than the recording. In the\n  "
+        "recording, {} were reserved at the peak.\n",
         run::FormatBytes(results.base->own.peak_reserved));
   }
   if (w.device_memory_inferred) {
     text += "\n  The card's memory is " + results.releases.card.evidence + ".\n";
   }
   if (own.out_of_memory > 0 || w.out_of_memory > 0)
-    text += "\n  After a request that does not fit, the replay goes on as if it had.\n";
+    text += "\n  After an allocation that fails, the replay continues as if it had succeeded.\n";
   return text;
 }
 
-// Of one device.
+// Replays one device.
 absl::StatusOr<Results> ReplayDevice(const Options& options,
                                      std::shared_ptr<const trace::Trace> of_device,
                                      replay::ReplayOptions asked,
@@ -282,7 +284,7 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// The one that is shown of several, with a list of all.
+// The figures of the device that is shown, and a list of all devices.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });
@@ -293,7 +295,7 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
-// A size, or a GPU: what its CUDA context leaves of it.
+// Parses a size, or a GPU, whose memory without the CUDA context is meant.
 absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok()) return bytes;
@@ -307,7 +309,7 @@ absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
                    std::string(bytes.status().message())));
 }
 
-// Every device of the file by itself.
+// Replays every device of the file separately.
 ExitCode Execute(const Options& options) {
   replay::ReplayOptions asked;
   if (options.has_alloc_conf) {
@@ -347,7 +349,7 @@ ExitCode Execute(const Options& options) {
     if (of.ok()) {
       results.push_back(*std::move(of));
     } else if (absl::IsFailedPrecondition(of.status()) && devices.size() > 1) {
-      unable = of.status();  // the others may do
+      unable = of.status();  // other devices may still be replayed
       bar.Clear();
       Note(fmt::format("cuda:{}: {}", device, Printable(std::string(unable.message()))));
     } else {
@@ -378,30 +380,30 @@ void DeclareReplay(CLI::App* command, Context& context) {
   command
       ->add_option("FILE", options->file, "a .trace or CUDA memory snapshot ('-': standard input)")
       ->required();
-  CLI::Option* conf =
-      command
-          ->add_option(
-              "--alloc-conf", options->alloc_conf,
-              "replay under these settings, as PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
-          ->type_name("S");
+  CLI::Option* conf = command
+                          ->add_option("--alloc-conf", options->alloc_conf,
+                                       "replay with these settings, in the syntax of "
+                                       "PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
+                          ->type_name("S");
   command
-      ->add_option("--device-memory", options->device_memory,
-                   "replay with that much for segments, as 24GiB; of a GPU (a name of `vramscope "
-                   "devices`, a file or figures) its memory less its CUDA context")
+      ->add_option(
+          "--device-memory", options->device_memory,
+          "replay with this much memory for segments, such as 24GiB; or with the memory of a GPU "
+          "(a name in `vramscope devices`, a file or figures) without its CUDA context")
       ->type_name("SIZE|GPU");
   command
       ->add_option("--memory-fraction", options->memory_fraction,
-                   "replay with that part of the device allowed")
+                   "replay with this fraction of the device's memory")
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->type_name("F");
-  command->add_flag("--keep-older", options->keep,
-                    "blocks older than the recording stay where they were (else the settings apply "
-                    "to them too)");
+  command->add_flag(
+      "--keep-older", options->keep,
+      "leave blocks older than the recording in place (default: the settings also apply to them)");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Exit status: 1 when a decision differs; with other settings, when the run still runs out\n"
-      "of memory.");
+      "Exit status: 1 if a decision differs; with other settings, if the run still runs out\nof "
+      "memory.");
   command->callback([options, conf, &context] {
     options->has_alloc_conf = conf->count() > 0;
     context.exit_code = Execute(*options);
@@ -413,7 +415,9 @@ void DeclareReplay(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_replay() {
   return {.place = 80,
           .name = "replay",
-          .help = "the allocator's recorded decisions against the model, or under other settings",
+          .help =
+              "compare the allocator's recorded decisions with the model, or replay them with "
+              "other settings",
           .example = "replay snapshot.pickle --alloc-conf expandable_segments:True",
           .declare = DeclareReplay};
 }

@@ -1,4 +1,5 @@
-// `reproduce [ID...]`: published experiments planned again, predicted beside published.
+// `reproduce [ID...]`: plans published experiments again, and prints predicted next to published
+// figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ struct Options {
   bool json = false;
 };
 
-// An id, or the beginning of some: "A1-vanilla", "A1", "C".
+// `id` is a full id or a prefix of several: "A1-vanilla", "A1", "C".
 bool Matches(const Experiment& experiment, const std::string& id) {
   if (experiment.id == id) return true;
   if (!experiment.id.starts_with(id) || id.empty()) return false;
@@ -68,7 +69,7 @@ absl::StatusOr<std::vector<const Experiment*>> Chosen(const std::vector<std::str
 
 Json NumberOf(const Figure& figure, const std::optional<double>& value) {
   if (!value.has_value()) return Json();
-  // Bytes and counts are whole, ratios and times are not.
+  // Bytes and counts are integers; ratios and times are not.
   if (figure.unit == "x" || figure.unit == "ms") return Json(*value);
   return Json(static_cast<int64_t>(*value + (*value < 0 ? -0.5 : 0.5)));
 }
@@ -111,7 +112,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
                   : result.state == reproduce::State::kPartly ? "partly run"
                                                               : "not run";
   json["lacks"] = result.lacks;
-  // What was run, the solved values put in.
+  // The planned configuration, including the solved values.
   json["config"] = Json::object();
   for (const reproduce::ExperimentRun& run : e.runs) {
     Json settings = Json::object();
@@ -122,7 +123,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
       json["compared_with"][run.name] = std::move(settings);
     }
   }
-  // The headline as numbers; all figures behind it.
+  // The main figure as numbers at the top level; all figures in a list.
   const FigureResult* head = result.headline();
   json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
   json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
@@ -138,7 +139,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   return json;
 }
 
-// One line a reason: a family that is missing takes many experiments with it.
+// One line per reason, because a missing model family excludes many experiments.
 std::string NotRunText(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Result& result : results) {
@@ -196,7 +197,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
               "{}: {} is {}, {} {}{}. {}", result.experiment->id, figure.figure->name,
               reproduce::ValueText(*figure.figure, *figure.predicted),
               figure.figure->target().has_value()
-                  ? "held against " +
+                  ? "compared with " +
                         reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
                   : "should be",
               reproduce::ToleranceText(*figure.figure), why.empty() ? "" : ": " + why,
@@ -221,16 +222,17 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
-  text += Prose(fmt::format(
-      "{} experiments: {} run in full, {} not run. With a published number: {} of {} within "
-      "tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, where "
-      "nothing was published.)",
-      score.experiments, score.done, score.not_run, score.published_within, score.published,
-      score.bounds_hold, score.bounds));
+  text +=
+      Prose(fmt::format("{} experiments: {} run completely, {} not run. With a published number: "
+                        "{} of {} within tolerance. Orders and ratios: {} of {} hold. (In "
+                        "brackets: another model's figure, if nothing was published.)",
+                        score.experiments, score.done, score.not_run, score.published_within,
+                        score.published, score.bounds_hold, score.bounds));
   return text;
 }
 
-// What --device and --gpu-memory name, in the form of the device table; "": the publications'.
+// The GPU that --device and --gpu-memory name, in the form of the device table. "": the GPU of the
+// publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty() && options.gpu_memory.empty()) return std::string();
   if (options.device.empty())
@@ -288,12 +290,12 @@ ExitCode Execute(const Options& options) {
     if (options.output == "-") return kDone;
   }
   if (!device->empty())
-    Note(fmt::format(
-        "planned for {} in place of the publications' GPUs, whose figures stand beside: "
-        "none is judged",
-        *device));
+    Note(
+        fmt::format("planned for {} instead of the publications' GPUs, whose figures are shown for "
+                    "comparison but not judged",
+                    *device));
   if (!options.json) {
-    // A handful is wanted in full.
+    // A small selection is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
   }
   Json json;
@@ -331,14 +333,13 @@ ExitCode Execute(const Options& options) {
 void DeclareReproduce(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("ID", options->ids,
-                      "experiments (A1-vanilla, A1, or C for a whole document); without: all");
+                      "experiments (A1-vanilla, A1, or C for a whole document); default: all");
   command->add_option("-o,--output", options->output, "write a report with pictures")
       ->type_name("REPORT.html");
   command
-      ->add_option(
-          "--device", options->device,
-          "another GPU than the publications': a name of `vramscope devices`, a MIG slice, "
-          "a file or figures; no figure is judged then")
+      ->add_option("--device", options->device,
+                   "use this GPU instead of the publications': a name in `vramscope devices`, a "
+                   "MIG slice, a file or figures; figures are then not judged")
       ->type_name("GPU");
   command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
@@ -350,7 +351,7 @@ void DeclareReproduce(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_reproduce() {
   return {.place = 160,
           .name = "reproduce",
-          .help = "published experiments, predicted beside published",
+          .help = "plan published experiments, and compare predicted with published figures",
           .example = "reproduce A1-vanilla A2-half -o report.html",
           .declare = DeclareReproduce};
 }

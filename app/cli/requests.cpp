@@ -1,4 +1,4 @@
-// `requests FILE`: every allocation and free as CSV.
+// `requests FILE`: writes every allocation and free as CSV.
 #include "profiler/analysis/requests.h"
 
 #include <memory>
@@ -41,7 +41,7 @@ void DeclareRequests(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_requests() {
   return {.place = 90,
           .name = "requests",
-          .help = "every allocation and free of a trace, as CSV",
+          .help = "write every allocation and free of a trace as CSV",
           .example = "requests run.trace -o requests.csv",
           .declare = DeclareRequests};
 }

@@ -17,7 +17,7 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
   return absl::Status(status.code(), fmt::format("{}: {}", what, std::string(status.message())));
 }
 
-// The table of settings under --help: key, what it is, what it can be.
+// The table of settings in --help: key, meaning, allowed values.
 std::string SettingsHelp() {
   std::string text = i18n::Text(
       "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
@@ -32,7 +32,7 @@ std::string SettingsHelp() {
   return text;
 }
 
-// Of a device the figures are set, whichever file has them.
+// A device is stored with its figures, so that the run does not depend on the file that defined it.
 absl::Status SetKey(const std::string& key, const std::string& value,
                     run::RunConfigBuilder& builder) {
   if (key != "device") return builder.Set(key, value);
@@ -43,9 +43,9 @@ absl::Status SetKey(const std::string& key, const std::string& value,
 }  // namespace
 
 const char* const kDeviceHelp = TEXT_MARK(
-    "the GPU: a name of `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
+    "the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
     "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
-const char* const kGpuMemoryHelp = TEXT_MARK("memory of that GPU in place of its own, as 8GiB");
+const char* const kGpuMemoryHelp = TEXT_MARK("override the memory of that GPU, such as 8GiB");
 
 void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =
@@ -53,7 +53,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
   CLI::Option* model = command.add_option("--model", options.model,
                                           "a Hugging Face config.json ('-': standard input)");
   CLI::Option* config = command.add_option(
-      "--config", options.config, "a run.json ('-': standard input), keys nested or with dots");
+      "--config", options.config, "a run.json ('-': standard input), with nested keys or dots");
   preset->excludes(model)->excludes(config);
   model->excludes(config);
   for (CLI::Option* option : {preset, model, config}) option->type_name("NAME");
@@ -61,7 +61,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
   config->type_name("FILE");
   command
       .add_option("--set", options.sets,
-                  "a setting, as batch=4 or optimizer.name=adamw; may be given many times")
+                  "a setting, such as batch=4 or optimizer.name=adamw; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->check([](const std::string& text) {
@@ -105,7 +105,7 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   if (!status.ok()) return status;
   absl::StatusOr<run::RunConfig> config = builder.Build();
   if (!config.ok()) return config;
-  // What the worker would refuse is refused before it starts.
+  // A run that the worker would refuse is refused before the worker starts.
   status = run::CheckRun(*config).status();
   if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
   return config;

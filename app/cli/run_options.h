@@ -1,4 +1,5 @@
-// RUN of DESIGN section 11: --preset NAME | --model config.json | --config run.json, then --set.
+// A RUN on the command line: --preset NAME | --model config.json | --config run.json, then any
+// number of --set KEY=VALUE.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,19 +24,21 @@ struct RunOptions {
   }
 };
 
-// Without --device and --gpu-memory where a command has them for something else, too.
+// kElsewhere leaves out --device and --gpu-memory, for commands that use these names for something
+// else.
 enum class DeviceOptions { kHere, kElsewhere };
 void AddRunOptions(CLI::App& command, RunOptions& options,
                    DeviceOptions devices = DeviceOptions::kHere);
-// What --device and --gpu-memory say, for their help.
+// The help texts of --device and --gpu-memory.
 extern const char* const kDeviceHelp;
 extern const char* const kGpuMemoryHelp;
 absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend backend);
 
-// What --budget says; where it is left out and --device or --gpu-memory is given, what that GPU
-// has.
+// Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
+// --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
-// Of --budget, in bytes. "24" is no 24 GiB, and nothing fits into it: kInvalidArgument.
+// Parses the value of --budget, in bytes. kInvalidArgument for a number without a unit such as
+// "24", which is 24 bytes and not 24 GiB.
 absl::StatusOr<uint64_t> ParseBudget(const std::string& text);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
-// `setup`: LibTorch for the embedded loop: downloaded, removed, or where it is; and the
-// environments that `plan --with` keeps.
+// `setup`: downloads or removes LibTorch for the embedded loop, or prints where it is. Also handles
+// the environments that `plan --with` keeps.
 #include <absl/strings/str_join.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLineSeconds = 30;  // between two lines where stderr is no terminal
+constexpr int kLineSeconds = 30;  // seconds between two lines if stderr is not a terminal
 constexpr int kLockPollMs = 500;
 
 struct Options {
@@ -141,10 +141,10 @@ ExitCode Remove(bool environments_alone, bool json) {
   if (*of_environments > 0)
     text += fmt::format("removed {} of environments from {}\n", run::FormatBytes(*of_environments),
                         EnvironmentsFolder());
-  return PrintText(text.empty() ? "nothing was there to remove\n" : text);
+  return PrintText(text.empty() ? "nothing to remove\n" : text);
 }
 
-// Whether the user wants it; only a terminal can be asked.
+// Asks whether the user agrees. Without a terminal, there is nobody to ask.
 ExitCode Ask(const Options& options) {
   const std::string what =
       fmt::format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
@@ -154,8 +154,8 @@ ExitCode Ask(const Options& options) {
   if (options.yes) return kDone;
   if (isatty(STDIN_FILENO) == 0) {
     NoteError(
-        i18n::Text("standard input is not a terminal, so you cannot be asked; run `vramscope setup "
-                   "--yes` to download without a question"));
+        i18n::Text("standard input is not a terminal, so no question can be asked; run `vramscope "
+                   "setup --yes` to download without one"));
     return kUsage;
   }
   std::cerr << "Download it? [y/N] " << std::flush;
@@ -174,7 +174,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
     case Phase::kAsking:
       return "asking the package index";
     case Phase::kWaiting:
-      return "no connection at the moment, trying again; " + much + " are here";
+      return "no connection, trying again; " + much + " are downloaded";
     case Phase::kDownloading:
       return progress.bytes_per_s > 0
                  ? fmt::format("{}, {}/s", much,
@@ -188,7 +188,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
   return "";
 }
 
-// Downloads and unpacks; Ctrl-C keeps what has come.
+// Downloads and unpacks. After Ctrl-C, the downloaded part is kept.
 absl::Status Download() {
   QtCore core;
   ProgressBar bar(true);
@@ -211,7 +211,7 @@ absl::Status Download() {
   again.setSingleShot(true);
   QObject::connect(&again, &QTimer::timeout, [&] { download.start(); });
   QObject::connect(&download, &ui::TorchDownload::ended, [&](const absl::Status& status) {
-    // Another process is at it: what it has done is here when it has ended.
+    // Another process is downloading. When it has ended, its result is used.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
         Note(std::string(status.message()) + "; waiting for it");
@@ -241,7 +241,7 @@ absl::Status Download() {
 ExitCode Install(const Options& options) {
   const auto found = [] { return setup::FindLibTorch(setup::OwnSetupPlaces()); };
   if (const setup::LibTorch torch = found(); torch.found()) {
-    Note("LibTorch is there already");
+    Note("LibTorch is already installed");
     return options.json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
   }
   if (const std::string never = setup::WhyNoLibTorchHere(); !never.empty())
@@ -249,7 +249,7 @@ ExitCode Install(const Options& options) {
   if (const ExitCode answer = Ask(options); answer != kDone) return answer;
   const absl::Status status = Download();
   if (absl::IsCancelled(status)) {
-    Note("interrupted: what has come is kept, and `vramscope setup` goes on from there");
+    Note("interrupted: the downloaded part is kept, and `vramscope setup` continues from there");
     return kInterrupted;
   }
   if (!status.ok()) return ReportError(status);
@@ -271,19 +271,20 @@ void DeclareSetup(CLI::App* command, Context& context) {
   CLI::Option* remove = command->add_flag(
       "--remove", options->remove,
       "delete everything that was downloaded, and the environments of plan --with");
-  CLI::Option* status =
-      command
-          ->add_flag("--status", options->status, "say where it is; exit status 1: it is missing")
-          ->excludes(remove);
+  CLI::Option* status = command
+                            ->add_flag("--status", options->status,
+                                       "print where LibTorch is; exit status 1: it is missing")
+                            ->excludes(remove);
   command
       ->add_flag("--environments", options->environments,
-                 "list the environments that plan --with keeps; with --remove: delete them alone")
+                 "list the environments that plan --with keeps; with --remove: delete only these")
       ->excludes(status);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Files are checked against pinned SHA-256 sums. Steered by: XDG_DATA_HOME (where it goes),\n"
-      "VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,\n"
-      "SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that holds torch/ of the wheel already.");
+      "Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the "
+      "target),\nVRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, "
+      "no_proxy,\nSSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that already has torch/ of "
+      "the wheel.");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
@@ -292,7 +293,7 @@ void DeclareSetup(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_setup() {
   return {.place = 240,
           .name = "setup",
-          .help = "download LibTorch, which plans the built-in models; remove it; say where it is",
+          .help = "download LibTorch for the built-in models, remove it, or print where it is",
           .example = "setup --yes",
           .declare = DeclareSetup};
 }

@@ -1,4 +1,4 @@
-// Ctrl-C where a command has to tell somebody before it ends: a worker, a download.
+// Handles Ctrl-C where a command must first stop a worker or a download.
 //
 //   const SignalCatcher signals;
 //   QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);  // then signals.Take()
@@ -12,9 +12,9 @@
 
 namespace vramscope::cli {
 
-// While it lives, SIGINT and SIGTERM make fd() readable instead of ending the program. They are
-// blocked, not handled: the worker inherits the mask, so that a Ctrl-C, which the terminal sends to
-// both, does not kill it before it can be told to cancel.
+// While an object exists, SIGINT and SIGTERM make fd() readable and do not end the program. The
+// signals are blocked, not handled, because the worker inherits the mask. The terminal sends Ctrl-C
+// to both processes, and the worker must survive it to receive the cancellation.
 class SignalCatcher {
  public:
   SignalCatcher() {

@@ -39,7 +39,7 @@ std::string SettingsText(const run::RunConfig& c) {
     text += fmt::format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
                         c.Get("lora.rank"), c.Get("lora.targets"));
   }
-  // Whatever else was set is said by its key.
+  // The settings named above; all others are printed as key=value.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
                                         "lora.rank",      "lora.targets",       "lora.kind",
@@ -56,37 +56,37 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const uint64_t headroom = summary.headroom_bytes < 0
                                 ? uint64_t{0} - static_cast<uint64_t>(summary.headroom_bytes)
                                 : static_cast<uint64_t>(summary.headroom_bytes);
-  // Of what the card had in use beside the allocator `explain` tells what NVML said.
+  // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
-    return fmt::format("Ran on {}: {} of its {} reserved at most, without the CUDA context.",
+    return fmt::format("Ran on {}: at most {} of its {} reserved, without the CUDA context.",
                        device.name, FormatBytes(summary.peak.reserved),
                        FormatBytes(device.memory_bytes));
   const std::string parts =
       fmt::format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                   FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
-  // What was refused is in no figure: of a program that goes on, or that ended by it.
+  // No other figure includes refused allocations, whether the program continued or ended.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
   const std::string request = fmt::format(
-      "{} found no room{}",
+      "{} failed{}",
       first == kinds.end()
-          ? "a request"
-          : "a request of " +
+          ? "an allocation"
+          : "an allocation of " +
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())]),
       refused > 1 ? fmt::format(", the first of {}", refused) : "");
   if (summary.fits)
-    return fmt::format("Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
-                       summary.went_on ? " On the way " + request +
-                                             "; the program caught that and went on without it."
-                                       : "");
+    return fmt::format(
+        "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
+        summary.went_on ? " On the way " + request + "; the program caught the error and continued."
+                        : "");
   if (summary.headroom_bytes < 0)
     return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
                        parts);
   return fmt::format("Does not fit on {}: {} ({}).", device.name, request, parts);
 }
 
-// The loss of every step, which a run that computes leaves as a marker.
+// Returns the loss of every step. Runs that compute values record it as a marker.
 std::vector<double> Losses(const trace::Trace& trace) {
   constexpr std::string_view kPrefix = "loss=";
   std::vector<double> losses;
@@ -101,10 +101,10 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
-// One for each step; empty where the trace does not tell what the card was busy with.
+// One entry for each step; empty if the trace does not say when the GPU was busy.
 std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t steps) {
   if (!trace.info.has_times || steps == 0 || trace.activities.size() == 0) return {};
-  // The index goes before the trace does.
+  // The index is destroyed before the trace, so the pointer does not need to own it.
   const std::shared_ptr<const trace::Trace> borrowed(std::shared_ptr<void>(), &trace);
   std::vector<query::DeviceTimes> times = query::DeviceTimesOfSteps(query::ActivityIndex(borrowed));
   if (times.size() != steps) times.clear();
@@ -208,7 +208,7 @@ std::string TimeText(const trace::Trace& trace, int64_t time_ns) {
 }
 
 std::string MomentText(const trace::Trace& trace, const analysis::Context& context) {
-  if (trace.info.content == trace::Content::kState) return "the moment of the snapshot";
+  if (trace.info.content == trace::Content::kState) return "the time of the snapshot";
   return TimeText(trace, context.time_ns) + ", " + ContextText(context);
 }
 
@@ -221,10 +221,10 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
                             FormatBytes(peak.allocated), FormatBytes(counted));
   if (trace::IsOfHostMemory(trace) && trace.segments.size() == 0) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
-    return allocated + where + "; how much was reserved is not recorded";
+    return allocated + where + "; reserved memory is not recorded";
   if (peak.reserved_then == peak.reserved)
     return fmt::format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return fmt::format("{} with {} reserved{}; most reserved: {}, at another time", allocated,
+  return fmt::format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
                      FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
 }
 
@@ -257,7 +257,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
                  std::string(trace::Name(step.peak_phase))});
     return table.Text();
   }
-  // What the card was busy with, where that is known: the host runs ahead of it.
+  // When known, the GPU's busy time is shown, because the host runs ahead of the GPU.
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
   const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{"Step", Table::kRight}};
@@ -280,9 +280,10 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     cells.emplace_back(trace::Name(step.peak_phase));
     table.Row(cells);
   }
-  return table.Text() + (card.empty() ? ""
-                                      : "  Phases and busy: the GPU, with what each launched. "
-                                        "Total: the host, which runs ahead of it.\n");
+  return table.Text() + (card.empty()
+                             ? ""
+                             : "  Phases and busy: GPU time of the work launched in each phase. "
+                               "Total: host time; the host runs ahead of the GPU.\n");
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
@@ -345,10 +346,10 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   if (!at_once) memory.Row({"most reserved", "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
-    text += Prose(fmt::format(
-        "Allocated is what is active: blocks whose free waits for another stream count. "
-        "torch.cuda.max_memory_allocated() leaves those out: {}.",
-        FormatBytes(counted)));
+    text +=
+        Prose(fmt::format("Allocated means active, including blocks whose free waits for another "
+                          "stream. torch.cuda.max_memory_allocated() does not include those: {}.",
+                          FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 
@@ -372,7 +373,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
     text += fmt::format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
                         losses.back());
   }
-  // What the processor's allocator holds says nothing certain about a GPU.
+  // The CPU allocator's memory says nothing definite about a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
   return text + AssumptionsText(trace::AssumptionsOf(trace));

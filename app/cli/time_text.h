@@ -1,4 +1,4 @@
-// A time as it is typed behind --at and --time.
+// A time as typed for --at and --time.
 #pragma once
 
 #include <absl/status/statusor.h>

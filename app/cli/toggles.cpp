@@ -1,5 +1,5 @@
-// `toggles [-- PROGRAM]`: the techniques that can be switched on a program from outside, and which
-// of them apply to this one.
+// `toggles [-- PROGRAM]`: lists the techniques that can be switched on for a program from outside,
+// and which of them apply to PROGRAM.
 #include "app/cli/toggles.h"
 
 #include <fmt/format.h>
@@ -63,11 +63,11 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
   for (const Toggle& toggle : all)
     table.Row({toggle.name, toggle.label, ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
-  return PrintText(table.Text() +
-                   Prose("`vramscope toggles -- python train.py` says which of them apply to a "
-                         "program, `vramscope plan --toggle NAME -- python train.py` plans it "
-                         "with one, `vramscope fit --budget 24GiB -- python train.py` searches "
-                         "for those with which it fits."));
+  return PrintText(
+      table.Text() +
+      Prose("`vramscope toggles -- python train.py` shows which of them apply to a program, "
+            "`vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope "
+            "fit --budget 24GiB -- python train.py` searches for toggles with which it fits."));
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {
@@ -181,7 +181,7 @@ void DeclareToggles(CLI::App* command, Context& context) {
   command->callback([options, &context] {
     if (context.has_program || !options->program.from.empty()) {
       options->program.all_toggles = true;
-      // What the program prints goes to stderr.
+      // The program's output goes to stderr.
       context.exit_code = RunProgram(context.after_dashes, options->program, {.json = true}, true,
                                      [&](program::Program& seen, const program::Outcome& outcome) {
                                        return ListOfProgram(seen, outcome, options->json);
@@ -201,9 +201,8 @@ CommandEntry DeclareCommand_toggles() {
   return {.place = 180,
           .name = "toggles",
           .help =
-              "techniques that can be switched on a program from outside; with -- PROGRAM ARGS... "
-              "which "
-              "of them apply to it",
+              "list the techniques that can be switched on for a program from outside; with -- "
+              "PROGRAM ARGS..., show which apply to it",
           .example = "toggles -- python train.py",
           .takes_program = true,
           .declare = DeclareToggles};

@@ -1,4 +1,5 @@
-// What toggles did to a planned program, as text and as JSON: `plan --toggle`, `toggles`, `fit`.
+// Prints what toggles did to a planned program, as text and as JSON, for `plan --toggle`, `toggles`
+// and `fit`.
 #pragma once
 
 #include <string>
@@ -9,18 +10,19 @@
 
 namespace vramscope::cli {
 
-// "train.py:12" of "/home/me/train.py:12".
+// Shortens "/home/me/train.py:12" to "train.py:12".
 std::string ShortPlace(const std::string& where);
 
-// Of those that are on; `all`: also whether the others would apply.
+// For the toggles that are on; `all`: also whether the others would apply.
 Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
-// What the ones that are on did, with the lines to write; "": none is on.
+// What the toggles that are on did, with the lines to add to the program; "" if none is on.
 std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 
-// The lines to write of those that are on and did something, under the places they belong to.
+// The lines to add for the toggles that are on and had an effect, each under its place in the
+// program.
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
-// Says on stderr which of those that are on did nothing, and why. True: all did something.
+// Reports on stderr which toggles that are on had no effect, and why. Returns true if all had one.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

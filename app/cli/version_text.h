@@ -5,8 +5,8 @@
 
 namespace vramscope::cli {
 
-// Of every part that decides what the program does: its commit, the trace formats that it reads and
-// writes, Qt as it is loaded, LibTorch as the worker was built with.
+// Covers every part that affects the program's behaviour: its commit, the trace formats it reads
+// and writes, the loaded Qt, and the LibTorch version of the worker.
 std::string VersionText();
 
 }  // namespace vramscope::cli

@@ -43,18 +43,17 @@ bool SentToOpenWindow(const std::vector<std::string>& files) {
   return ui::SendToOpenWindow(paths);
 }
 #endif
-// Of a run that was planned before and shipped, and what there is to do here.
+// Shows the shipped plan of this run, and what can be done on this computer.
 ExitCode ShowSample(const run::RunConfig& config) {
   const std::string folder = setup::SamplesFolder();
   const setup::Samples samples = setup::Samples::In(folder);
   const std::string* file = samples.Find(config);
   Note(
-      "no display, and no LibTorch, which plans the built-in models. Without them:\n"
-      "  vramscope plan -- python train.py      plans a program of yours, with its own PyTorch\n"
-      "  vramscope info FILE, explain FILE      of a memory snapshot, a trace, a Kineto trace\n"
-      "  vramscope setup                        downloads LibTorch\n"
-      "  vramscope --screenshot OUT.png FILE    draws the window into a file\n"
-      "  vramscope --help                       all commands");
+      "no display, and no LibTorch, which the built-in models need. Without them you can use:\n  "
+      "vramscope plan -- python train.py      plans your program with its own PyTorch\n  vramscope "
+      "info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace\n  vramscope "
+      "setup                        downloads LibTorch\n  vramscope --screenshot OUT.png FILE    "
+      "draws the window into a file\n  vramscope --help                       lists all commands");
   if (file == nullptr) return kDone;
   const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
   if (!trace.ok()) return ReportError(trace.status());
@@ -63,7 +62,7 @@ ExitCode ShowSample(const run::RunConfig& config) {
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }
 
-// What the window would show first, in text.
+// Prints as text what the window would show first.
 ExitCode WithoutDisplay(const WindowArguments& arguments) {
   if (arguments.files.empty()) {
     const absl::StatusOr<run::RunConfig> config = BuildRun({}, run::Backend::kPlan);
@@ -73,7 +72,7 @@ ExitCode WithoutDisplay(const WindowArguments& arguments) {
     Note("no display: planning the default run (`vramscope --help` shows the commands)");
     return RunAndReport(*config, {});
   }
-  Note("no display: showing what is in the files");
+  Note("no display: printing what the files contain");
   ExitCode worst = kDone;
   for (const std::string& file : arguments.files) {
     const ExitCode code = ShowInfo(file, false);

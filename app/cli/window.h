@@ -1,4 +1,4 @@
-// `vramscope [FILE...]`: the window; without a display, the same in text.
+// `vramscope [FILE...]`: opens the window; without a display, prints the same as text.
 #pragma once
 
 #include <string>

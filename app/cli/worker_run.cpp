@@ -20,7 +20,7 @@
 namespace vramscope::cli {
 namespace {
 
-// The client kills a worker that does not answer a cancellation within five seconds.
+// The worker client kills a worker that does not react to a cancellation within five seconds.
 constexpr int kGiveUpMs = 8'000;
 constexpr int kProbeMs = 90'000;
 
@@ -30,8 +30,8 @@ std::string NoWorker() {
       "./vramscope, or set $VRAMSCOPE_WORKER");
 }
 
-// Whether the worker can be started; another one than the one beside this program has a LibTorch of
-// its own.
+// Checks whether the worker can be started. A worker named by $VRAMSCOPE_WORKER finds its LibTorch
+// itself.
 absl::Status CheckWorker(const QString& program) {
   if (program.isEmpty()) return absl::UnavailableError(NoWorker());
   if (qEnvironmentVariableIsSet("VRAMSCOPE_WORKER")) return absl::OkStatus();
@@ -70,11 +70,11 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
   QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);
   QObject::connect(&interrupt, &QSocketNotifier::activated, [&] {
     signals.Take();
-    if (std::exchange(interrupted, true)) {  // a second time: do not wait for the worker
+    if (std::exchange(interrupted, true)) {  // the second Ctrl-C does not wait for the worker
       QCoreApplication::quit();
       return;
     }
-    bar.Show(0, "cancelling (once more to stop at once)");
+    bar.Show(0, "cancelling (Ctrl-C again stops immediately)");
     client.cancel();
     QTimer::singleShot(kGiveUpMs, &client, [] { QCoreApplication::quit(); });
   });
@@ -136,13 +136,13 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
     interrupted = true;
     QCoreApplication::quit();
   });
-  // Connections made here end with this object.
+  // Connections made here are closed with this object.
   QObject scope;
   const auto show = [&] {
     const Progress now = progress();
     bar.Show(now.share, now.text);
   };
-  int unseen = 0;  // results that were not handed on yet
+  int unseen = 0;  // results that have not been passed on yet
   std::function<void()> fill = [&] {
     show();
     for (;;) {
@@ -170,8 +170,8 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            // Not from inside the client's own signal. The worker goes on with what is known to
-            // come next while this one's result is looked at, which may make more.
+            // Not called from within the client's signal. The worker continues with the queued jobs
+            // while this result is processed, which may add more jobs.
             QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
               fill();
               --unseen;
@@ -215,7 +215,7 @@ WorkerProbe ProbeWorker() {
     QCoreApplication::quit();
   });
   QTimer::singleShot(kProbeMs, &client, [&] {
-    probe.error = fmt::format("no answer within {} seconds", kProbeMs / 1000);
+    probe.error = fmt::format("no response within {} seconds", kProbeMs / 1000);
     QCoreApplication::quit();
   });
   client.start();

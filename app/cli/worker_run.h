@@ -1,5 +1,6 @@
-// One run in vramscope-worker, from the command line: waits for its end, shows progress, lets
-// Ctrl-C cancel it. Creates the Qt Core application that the worker client's event loop needs.
+// Runs one configuration in vramscope-worker from the command line: waits for the end, shows
+// progress, and lets Ctrl-C cancel the run. Creates the Qt Core application that the worker
+// client's event loop needs.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,14 +18,15 @@ namespace vramscope::cli {
 
 struct WorkerRun {
   absl::Status status;  // kCancelled after Ctrl-C; kUnavailable when the worker died
-  std::shared_ptr<const trace::Trace> trace;  // what arrived; may be null
-  double seconds = 0;                         // wall time, the worker's start included
-  double worker_seconds = 0;                  // of the run alone
+  std::shared_ptr<const trace::Trace> trace;  // the part that was received; may be null
+  double seconds = 0;                         // wall time, including the start of the worker
+  double worker_seconds = 0;                  // wall time of the run only
 };
-// `arguments` are the worker's, beside those that it always has.
+// `arguments` are added to the worker's usual arguments.
 WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
-// Many runs, on workers that stay warm between them: two side by side where there are processors.
+// Plans many runs on workers that keep running between them; two at a time if there are enough
+// processors.
 class Planner {
  public:
   explicit Planner(int workers = 2);
@@ -40,8 +42,8 @@ class Planner {
     double share = 0;
     std::string text;
   };
-  // Asks for jobs until there are none and none is under way; `finished` may make new ones.
-  // kCancelled after Ctrl-C, kUnavailable without a worker; a run that fails is its job's result.
+  // Calls `next` until it returns no job and none is running; `finished` may add jobs. kCancelled
+  // after Ctrl-C, kUnavailable without a worker. A failed run is its job's result, not an error.
   absl::Status Drain(const std::function<std::optional<Job>()>& next,
                      const std::function<void(size_t id, const WorkerRun&)>& finished,
                      const std::function<Progress()>& progress);
@@ -52,7 +54,7 @@ class Planner {
 };
 
 struct WorkerProbe {
-  std::string program;  // empty: none found
+  std::string program;  // empty: not found
   bool started = false;
   std::string version;
   std::string error;

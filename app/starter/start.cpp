@@ -1,12 +1,14 @@
-// bin/vramscope of a tree that brings its own Qt (packaging/): becomes lib/vramscope/vramscope.
+// bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
+// lib/vramscope/vramscope.
 //
-// Of some libraries this computer's own are to be used wherever it has them, because its graphics
-// driver was built with them (OpenGL, X11, Wayland, fontconfig, ...); the tree has a copy of each
-// for computers without a desktop: lib/vramscope/fallback/NAME/NAME. The loader has no path that it
-// tries last, so what is missing is found out here and said in LD_LIBRARY_PATH, which the program
-// takes back at once (profiler/base/install_paths.h).
+// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own where they
+// exist, because its graphics driver was built with them. For computers without a desktop, the tree
+// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no search path of last
+// resort, so this program finds the missing libraries and adds their folders to LD_LIBRARY_PATH.
+// vramscope restores that variable at its start (profiler/base/install_paths.h).
 //
-// The C library alone, and an old one, so that it can say what is too old.
+// This program needs only the C library, and an old one is enough, so that it can report a C
+// library that is too old.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +28,7 @@ constexpr int kInternalFailure = 4;
 constexpr int kLeastGlibc = 35;  // 2.35
 constexpr long kMaxCache = 64L << 20;
 
-// The loader's own list of what is installed.
+// The loader's cache of installed libraries.
 const char* g_cache = nullptr;
 size_t g_cache_size = 0;
 
@@ -44,8 +46,8 @@ void ReadCache() {
   close(file);
 }
 
-// One of the list's entries, as glibc has written them since 2.2; libraries of other processors are
-// in it, too.
+// An entry of the cache, in the format of glibc since 2.2. The cache also lists libraries of other
+// architectures.
 struct CacheEntry {
   int32_t kind;
   uint32_t name, path;
@@ -74,7 +76,7 @@ bool IsInCache(const char* name) {
 }
 
 bool IsInstalled(const char* name) {
-  // Where it is not in the list, or there is none: the loader itself says.
+  // If the library is not in the cache, or there is no cache, the loader decides.
   return IsInCache(name) || dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
@@ -85,7 +87,7 @@ void Append(char* list, size_t size, const char* path) {
   memcpy(list + length + (length > 0 ? 1 : 0), path, more + 1);
 }
 
-// Folders of what is missing, in `list`.
+// Writes the fallback folders of the missing libraries into `list`.
 void FindMissing(const char* root, char* list, size_t size) {
   char folder[PATH_MAX];
   if (snprintf(folder, sizeof folder, "%s/lib/vramscope/fallback", root) >= int{sizeof folder})
@@ -116,11 +118,10 @@ int main(int, char** argv) {
   int major = 0, minor = 0;
   if (sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 && major == 2 &&
       minor < kLeastGlibc) {
-    fprintf(
-        stderr,
-        "vramscope: this computer has glibc %s, and 2.%d or newer is needed (Ubuntu 22.04, Debian "
-        "12, Fedora 36 and later have it)\n",
-        gnu_get_libc_version(), kLeastGlibc);
+    fprintf(stderr,
+            "vramscope: this computer has glibc %s, but 2.%d or newer is required (Ubuntu 22.04, "
+            "Debian 12, Fedora 36 and later have it)\n",
+            gnu_get_libc_version(), kLeastGlibc);
     return kInternalFailure;
   }
   ReadCache();

@@ -5,7 +5,7 @@
 namespace vramscope::worker {
 namespace {
 
-constexpr size_t kMaxQueued = 64;  // batches of the recorder: some 20 MB
+constexpr size_t kMaxQueued = 64;  // batches of the recorder; about 20 MB
 
 }  // namespace
 

@@ -1,12 +1,12 @@
-// An EventSink that hands everything on to another one from a thread of its own, in order, so that
-// a run does not wait for encoding, compression and the pipe.
+// An EventSink that passes everything on to another sink from its own thread, in order. So a run
+// does not wait for encoding, compression and the pipe.
 //
 //   AsyncSink sink(writer);
 //   run(config, sink);
 //   sink.Post([&] { writer.Flush(); SendProgress(); });   // in its turn
-//   sink.Drain();                                         // all of it has been handed on
+//   sink.Drain();                                         // everything has been passed on
 //
-// One producer thread. What is queued is bounded: a producer that is far ahead waits.
+// One producer thread. The queue is bounded: a producer that is too far ahead waits.
 #pragma once
 
 #include <condition_variable>
@@ -43,7 +43,7 @@ class AsyncSink final : public trace::EventSink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
-  std::vector<std::vector<trace::Event>> spare_;  // buffers of batches that were handed on
+  std::vector<std::vector<trace::Event>> spare_;  // reusable buffers of finished batches
   bool working_ = false;
   bool stop_ = false;
   std::thread thread_;

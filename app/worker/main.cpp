@@ -1,5 +1,5 @@
-// vramscope-worker-loop: runs training steps and reports them as frames. Started by
-// vramscope-worker (start.cpp), which vramscope starts, or on another host: ssh host
+// vramscope-worker-loop: runs training steps and reports them as frames. vramscope-worker
+// (start.cpp) executes it. vramscope starts that locally, or on another host: ssh host
 // vramscope-worker --stdio.
 #include <fcntl.h>
 #include <signal.h>
@@ -24,13 +24,14 @@ int main(int argc, char** argv) {
   bool stdio = false;
   std::string backend;
   bool catalogue = false;
-  app.add_flag("--stdio", stdio, "Talk over stdin and stdout");
-  app.add_flag("--catalogue", catalogue, "Print what resources/catalogue.json holds, and end");
+  app.add_flag("--stdio", stdio, "Communicate over stdin and stdout");
+  app.add_flag("--catalogue", catalogue, "Print the contents of resources/catalogue.json and exit");
   app.require_option(1, 3);
   app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
   std::string folders;
-  app.add_option("--cuda-libraries", folders, "Folders of CUDA's libraries (vramscope-worker's)");
+  app.add_option("--cuda-libraries", folders,
+                 "Folders of CUDA libraries (used by vramscope-worker)");
   app.set_version_flag("--version", std::string("vramscope-worker ") + vramscope::base::Version());
   try {
     app.parse(argc, argv);
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
-  // Frames get a descriptor of their own; whatever a library prints on stdout goes to stderr.
+  // Frames are written to a descriptor of their own. Output of libraries on stdout goes to stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     std::perror("vramscope-worker: stdout");
@@ -65,7 +66,8 @@ int main(int argc, char** argv) {
   options.input = STDIN_FILENO;
   options.output = output;
   options.version = vramscope::base::Version();
-  // The planned card and a real one want the same libraries: a process has one or the other.
+  // The emulated GPU and a real one need the same library names, so a process serves only one of
+  // them.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
   if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);
@@ -75,7 +77,7 @@ int main(int argc, char** argv) {
   };
   options.warm_up = [&] { trainer.WarmUp(); };
   const int status = vramscope::worker::ServeWorker(options);
-  // LibTorch's own threads are still there: no destructors.
+  // LibTorch's threads are still running, so no destructors are called.
   std::fflush(nullptr);
   _exit(status);
 }

@@ -1,13 +1,13 @@
-// vramscope-worker: settles which CUDA libraries the process will have, then becomes
-// vramscope-worker-loop. LibTorch's CPU library wants libcudart, too, so this has to be settled
-// before it is loaded; and loading it twice would cost a quarter of a second. Likewise where
-// LibTorch is (profiler/setup/find_libtorch.h): that of the build tree is in the loop's rpath,
-// another one comes in front of it.
+// vramscope-worker: chooses the CUDA libraries of the process, then executes vramscope-worker-loop.
+// Even LibTorch's CPU library needs libcudart, so the choice must be made before LibTorch is
+// loaded, and loading LibTorch twice would take a quarter of a second. The same holds for the
+// location of LibTorch (profiler/setup/find_libtorch.h): the loop's rpath names that of the build
+// tree, and another one is searched before it.
 //
 //   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
 //                              on the CPU
 //   --stdio --backend cuda [--cuda-libraries DIR:DIR]
-//                              libtorch_cuda on the real libraries, of those folders first, and a
+//                              libtorch_cuda on the real libraries, from those folders first, and a
 //                              GPU
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 namespace setup = vramscope::setup;
 
-// What follows `name`, as "--name value" or "--name=value"; "" where it is not given.
+// Returns the value of `name`, given as "--name value" or "--name=value"; "" if it is not given.
 std::string_view Option(int argc, char** argv, std::string_view name) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     }
   }
   const std::string program = vramscope::base::OwnPaths().worker_loop;
-  std::vector<char*> arguments(argv, argv + argc + 1);  // with the null at the end
+  std::vector<char*> arguments(argv, argv + argc + 1);  // with the final null
   execv(program.c_str(), arguments.data());
   std::fprintf(stderr, "vramscope-worker: can't start %s: %s\n", program.c_str(),
                std::strerror(errno));

@@ -31,16 +31,16 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// More waiting runs than this come from a faulty client: the oldest are dropped, with an error.
+// Only a faulty client has more waiting runs than this. The oldest are dropped with an error.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
   uint64_t tag = 0;
-  std::string config;  // serialised proto.RunConfig
+  std::string config;  // serialized proto.RunConfig
   bool cancelled = false;
 };
 
-// Shared by the two threads, and kept alive by both.
+// Shared by both threads, which keep it alive.
 class Session {
  public:
   explicit Session(const WorkerOptions& options) : options_(options) {}
@@ -58,9 +58,9 @@ class Session {
     Send(trace::FrameType::kHello, hello.SerializeAsString());
   }
 
-  // False: the input is not the protocol.
+  // Returns false if the input does not follow the protocol.
   bool Handle(const trace::Frame& frame) {
-    if (frame.type != trace::FrameType::kRequest) return true;  // from a newer client
+    if (frame.type != trace::FrameType::kRequest) return true;  // sent by a newer client
     const run::ArenaMessage<proto::Request> message;
     if (!message->ParseFromString(frame.payload)) return false;
     const proto::Request& request = *message;
@@ -80,7 +80,7 @@ class Session {
     return true;
   }
 
-  // No more runs; the one in progress is cancelled.
+  // Accepts no more runs and cancels the one in progress.
   void End() {
     std::lock_guard lock(mutex_);
     ending_ = true;
@@ -112,7 +112,7 @@ class Session {
         waiting_.pop_front();
         current_ = job.tag;
         running_ = true;
-        // A newer run replaces those before it.
+        // A newer run replaces the waiting ones.
         cancel_ = job.cancelled || !waiting_.empty();
       }
       for (const uint64_t tag : refused)
@@ -175,13 +175,13 @@ class Session {
     if (std::find(options_.backends.begin(), options_.backends.end(), config->backend) ==
         options_.backends.end()) {
       return absl::FailedPreconditionError(
-          i18n::Text("this worker does not offer the backend of the run"));
+          i18n::Text("this worker does not support the backend of the run"));
     }
     auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
       return Write(bytes) ? absl::OkStatus()
                           : absl::UnavailableError(i18n::Text("the client is gone"));
     });
-    // Encoded and written while the run goes on.
+    // Encoded and written while the run continues.
     AsyncSink sink(*writer);
     trainer::RunHooks hooks;
     hooks.cancel = &cancel_;
@@ -206,7 +206,7 @@ class Session {
     Write(trace::EncodeFrame(type, payload));
   }
 
-  // All of it, or false: nobody reads any more, so everything ends.
+  // Writes all bytes. Returns false if the reader has closed its side; then everything ends.
   bool Write(std::string_view bytes) {
     std::lock_guard lock(output_mutex_);
     if (output_broken_) return false;
@@ -228,21 +228,21 @@ class Session {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> waiting_;
-  std::vector<uint64_t> refused_;  // tags whose end is still to be sent
+  std::vector<uint64_t> refused_;  // tags for which RunEnded must still be sent
   uint64_t current_ = 0;
   bool running_ = false;
   bool ending_ = false;
   bool finished_ = false;
   std::atomic<bool> cancel_{false};
 
-  std::mutex output_mutex_;  // never held together with mutex_ by who holds mutex_ first
+  std::mutex output_mutex_;  // never locked by a thread that holds mutex_
   bool output_broken_ = false;
 };
 
 }  // namespace
 
 int ServeWorker(const WorkerOptions& options) {
-  // Shared: a run that does not end in time outlives this call.
+  // Shared, because a run that does not end in time outlives this call.
   auto session = std::make_shared<Session>(options);
   session->SayHello();
   std::thread runner([session] { session->RunJobs(); });

@@ -1,11 +1,11 @@
-// vramscope-worker's conversation: requests in, runs out, over two file descriptors. Knows nothing
-// of LibTorch: what a run is, the caller passes in.
+// The protocol session of vramscope-worker: requests in, runs out, over two file descriptors. It
+// does not depend on LibTorch: the caller supplies the function that executes a run.
 //
 //   WorkerOptions options{.input = 0, .output = out, .run = ...};
 //   return ServeWorker(options);
 //
-// Two threads: the caller's reads requests, another one runs; so a cancel or a newer run is heard
-// in the middle of a run.
+// The caller's thread reads requests, and a second thread executes runs. So a cancellation or a
+// newer run takes effect during a run.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,20 +21,20 @@
 namespace vramscope::worker {
 
 struct WorkerOptions {
-  int input = -1;   // requests are read here
-  int output = -1;  // frames are written here
+  int input = -1;   // requests are read from here
+  int output = -1;  // frames are written to here
   std::string version;
-  std::vector<run::Backend> backends;  // what this process offers
+  std::vector<run::Backend> backends;  // the backends that this process offers
   std::function<absl::Status(const run::RunConfig&, trace::EventSink&, const trainer::RunHooks&)>
       run;
   std::function<void()> warm_up;  // called once, on the run thread, after Hello
-  // How long a run may take to notice that everything ends, before it is left behind.
+  // How long to wait at shutdown for a run to end. After that the run is abandoned.
   int shutdown_timeout_ms = 5000;
 };
 
-// Until shutdown, end of input or a closed output. Returns the process's exit status: 0, or 3 when
-// the input is not the worker protocol. When a run did not end in time the second thread is still
-// alive: leave with _exit().
+// Runs until shutdown, the end of the input, or a closed output. Returns the process's exit status:
+// 0, or 3 if the input is not the worker protocol. If a run did not end in time, its thread is
+// still running, so the caller must exit with _exit().
 int ServeWorker(const WorkerOptions& options);
 
 }  // namespace vramscope::worker

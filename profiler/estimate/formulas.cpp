@@ -44,7 +44,7 @@ constexpr Symbol kSymbols[] = {
     {"D", "1 with dropout on the attention weights, else 0"},
     {"p", "1 with dropout on the residual branches, else 0"},
     {"u", "tensors of feed-forward size that the activation keeps"},
-    {"n", "GPUs that share"},
+    {"n", "number of GPUs"},
     {"i", "stage, counted from 0"},
     {"m", "micro-batches of a step"},
     {"x", "elements per token that linear layers keep"},

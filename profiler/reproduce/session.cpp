@@ -174,7 +174,7 @@ void Session::Finished(size_t id, const absl::Status& status, const trace::Trace
     if (run.quantities.Of("out_of_memory").value_or(0) > 0) run.status = absl::OkStatus();
     if (options_.pictures) run.picture = exporters::MemorySvg(*trace);
   } else if (status.ok()) {
-    run.status = absl::InternalError(i18n::Text("the run left no trace"));
+    run.status = absl::InternalError(i18n::Text("the run produced no trace"));
   }
   for (Search& search : searches_) {
     if (search.run != id) continue;

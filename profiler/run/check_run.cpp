@@ -257,8 +257,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                           static_cast<uint64_t>(config.seq) *
                           static_cast<uint64_t>(model.kv_heads * model.head_dim);
     out.push_back(
-        {"keys and values are not kept in a cache until the loss is there "
-         "(use_cache=False)",
+        {"keys and values are not kept in a cache until the loss is computed (use_cache=False)",
          "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
   AddWithoutEffect(config, out);

@@ -170,7 +170,7 @@ TEST_F(CliRecording, ARawMemoryTimelineOpens) {
   const json info = Json({"info", file, "--json"});
   EXPECT_EQ(info["reserved_known"], false);
   EXPECT_EQ(info["time_span_ns"], 4000);
-  EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("how much was reserved is not recorded"));
+  EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("reserved memory is not recorded"));
   WriteFile(file, "[[1000, 2000, 3000, 4000, 5000], [[0, 1], [0, 2]]]");
   const Outcome sums = RunVramscope({"info", file});
   EXPECT_EQ(sums.status, 3);
@@ -259,9 +259,9 @@ TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   EXPECT_GT(large["ran_out_at"]["needed"], large["ran_out_at"]["reserved"]);
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("would have granted that allocation"),
-                    HasSubstr("what follows is unknown"), Not(HasSubstr("over the budget"))));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("would have allowed that allocation"),
+                              HasSubstr("the rest of the run is unknown"),
+                              Not(HasSubstr("over the budget"))));
   EXPECT_EQ(text.status, 3) << "neither yes nor no";
 }
 

@@ -31,7 +31,7 @@ TEST_F(CliRecording, ReplayFindsEveryDecision) {
   const Outcome text = RunVramscope({"replay", file});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("every decision as recorded"), HasSubstr("4 of 4 requests"),
-                              HasSubstr("as the entries leave it, block by block"),
+                              HasSubstr("equal to the recording, block by block"),
                               HasSubstr("max_split_size_mb:200"), HasSubstr("64.00 MiB reserved"),
                               Not(HasSubstr("first difference"))));
   const Outcome piped = RunVramscope({"replay", "-"}, {.input = ReadFile(file)});
@@ -83,7 +83,7 @@ TEST_F(CliRecording, ReplayOnALessLargeDevice) {
   const Outcome text = RunVramscope({"replay", file, "--device-memory", "4MiB"});
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.out, AllOf(HasSubstr("4.00 MiB for segments"), HasSubstr("yes, first at event"),
-                              HasSubstr("goes on as if it had")));
+                              HasSubstr("continues as if it had")));
 }
 
 TEST_F(CliRecording, ReplayRefusesWhatIsNoSetting) {

@@ -92,7 +92,7 @@ class Forms(unittest.TestCase):
         runtime = self.folder / "runtime"
         os.environ["VRAMSCOPE_APPIMAGE_RUNTIME"] = str(runtime)
         runtime.write_bytes(b"#!/bin/sh\n")
-        with self.assertRaisesRegex(SystemExit, "no runtime of type 2"):
+        with self.assertRaisesRegex(SystemExit, "not a type 2 runtime"):
             self.made("appimage", "wrong", 0o022, 1_600_000_000)
         runtime.write_bytes(RUNTIME)
         image = self.check_same("appimage")

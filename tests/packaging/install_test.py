@@ -209,7 +209,7 @@ def too_old(root, report):
     for command in filter(None, starts):
         status, out, _ = root.run(command)
         report.check(root.suite, "what is missing is said: " + command.split("/")[-1][:26], status == 4 and
-                     "or newer is needed" in out and out.count("\n") == 1, out.strip()[-200:])
+                     "or newer is required" in out and out.count("\n") == 1, out.strip()[-200:])
 
 
 def with_appimage(root, report):

@@ -1,8 +1,8 @@
-// What the training loop needs of a backend. The loop, models and optimizers are the same code for
-// all; they create tensors on device() and never ask which backend it is.
+// The interface between the training loop and a backend. Loop, models and optimizers are the same
+// for all backends: they create tensors on device() and do not depend on the backend.
 //
 //   Backend& backend = CudaBackend();
-//   RETURN_IF_ERROR(backend.Start(profile, conf, recorder));   // allocator taps on
+//   RETURN_IF_ERROR(backend.Start(profile, conf, recorder));   // recording starts
 //   ...                                                        // tensors on backend.device()
 //   RETURN_IF_ERROR(backend.Stop());
 #pragma once
@@ -29,27 +29,27 @@ class ProcessGroup;
 
 namespace vramscope::trainer {
 
-// A stack of layers of which a micro-batch was rehearsed with the first two and the last two units
-// alone (a unit: layers that are checkpointed together), and what the recorder of that rehearsal
-// called things.
+// The layers of a model for a rehearsal: before the run, a micro-batch is executed with only the
+// first two and the last two units. A unit is a layer, or layers that are checkpointed together.
 struct ShortenedStack {
-  std::vector<std::vector<std::string>> units;  // of the whole: the paths of each unit's layers
-  std::vector<std::string> trained;             // full names of the trained tensors
-  std::vector<std::string> strings;             // by the rehearsal's ids
+  // of the whole model: the paths of each unit's layers
+  std::vector<std::vector<std::string>> units;
+  std::vector<std::string> trained;  // full names of the trained tensors
+  std::vector<std::string> strings;  // by the string ids of the rehearsal's recorder
 };
 
-// One micro-batch kept, so that a later one that begins in the same state need not be executed: its
-// requests are made again and the gradients it leaves behind are put into place.
+// The record of one micro-batch. A later micro-batch that begins in the same state is not executed:
+// its allocations and frees are repeated, and the gradients that it leaves are set.
 class MicroBatchTape {
  public:
   virtual ~MicroBatchTape() = default;
   virtual void Record() = 0;
-  // `trained`: the tensors whose gradients are all that a micro-batch may leave behind.
+  // `trained`: the tensors whose gradients may remain after a micro-batch; no other allocation may.
   virtual void Stop(std::span<const at::Tensor> trained) = 0;
   virtual bool ready() const = 0;
   virtual void Play(std::span<const at::Tensor> trained) = 0;
-  // Recorded in a rehearsal: plays all layers from now on, in the run that `recorder` records.
-  // False: what the layers ask for that were left out does not follow from the others.
+  // For a tape recorded in a rehearsal: from now on it plays all layers, in the run that `recorder`
+  // records. Returns false if the events of the omitted layers cannot be derived from the others.
   virtual bool Extend(const ShortenedStack&, Recorder& recorder) {
     static_cast<void>(recorder);
     return false;
@@ -61,36 +61,37 @@ class Backend {
   virtual ~Backend() = default;
   virtual c10::Device device() const = 0;
   virtual bool measured() const = 0;
-  // The card that is there, once Prepare() has found it; nothing where it is the run's choice.
+  // The real GPU, once Prepare() has found it; nullopt if the run chooses the GPU.
   virtual std::optional<run::DeviceProfile> card() const { return std::nullopt; }
   virtual Clock clock() = 0;
-  // What has to be there before LibTorch counts devices, which the first backward on any device
-  // does. Done by Start(), too.
+  // Sets up what LibTorch needs when it counts devices, which happens in the first backward on any
+  // device. Start() also calls it.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
-  // Before a run: fresh allocator state for this GPU, virtual time at zero. `recorder` outlives the
-  // run. A request beyond the GPU's memory is recorded (OutOfMemory) and then granted all the same,
-  // so that the picture shows by how much it does not fit.
-  // `conf`: settings of the caching allocator; mean nothing to the cpu backend.
+  // Call before a run. Resets the allocator state for this GPU and sets virtual time to zero.
+  // `recorder` must outlive the run. An allocation beyond the GPU's memory is recorded as
+  // OutOfMemory but then succeeds, so that the trace shows how much memory is missing. `conf`:
+  // settings of the caching allocator; the cpu backend ignores them.
   virtual absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                              Recorder& recorder) = 0;
   absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
     return Start(profile, {}, recorder);
   }
-  // Null: micro-batches differ in more than their requests (a backend that computes).
+  // null: micro-batches cannot be repeated, because the backend computes values.
   virtual std::unique_ptr<MicroBatchTape> MakeTape(Recorder&) { return nullptr; }
-  // Whether its tapes can be extended (ShortenedStack).
+  // Whether its tapes can be extended (Extend).
   virtual bool rehearses() const { return false; }
-  // A group of `ranks` in which this process, alone, is rank `rank`; for one run. The values of the
-  // others are taken to be this one's. Throws c10::Error.
+  // Joins a group of `ranks` ranks as rank `rank`, for one run. This process is the only one, and
+  // the values of the other ranks are assumed to equal its own. Throws c10::Error.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) = 0;
-  // Where time is counted: until the device has done what it was given, so that a phase's time is
-  // its own.
+  // Called at the end of a phase. Waits until the device has finished its work, so that the work
+  // counts in this phase.
   virtual void FinishWork() {}
-  // After everything of the run is gone: frees workspaces; kInternal when allocations are left.
+  // Call after all tensors of the run are freed. Frees workspaces; kInternal if allocations are
+  // left.
   virtual absl::Status Stop() = 0;
 };
 
-// One a process, kept for its life; CudaBackend() is in cuda/cuda_backend.h.
+// One per process, never destroyed. CudaBackend() is declared in cuda/cuda_backend.h.
 Backend& CpuBackend();
 
 }  // namespace vramscope::trainer

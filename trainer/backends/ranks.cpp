@@ -46,7 +46,7 @@ class LoneStore final : public c10d::Store {
   void wait(const std::vector<std::string>&, const std::chrono::milliseconds&) override {}
 
  private:
-  std::mutex mutex_;  // the group's threads ask, too
+  std::mutex mutex_;  // the group's threads also use it
   std::map<std::string, Bytes> said_;
   std::map<std::string, int64_t> counts_;
 };
@@ -103,7 +103,7 @@ class EqualRanks final : public c10d::Backend {
   }
 
  private:
-  // Of as many equal values as there are ranks.
+  // The result of reducing equal values of all ranks.
   void Reduce(at::Tensor& tensor, const c10d::ReduceOp& operation) const {
     if (operation == c10d::ReduceOp::SUM) tensor.mul_(getSize());
     if (operation == c10d::ReduceOp::PRODUCT) tensor.pow_(getSize());

@@ -1,12 +1,12 @@
-// Stopping a run at any moment: the loop arms the flag, allocators and kernels of a backend poll it
-// at every request, and the loop's edge turns the exception into kCancelled.
+// Stops a run at any time. The loop sets the flag, allocators and kernels of a backend poll it at
+// every call, and the outermost function of the loop converts the exception to kCancelled.
 //
 //   CancelScope scope(hooks.cancel);
 //   try { Train(); } catch (const CancelledError&) { return absl::CancelledError("..."); }
 //
-// RecordFunction callbacks can't do this: LibTorch swallows what they throw. An exception in
-// autograd's device thread arrives in the thread that called backward(), type and all, which needs
-// it to be a std::exception.
+// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. An
+// exception in autograd's device thread is rethrown in the thread that called backward(), with its
+// type, if it is a std::exception.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ inline void ThrowIfCancelled() {
   if (flag != nullptr && flag->load(std::memory_order_relaxed)) throw CancelledError();
 }
 
-// Arms `flag` (may be null) for its life. One at a time in a process.
+// Enables `flag` (may be null) during its life. One per process at a time.
 class CancelScope {
  public:
   explicit CancelScope(const std::atomic<bool>* flag) { internal::cancel_flag = flag; }

@@ -20,27 +20,27 @@ using trace::EventKind;
 using trace::Phase;
 
 constexpr int kExecuted = 4;
-constexpr int kFirst = 0, kMiddle = 1, kLateMiddle = 2, kLast = 3;  // executed units
+constexpr int kFirst = 0, kMiddle = 1, kLateMiddle = 2, kLast = 3;  // indexes of the executed units
 constexpr uint64_t kNone = ExtendedTape::kNone;
 
-// A name as seen from a unit: which layer of which unit (`delta` away), or none.
+// A name relative to a unit: a layer of the unit that is `delta` away, or none.
 struct Name {
   int delta = 0;
-  int layer = -1;  // -1: not of a layer; `text` is the whole
+  int layer = -1;  // -1: not in a layer, `text` is the whole name
   uint32_t text = 0;
   auto operator<=>(const Name&) const = default;
 };
 
-// An allocation as seen from a unit.
+// An allocation relative to a unit.
 struct Reference {
   bool in_stack = false;
   bool backward = false;
   int delta = 0;
-  uint64_t key = 0;  // outside of the stack: the row
+  uint64_t key = 0;  // outside of the layers: the row
   auto operator<=>(const Reference&) const = default;
 };
 
-// What is compared of the two units in the middle, beside names and allocations.
+// The fields that are compared between the two middle units, in addition to names and allocations.
 auto Tie(const Event& e) {
   return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
 }
@@ -52,12 +52,12 @@ auto Tie(const trace::Activity& a) {
 }
 
 struct Item {
-  std::optional<TapeWork> work;  // else an event
+  std::optional<TapeWork> work;  // unset: the item is an event
   Event event;
   Name name, module;
-  Name op, call;  // of work
+  Name op, call;  // of the work
   Reference reference;
-  size_t group = 0;  // > 0: begins so many frees that were made by address
+  size_t group = 0;  // > 0: the start of this many frees that were made by address
 
   bool operator==(const Item& other) const {
     if (std::tie(name, module, op, call, reference, group) !=
@@ -71,7 +71,7 @@ struct Item {
   }
 };
 
-// Stretches in the order of the tape: before the stack; forward of the four units; backward.
+// Sections in the order of the tape: before the layers; forward of the four units; backward.
 struct Stretch {
   int unit;
   bool backward, in_stack;
@@ -130,7 +130,7 @@ class Extender {
     if (is_new) rests_.push_back(text);
     return it->second;
   }
-  // Which executed unit a name belongs to; -1: none.
+  // The executed unit that a name belongs to; -1: none.
   int UnitOf(trace::StringId id) const {
     if (id.value >= located_.size() || located_[id.value].layer < 0) return -1;
     return located_[id.value].delta;
@@ -161,7 +161,7 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // With the node, and the modules around, that it begins within.
+      // Includes the backward node and the modules in which the section begins.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];
@@ -248,7 +248,7 @@ class Extender {
                                      : Reference{false, false, 0, row};
     return true;
   }
-  // In an order that does not depend on addresses.
+  // The items are ordered independently of addresses.
   bool Group(size_t stretch, size_t first, size_t frees, int unit) {
     if (first + 2 * frees > begins_[stretch + 1]) return false;
     std::vector<Item> requested;
@@ -268,7 +268,7 @@ class Extender {
     items_[stretch].insert(items_[stretch].end(), requested.begin(), requested.end());
     return true;
   }
-  // A unit that is copied knows itself and its neighbours.
+  // A unit can be copied only if it refers to nothing but itself and its neighbours.
   static bool Reaches(const std::vector<Item>& items) {
     return std::all_of(items.begin(), items.end(), [](const Item& item) {
       return std::abs(item.reference.delta) <= 1 && std::abs(item.name.delta) <= 1 &&
@@ -285,7 +285,7 @@ class Extender {
       if (stretch.unit == kFirst || stretch.unit == kLast) {
         written = WriteStretch(s, Whole(stretch.unit));
       } else if (stretch.unit == (stretch.backward ? kLateMiddle : kMiddle)) {
-        // Both in the middle and all that were left out between them.
+        // The two middle units and all omitted units between them.
         for (size_t i = 1; i + 1 < count_ && written; ++i) {
           written = WriteStretch(s, stretch.backward ? count_ - 1 - i : i);
         }
@@ -334,7 +334,7 @@ class Extender {
     return true;
   }
 
-  // What a moment frees of the two in the middle, it frees of all.
+  // If a group frees allocations of both middle units, it frees those of all units between them.
   bool WriteGroup(std::span<const Item> items, size_t unit) {
     const size_t first = out_.tape.events.size();
     std::vector<std::pair<bool, uint64_t>> of_middle[2];
@@ -370,8 +370,8 @@ class Extender {
   }
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
-  // The unit of the whole stack that is `delta` away: of the first and the last one, as far as they
-  // know which.
+  // The unit of the whole model that is `delta` away. For the first and the last unit, only if it
+  // is known which unit that is.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;
@@ -414,7 +414,8 @@ class Extender {
   std::vector<Name> located_;  // by string; `delta`: the executed unit
   std::vector<std::string> rests_;
   base::HashMap<std::string, uint32_t> rest_ids_;
-  base::HashMap<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;  // less 1: the string
+  // value - 1 is the string id
+  base::HashMap<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;
   std::array<size_t, kStretchCount + 1> begins_{};
   std::vector<Item> items_[kStretchCount];
   uint64_t next_row_ = 0;

@@ -1,5 +1,6 @@
-// Hash table from a non-zero 64-bit key to a small value: one array, no allocation once it has
-// grown to the run's working set. The recorder looks up every allocation and free in one of these.
+// A hash table from non-zero 64-bit keys to small values. It is one array, which does not allocate
+// once it has grown to the run's working set. The recorder looks up every allocation and free in
+// it.
 //
 //   FlatMap<int> map;
 //   map.Insert(7, 1);
@@ -34,7 +35,7 @@ class FlatMap {
   }
   const Value* Find(uint64_t key) const { return const_cast<FlatMap*>(this)->Find(key); }
 
-  // Replaces the value of a key that is present.
+  // Replaces the value if the key is present.
   Value& Insert(uint64_t key, const Value& value) {
     if ((size_ + 1) * 4 > slots_.size() * 3) Grow();
     size_t i = Home(key);
@@ -50,7 +51,7 @@ class FlatMap {
       if (slots_[i].key == 0) return false;
       i = Next(i);
     }
-    // Close the gap, so that no search stops early: no tombstones.
+    // Moves later entries into the gap, so that no tombstones are needed.
     size_t hole = i;
     for (size_t j = Next(i); slots_[j].key != 0; j = Next(j)) {
       const size_t home = Home(slots_[j].key);
@@ -76,7 +77,7 @@ class FlatMap {
   };
 
   size_t Home(uint64_t key) const {
-    // Fibonacci hashing: addresses differ in their middle bits only.
+    // Fibonacci hashing, because addresses differ only in their middle bits.
     return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & (slots_.size() - 1);
   }
   size_t Next(size_t i) const { return (i + 1) & (slots_.size() - 1); }

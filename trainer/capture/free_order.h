@@ -1,6 +1,6 @@
-// Some of LibTorch's containers let tensors go in the order of a hash of pointers (autocast's cache
-// of casts). A device that must repeat its events exactly holds the frees of such a moment back and
-// makes them in an order of its own.
+// Some of LibTorch's containers free tensors in the order of a hash of pointers (autocast's cache
+// of casts). A device whose events must be reproducible defers these frees and makes them in a
+// fixed order.
 //
 //   { FreeOrderScope scope; at::autocast::clear_cache(); }
 #pragma once
@@ -12,15 +12,15 @@ namespace vramscope::trainer {
 class FreeOrder {
  public:
   virtual ~FreeOrder() = default;
-  virtual void HoldFrees() = 0;     // from now on frees are kept back
-  virtual void ReleaseFrees() = 0;  // ... and now made, by address
+  virtual void HoldFrees() = 0;     // from now on, frees are deferred
+  virtual void ReleaseFrees() = 0;  // makes the deferred frees, by address
 };
 
 namespace internal {
-inline std::atomic<FreeOrder*> free_order{nullptr};  // of the backend that runs; null: none
+inline std::atomic<FreeOrder*> free_order{nullptr};  // that of the running backend; null: none
 }
 
-// Nothing may be allocated inside.
+// No memory may be allocated inside of this scope.
 class FreeOrderScope {
  public:
   FreeOrderScope() : order_(internal::free_order.load()) {

@@ -1,11 +1,11 @@
-// Memory that another stream still uses is let go of in two moments: when freeing it is asked for,
-// and when the card is done with it. An allocator that knows tells the recorder of the first one
-// so:
+// Memory that another stream still uses is freed in two steps: when the free is requested, and when
+// the GPU has finished using it. An allocator that can tell them apart reports the first step like
+// this:
 //
-//   { FreeRequestScope scope; recorder.OnFree(key); }   // asked for
-//   recorder.OnFree(key);                               // done
+//   { FreeRequestScope scope; recorder.OnFree(key); }   // requested
+//   recorder.OnFree(key);                               // completed
 //
-// Without the first call both are the moment of the second, as they are on one stream.
+// Without the first call, both steps are recorded at the time of the second, as on a single stream.
 #pragma once
 
 #include <utility>

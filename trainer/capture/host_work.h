@@ -1,8 +1,8 @@
-// Time that the host would compute for, in a plan, where nothing is computed: it passes on the
-// clock of the emulated platform.
+// Host time in a plan, where the host computes nothing: the time passes on the virtual clock of the
+// emulated platform.
 //
-//   SetHostTime(&PassOnTheClock, ...);  // the backend, once; null: time is the computer's own
-//   HostWorks(bytes / bytes_per_ns);    // a technique that leaves the host's part out
+//   SetHostTime(&PassOnTheClock, ...);  // called once by the backend; null: real time
+//   HostWorks(bytes / bytes_per_ns);    // called by a technique that skips work of the host
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ using PassHostTime = void (*)(int64_t ns);
 using PassFirstStep = void (*)();
 void SetHostTime(PassHostTime pass, PassFirstStep first_step);
 void HostWorks(int64_t ns);
-// A run's first step of the optimizer begins: how much longer it takes the platform says
-// (emulated/core/host_work.cpp), to programs as to the loop.
+// Call at the start of a run's first optimizer step, which takes additional time. The platform
+// determines how much (emulated/core/host_work.cpp), for the loop as for programs.
 void FirstOptimizerStep();
 
 }  // namespace vramscope::trainer

@@ -1,21 +1,21 @@
-// Turns what happens in a training step into events: the one object that allocators, RecordFunction
-// callbacks, saved-tensor hooks, modules and the loop report to.
+// The recorder turns a training step into events. Allocators, RecordFunction callbacks,
+// saved-tensor hooks, modules and the loop all report to it.
 //
 //   Recorder r(sink, clock);                 // installed as Recorder::Current()
 //   { PhaseScope p(Phase::kForward); ... }   // see scopes.h
 //
-// Thread rule: callbacks come from the loop's thread and from autograd's device thread, never at
-// the same moment doing work that matters for order; a mutex keeps the columns whole.
-// Free of LibTorch types, so that it can be tested without.
+// Threads: callbacks come from the loop's thread and from autograd's device thread. The two never
+// do work at the same time whose order matters; a mutex protects the columns. Does not use LibTorch
+// types, so that it can be tested without LibTorch.
 //
-// How an allocation gets its category at birth (DESIGN 5), first rule that applies:
-//   CategoryScope of the thread -> that one (workspaces, scratch)
+// An allocation's initial category is determined by the first rule that applies:
+//   CategoryScope of the thread -> its category (workspaces)
 //   phase setup                 -> Unknown; the loop retags parameters and buffers once registered
 //   phase data                  -> Input
 //   inside a backward node, not inside a module that the node recomputes -> Autograd detail
 //   anything else               -> Temporary
-// and later: saved for backward -> Activation, back to what it was when the last node lets go;
-// gradient accumulated -> Gradient; optimizer state stored -> Optimizer state.
+// Later changes: saved for backward -> Activation, until the last node releases it; gradient
+// accumulated -> Gradient; optimizer state stored -> Optimizer state.
 #pragma once
 
 #include <atomic>
@@ -36,12 +36,12 @@ struct DeviceWorkTimes;
 struct Tape;
 struct TapeWork;
 
-// Time of the run in ns: steady_clock for real backends, the roofline's virtual time for plan.
+// Returns the time of the run in ns: steady_clock on real backends, virtual time in a plan.
 using Clock = std::function<int64_t()>;
 
 struct RecorderOptions {
-  bool record_ops = true;  // OpBegin/OpEnd events; allocations name their op either way
-  // Ops deeper than this below the outermost one of their thread get no slice of their own.
+  bool record_ops = true;  // record OpBegin/OpEnd events; allocations name their op in any case
+  // Ops nested deeper than this in their thread get no slice.
   uint32_t max_op_depth = 64;
 };
 
@@ -51,45 +51,46 @@ class Recorder {
   ~Recorder();  // flushes
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
-  static Recorder* Current();  // null when nothing is recorded
-  // Differs between recorders of a process: for hooks that may outlive the one they reported to.
+  static Recorder* Current();  // null if nothing is recorded
+  // Unique among the recorders of a process, for hooks that may outlive the recorder they reported
+  // to.
   uint64_t serial() const;
 
-  // --- memory, from allocators. `key` is the data pointer: what a tensor's storage can be found
-  // by.
+  // --- memory, reported by allocators. `key` is the data pointer, by which a tensor's storage can
+  // be found.
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
   void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
-  // `expandable`: bytes are addresses, memory comes and goes with OnSegmentMap and OnSegmentUnmap.
+  // `expandable`: `bytes` is a range of addresses; its memory is reported by OnSegmentMap and
+  // OnSegmentUnmap.
   void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
                       bool expandable = false);
   void OnSegmentFree(uint64_t address);
   void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
-  // `like`: the played event that asks; null: what the thread has open asks.
+  // `like`: the played event that allocates; null: the thread's open op allocates.
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
-  // A kernel, a copy, a wait, the driver's memory, with the call of this thread that it was made
-  // for (device_work.h). `like`: as above.
+  // A kernel, a memcpy, a wait, or driver memory, with the call of this thread that caused it
+  // (device_work.h). `like`: as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
-  // What somebody else saw (CUPTI, NVML), names by Intern() and threads by the system's numbers;
-  // whoever is not known by its number is a thread more.
+  // Activities from another source (CUPTI, NVML). Names are ids from Intern(), and threads are
+  // system thread ids; an unknown thread is added.
   void OnActivities(std::span<const trace::Activity> activities);
-  // The next allocations of this thread are of that category (workspaces, scratch); see
-  // CategoryScope.
+  // The next allocations of this thread get that category (workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
-  // The next allocations of this thread belong to `path` (a parameter's full name) rather than to
-  // the open module; see OwnerScope. By key: to whom the live allocation at `key` belongs.
+  // The next allocations of this thread belong to `path` (a parameter's full name) instead of the
+  // open module; see OwnerScope. With a key: to the owner of the live allocation at `key`.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
 
-  // --- categories: from now on the live allocation at `key` counts as `category`. Unknown keys and
-  // no change are ignored. `why` ends as the event's name ("saved for backward").
+  // --- categories: changes the category of the live allocation at `key`. Unknown keys and equal
+  // categories are ignored. `why` becomes the event's name ("saved for backward").
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 
-  // --- saved tensors: a storage is an activation while at least one graph node keeps it.
+  // --- saved tensors: a storage is an activation while at least one graph node holds it.
   void OnSaved(uint64_t key);
   void OnSavedReleased(uint64_t key);
 
@@ -101,45 +102,45 @@ class Recorder {
   void BeginPhase(trace::Phase phase);
   void EndPhase();
   trace::Phase phase() const;
-  void BeginModule(std::string_view name);  // one name; the path is made from the open modules
+  void BeginModule(std::string_view name);  // without the path, which is made from the open modules
   void EndModule();
-  // `sequence_number` < 0: none. A forward op's number leads its backward node to the forward
-  // module; `forward_thread` is the thread that counted it (numbers are per thread).
+  // `sequence_number` < 0: none. Backward nodes find their forward module by the forward op's
+  // number. Numbers are counted per thread; `forward_thread` is the thread of the forward op.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
   void EndOp();
   void Marker(std::string_view name);
-  void BeginAnnotation(std::string_view name);  // a range with a name of its own
+  void BeginAnnotation(std::string_view name);  // a range that the program named
   void EndAnnotation();
-  // Where the first exception that unwound an op or a module came from: "op aten::mm, module
-  // model.layers.3.mlp"; empty: none did.
+  // The place of the first exception that unwound an op or a module: "op aten::mm, module
+  // model.layers.3.mlp"; empty: none.
   std::string failure() const;
   void Flush();
 
-  // --- a stretch of events kept and reported again (tape.h). The tape must outlive its recording.
+  // --- a part of the events recorded and repeated (tape.h). The tape must outlive its recording.
   void BeginTape(Tape* tape);
   void EndTape();
-  // The next `frees` requests to free are made together, by address.
+  // The next `frees` free requests are made together, in order of address.
   void TapeSorted(size_t frees);
-  // What moved a clock that is counted: `move` means something to the backend alone.
+  // Reports a move, a call that advanced the virtual clock. Only the backend interprets `move`.
   void OnMove(int move, int64_t duration_ns);
-  // The allocation that is live at `key`; ~0: none.
+  // The id of the live allocation at `key`; ~0: none.
   uint64_t IdOf(uint64_t key) const;
-  // The number of a name here, for events that another recorder numbered.
+  // Returns this recorder's id of a string, for events that use another recorder's ids.
   trace::StringId Intern(std::string_view text);
-  // What an event of a tape said, now of this allocation; `like` gives name, module, category and
-  // thread. Played in the tape's order, frees as one call for both of their events.
+  // Repeats an event of a tape for this allocation; `like` supplies name, module, category and
+  // thread. Events must be played in the tape's order. A free is one call for both of its events.
   void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);
   void PlayFree(const trace::Event& like, uint64_t key);
   void PlayRetag(const trace::Event& like, uint64_t key);
   void PlayOther(const trace::Event& like);
   void PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times);
 
-  // --- for whoever has to explain a failure
+  // --- for error messages
   std::string CurrentModule() const;  // of the calling thread; "" outside
   std::string CurrentOp() const;
   uint64_t live_allocations() const;
-  uint64_t events() const;  // so far
+  uint64_t events() const;  // number of events so far
 
  private:
   struct Impl;

@@ -1,5 +1,5 @@
-// What a Recorder holds: open ops and modules by thread, live allocations, the batch that is being
-// filled. Internal to this folder: recorder.cpp hears what happens, recorder_tape.cpp repeats it.
+// The state of a Recorder: open ops and modules by thread, live allocations, the current batch.
+// Internal to this folder: recorder.cpp records events, recorder_tape.cpp repeats them.
 #pragma once
 
 #include <unistd.h>
@@ -27,8 +27,8 @@ using trace::Phase;
 using trace::StringId;
 
 inline constexpr size_t kBatchEvents = 4096;
-// What the lookup from sequence number to module may grow to before old entries are dropped. A
-// step of a 100-layer model needs some 10,000.
+// Maximum size of the lookup from sequence number to module; then old entries are dropped. A step
+// of a 100-layer model needs about 10,000.
 inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
 inline constexpr size_t kMaxAddresses = size_t{1} << 16;
 
@@ -38,14 +38,14 @@ struct OpenOp {
   bool emitted = false;
   bool backward = false;
   bool storage_only = false;
-  uint32_t modules = 0;  // open modules when the op began
+  uint32_t modules = 0;  // number of open modules when the op began
 };
 
-// What one thread has open. Autograd's device thread outlives recorders: `serial` tells whose it
-// is.
+// The open ops and modules of one thread. Autograd's device thread outlives recorders: `serial`
+// identifies the recorder.
 struct ThreadState {
   uint64_t serial = 0;
-  uint32_t index = 0;  // in order of first report to the recorder: the loop's thread is 0
+  uint32_t index = 0;  // in order of the first report; the loop's thread is 0
   std::vector<StringId> modules;
   std::vector<OpenOp> ops;
   std::vector<Category> categories;
@@ -55,10 +55,10 @@ inline thread_local ThreadState t_state;
 
 struct Live {
   uint64_t id = 0;
-  uint32_t saved = 0;  // graph nodes that keep it
+  uint32_t saved = 0;  // number of graph nodes that hold it
   Category category = Category::kUnknown;
-  Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
-  bool asked_to_free = false;             // and not free yet
+  Category unsaved = Category::kUnknown;  // its category once no node holds it
+  bool asked_to_free = false;             // the free was requested but is not complete
   StringId module;
 };
 
@@ -68,7 +68,8 @@ struct LiveSegment {
   trace::Pool pool = trace::Pool::kSmall;
 };
 
-// Ops that only ask for storage: an allocation inside them is named after the op that wanted it.
+// Ops that only allocate storage. An allocation in one of them is named after the op that called
+// it.
 inline bool AsksForStorageOnly(std::string_view name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
          name == "aten::resize_";
@@ -100,10 +101,10 @@ struct Recorder::Impl {
   base::HashMap<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // by id
   std::vector<std::string> new_strings;
-  // By address of the characters: names of operators and literals stay where they are. A hit is
-  // compared, since a name on the heap may give its place to another.
+  // By address of the characters, because names of operators and literals do not move. A hit is
+  // verified, since a name on the heap may be replaced by another at the same address.
   FlatMap<StringId> id_at{1 << 12};
-  // (path so far, name) -> path, so that opening a module makes no string.
+  // (path so far, name) -> path, so that opening a module builds no string.
   FlatMap<StringId> module_paths;
 
   FlatMap<Live> live{1 << 14};
@@ -112,9 +113,9 @@ struct Recorder::Impl {
   uint64_t next_segment = 0;
   FlatMap<StringId> module_of_sequence{1 << 14};
 
-  std::string failure;                // innermost place of the first exception
-  std::atomic<Tape*> tape = nullptr;  // gets what is flushed
-  size_t placed_works = 0;  // of the tape: `first` is of the tape, of later ones of the recording
+  std::string failure;                // the innermost place of the first exception
+  std::atomic<Tape*> tape = nullptr;  // receives the flushed events
+  size_t placed_works = 0;            // in the tape's terms; later works count from the recording
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -170,8 +171,8 @@ struct Recorder::Impl {
       sink.Activities(activities);
       activities.clear();
     }
-    // The op that is just beginning may turn out to be a view, and the ops around it with it: they
-    // stay, so that what is left out does not depend on where a batch ends.
+    // An op that is just beginning may turn out to be a view, and so may the ops around it. They
+    // remain in the batch, so that the omission of views does not depend on where a batch ends.
     size_t n = batch.size();
     while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
     if (n == 0) return;
@@ -182,7 +183,7 @@ struct Recorder::Impl {
     batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
   }
 
-  // Segments are the allocator's: who plays the tape makes them anew.
+  // Segments are left out, because the allocator makes them again when the tape is played.
   void Keep(Tape& to, std::span<const Event> events) {
     for (size_t i = 0; i < events.size(); ++i) {
       PlaceWorks(to, flushed_events + i);
@@ -236,15 +237,16 @@ struct Recorder::Impl {
   }
 
   StringId Module(const ThreadState& thread) const {
-    // Inside a backward node the forward's module counts, until the node recomputes a module.
+    // Inside a backward node, the module is that of the forward op, until the node recomputes a
+    // module.
     const StringId open = thread.modules.empty() ? StringId{} : thread.modules.back();
     if (thread.ops.empty()) return open;
     const OpenOp& op = thread.ops.back();
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
-  // What the path of a module that opens now goes on from. A node that runs a part of forward again
-  // says the whole path.
+  // The path that a newly opened module extends. A node that runs a part of forward again passes
+  // the whole path.
   StringId ModuleAround(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].backward) continue;
@@ -254,7 +256,7 @@ struct Recorder::Impl {
     return Module(thread);
   }
 
-  // To whom what it allocates belongs.
+  // The owner of new allocations.
   StringId Owner(const ThreadState& thread) const {
     return thread.owners.empty() ? Module(thread) : thread.owners.back();
   }
@@ -293,8 +295,8 @@ struct Recorder::Impl {
     }
   }
 
-  // The call that it was made for, then what the device did.
-  // `first`: of the work of its call, which is then put in front.
+  // Records the call, then the device's work. `first`: the work is the first of its call, so the
+  // call is recorded before it.
   void PushWork(trace::Activity call, trace::Activity what, bool first = true) {
     if (activities.size() >= kBatchEvents) FlushLocked();
     call.correlation = what.correlation = first ? ++correlations : correlations;

@@ -1,4 +1,4 @@
-// A stretch of events kept, and reported again (tape.h).
+// Records a part of the events and repeats it (tape.h).
 #include <mutex>
 
 #include "trainer/capture/device_work.h"

@@ -1,4 +1,4 @@
-// Scopes that mark what the loop is doing; each is a no-op when nothing is recorded.
+// Scopes that mark what the loop is doing. Each is a no-op if nothing is recorded.
 //
 //   StepScope step(i);
 //   {
@@ -6,7 +6,7 @@
 //     ModuleScope module("layers.3");   // allocations, ops: "model.layers.3"
 //   }
 //
-// Strictly nested, begun and ended on the same thread, within the life of one Recorder.
+// Scopes must be strictly nested, begin and end on the same thread, and not outlive the Recorder.
 #pragma once
 
 #include <string_view>
@@ -90,7 +90,7 @@ class ModuleScope {
   Recorder* recorder_;
 };
 
-// What this thread allocates inside has this category at birth.
+// Allocations of this thread inside of the scope get this initial category.
 class CategoryScope {
  public:
   explicit CategoryScope(trace::Category category) : recorder_(Recorder::Current()) {
@@ -106,13 +106,14 @@ class CategoryScope {
   Recorder* recorder_;
 };
 
-// What this thread allocates inside belongs to a parameter: its storage, its optimizer state.
+// Allocations of this thread inside of the scope belong to a parameter (its storage or its
+// optimizer state).
 class OwnerScope {
  public:
   explicit OwnerScope(std::string_view path) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwner(path);
   }
-  // To whom the live allocation at `key` belongs.
+  // The owner is that of the live allocation at `key`.
   explicit OwnerScope(uint64_t key) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwnerOf(key);
   }

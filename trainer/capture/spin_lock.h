@@ -1,6 +1,6 @@
-// A lock for sections of some tens of nanoseconds that two threads take in turn, hardly ever at
-// once: taking it is one atomic exchange, letting go a plain store. A std::mutex costs an atomic
-// operation for either, which was 8 % of a plan. Whoever meets it taken yields soon.
+// A lock for sections of some tens of nanoseconds that two threads enter in turn and rarely at
+// once. Locking is one atomic exchange, unlocking a plain store. A std::mutex needs an atomic
+// operation for each, which took 8 % of a plan. A thread that finds the lock taken soon yields.
 //
 //   SpinLock lock_;
 //   std::lock_guard lock(lock_);

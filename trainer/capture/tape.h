@@ -1,8 +1,7 @@
-// What a recorder reported of one micro-batch, kept to be reported again: where nothing is
-// computed, a later micro-batch that starts from the same state makes the same requests in the same
-// order, and executing it would only find that out once more. Sizes, names, categories and order
-// come from the tape; addresses, segments and numbers of allocations are made anew when it is
-// played.
+// The recorded events of one micro-batch, kept so that they can be repeated. If nothing is
+// computed, a later micro-batch that starts from the same state makes the same allocations in the
+// same order, so it need not be executed. Sizes, names, categories and order come from the tape.
+// Addresses, segments and allocation ids are made anew when it is played.
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();
@@ -18,33 +17,33 @@
 
 namespace vramscope::trainer {
 
-// What moved the clock meanwhile (Recorder::OnMove), each before the event `first`.
+// A move of the clock (Recorder::OnMove) that happened before the event `first`.
 struct TapeWork {
   size_t first = 0;
   int move = 0;
   int64_t duration_ns = 0;
-  // What it did, where that was told (Recorder::OnDeviceWork). Times and correlation are made
-  // anew when it is played; of the call only kind and name mean something.
+  // The device work of the move, if reported (Recorder::OnDeviceWork). Times and correlation are
+  // made anew when it is played; of the call, only kind and name are used.
   bool told = false;
   bool waits = false;
   trace::Activity what, call;
 };
 
 struct Tape {
-  // Without segments and out of memory, which are the allocator's.
+  // Without segments and out of memory, because the allocator makes those anew.
   std::vector<trace::Event> events;
-  uint64_t first_allocation = 0, end_allocation = 0;  // ids made while it was recorded
-  // Of `events`: from here on so many requests to free were made together, by address.
+  uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids made during recording
+  // From event `first` on, `frees` free requests were made together, in order of address.
   struct Sorted {
     size_t first = 0;
     size_t frees = 0;
   };
   std::vector<Sorted> sorted;
   std::vector<TapeWork> works;
-  std::vector<bool> skipped;  // by allocation: workspaces, which only the first user asks for
+  std::vector<bool> skipped;  // by allocation: workspaces, which only their first user allocates
 
-  // Whether it can be played: it touches nothing older than itself, and what it leaves behind is
-  // `kept` (ids, ascending) and workspaces. Fills `skipped`.
+  // Returns whether the tape can be played: it changes no older allocation and leaves only
+  // workspaces and `kept` (ascending ids) allocated. Fills `skipped`.
   bool Check(const std::vector<uint64_t>& kept) {
     using trace::EventKind;
     skipped.assign(end_allocation - first_allocation, false);

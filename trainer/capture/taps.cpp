@@ -18,13 +18,13 @@ namespace {
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
-// What goes through a packer on this thread, and what has been packed by it: several nodes save one
-// tensor, in views of their own.
+// The packer of this thread, and what it has packed: several nodes may save one tensor as different
+// views.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
     int64_t offset, count;
-    std::vector<int64_t> sizes, strides;  // where there are gaps
+    std::vector<int64_t> sizes, strides;  // set for tensors with gaps
     int64_t version;
     std::weak_ptr<PackedTensor> packed;
   };
@@ -33,7 +33,7 @@ struct Packing {
 };
 thread_local Packing t_packing;
 
-// What lies without gaps and overlaps is packed in the order of memory, whatever view of it comes.
+// A tensor without gaps and overlaps is packed in memory order, so all its views share the result.
 std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage() ||
       !t_packing.packer->Takes(tensor)) {
@@ -57,7 +57,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
   }
-  // What packing computes is not saved itself.
+  // Tensors that the packer computes are not saved in turn.
   SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
   std::shared_ptr<PackedTensor> packed;
   {
@@ -74,7 +74,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
 
 thread_local const SavedHooksScope::Make* t_make_hooks = nullptr;
 
-// One per saved tensor; its death is the moment when the graph lets the storage go.
+// One per saved tensor. It is destroyed when the graph releases the storage.
 class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
@@ -84,8 +84,8 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
       if (tensor.is_non_overlapping_and_dense()) strides_ = tensor.strides().vec();
       return;
     }
-    // Not the tensor itself: an output saved by its own node would keep itself alive. tensor_data()
-    // goes around the dispatcher, so nothing of this shows up as an op.
+    // Not the tensor itself: an output that its own node saves would keep itself alive.
+    // tensor_data() bypasses the dispatcher, so it is not recorded as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
     mark_.emplace(tensor_);
   }
@@ -102,11 +102,12 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  private:
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
-  std::vector<int64_t> sizes_, strides_;  // of what was packed; no strides: it had gaps
-  std::optional<SavedMark> mark_;         // goes before the tensor does
+  std::vector<int64_t> sizes_, strides_;  // of the packed tensor; strides only if it had gaps
+  std::optional<SavedMark> mark_;         // destroyed before the tensor
 };
 
-// LibTorch's default hooks take Python objects; the engine's virtual method is the C++ way in.
+// LibTorch's default hooks are Python objects; in C++, hooks are set by overriding the engine's
+// virtual method.
 class HookingEngine final : public torch::autograd::Engine {
  public:
   HookingEngine() = default;
@@ -122,7 +123,7 @@ void InstallEngine() {
   static std::once_flag once;
   std::call_once(once, [] {
     torch::autograd::set_default_engine_stub([]() -> torch::autograd::Engine& {
-      // Never destroyed: its threads must not outlive what they use at process exit.
+      // Never destroyed: its threads must not outlive the objects they use at process exit.
       static auto* engine = new HookingEngine();
       return *engine;
     });
@@ -190,7 +191,7 @@ SavedMark::~SavedMark() {
   if (key_ == 0) return;
   g_released.fetch_add(1, std::memory_order_relaxed);
   Recorder* recorder = Recorder::Current();
-  // Before the tensor goes: its free, if any, comes after the retag.
+  // Before the tensor is released, so that its free, if any, comes after the retag.
   if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
 }
 

@@ -1,12 +1,12 @@
-// What LibTorch itself can tell the recorder: every operator and backward node (RecordFunction),
-// every tensor that autograd saves and lets go (saved-tensor hooks), every accumulated gradient.
-// Allocators are the backends' business.
+// Reports LibTorch's own events to the recorder: every operator and backward node (RecordFunction),
+// every tensor that autograd saves and releases (saved-tensor hooks), every accumulated gradient.
+// Backends report allocations.
 //
-//   Taps taps({.ops = true});            // for its life, reporting to Recorder::Current()
+//   Taps taps({.ops = true});            // during its life, reports to Recorder::Current()
 //   TagStorage(weight, trace::Category::kParameter, "parameter");
 //   WatchGradients(model->parameters());
 //
-// One Taps at a time in a process, made and destroyed while no op or backward runs.
+// One Taps per process at a time, created and destroyed while no op or backward runs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,7 +25,7 @@
 namespace vramscope::trainer {
 
 struct TapOptions {
-  bool ops = true;  // without: allocations name no op, backward finds no module
+  bool ops = true;  // if false, allocations name no op and backward finds no modules
   // With hooks, LibTorch skips its check that a saved tensor was not changed in place.
   bool saved_tensors = true;
 };
@@ -41,22 +41,21 @@ class Taps {
   at::CallbackHandle callback_ = 0;
 };
 
-// What finds the allocation of a tensor's storage in the recorder; 0: none.
+// The recorder's key of a tensor's storage; 0: none.
 inline uint64_t StorageKey(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.has_storage()) return 0;
   return reinterpret_cast<uint64_t>(tensor.storage().data());
 }
 
-// The whole storage counts as `category` from now on. Undefined tensors are ignored.
+// Sets the category of the whole storage. Undefined tensors are ignored.
 void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_view why);
 
-// From now on, whenever autograd has accumulated into one of these leaves, the storage of its
-// gradient counts as Gradient, and `then` is called with the leaf. Once per parameter; a second
-// call replaces the first.
+// Whenever autograd has accumulated into one of these leaves, tags the storage of its gradient as
+// Gradient and calls `then` with the leaf. Once per parameter; a second call replaces the first.
 void WatchGradients(const std::vector<at::Tensor>& parameters,
                     std::function<void(const at::Tensor& leaf)> then = nullptr);
 
-// Counts as saved for backward from here on, and no longer when it is gone.
+// During its life, the tensor counts as saved for backward.
 class SavedMark {
  public:
   explicit SavedMark(const at::Tensor& tensor);
@@ -68,8 +67,8 @@ class SavedMark {
   uint64_t key_ = 0, serial_ = 0;
 };
 
-// For its life, autograd asks `make` for the hooks of what it saves on this thread, in place of the
-// usual ones: whoever makes them says what is saved (SavedMark).
+// During its life, autograd takes the hooks of tensors saved on this thread from `make` instead of
+// the usual ones. The maker of the hooks must report what is saved (SavedMark).
 class SavedHooksScope {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -83,14 +82,15 @@ class SavedHooksScope {
   const Make* outer_;
 };
 
-// What a technique keeps in place of a tensor that autograd saves.
+// What a technique keeps instead of a tensor that autograd saves.
 class PackedTensor {
  public:
   PackedTensor() = default;
   virtual ~PackedTensor() = default;
   PackedTensor(const PackedTensor&) = delete;
   PackedTensor& operator=(const PackedTensor&) = delete;
-  virtual at::Tensor Unpack() = 0;  // in backward; as many elements, in the same order
+  // called in backward; returns as many elements in the same order
+  virtual at::Tensor Unpack() = 0;
 };
 class SavedTensorPacker {
  public:
@@ -98,13 +98,13 @@ class SavedTensorPacker {
   virtual ~SavedTensorPacker() = default;
   SavedTensorPacker(const SavedTensorPacker&) = delete;
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
-  // False: it is kept as it is.
+  // False: the tensor is saved as it is.
   virtual bool Takes(const at::Tensor& tensor) const = 0;
-  // `tensor`: [elements], in the order of memory, or a copy without the gaps of a view that has
-  // some; saved by several nodes, it comes once.
+  // `tensor`: the elements as one dimension in memory order, or a copy without the gaps of a view.
+  // A tensor that several nodes save is passed only once.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
-// For its life, what is saved on this thread goes through `packer`.
+// During its life, tensors saved on this thread pass through `packer`.
 class PackerScope {
  public:
   explicit PackerScope(SavedTensorPacker* packer);
@@ -113,7 +113,7 @@ class PackerScope {
   PackerScope& operator=(const PackerScope&) = delete;
 };
 
-// For the tests: how often hooks packed, unpacked and were released since the process began.
+// For tests: how often hooks packed, unpacked and were released in this process.
 struct SavedTensorCounts {
   uint64_t packed = 0, unpacked = 0, released = 0;
 };

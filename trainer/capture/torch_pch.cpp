@@ -1,1 +1,1 @@
-// Carries the precompiled LibTorch headers that the trainer's units share (trainer/README.md).
+// Compiles the precompiled LibTorch headers that the trainer's sources share (trainer/README.md).

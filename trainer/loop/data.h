@@ -1,5 +1,5 @@
-// What the model is fed: batches of the tensors that its family names, filled with a task that it
-// can learn.
+// The model's input data: batches of the tensors that its family names, filled with a learnable
+// task.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,39 +13,40 @@
 namespace vramscope::trainer {
 
 struct DataOptions {
-  int64_t batch = 1;  // of a micro-batch
+  int64_t batch = 1;  // samples of a micro-batch
   int64_t seq = 1;
   int micro_batches = 1;
   int steps = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  bool values = true;   // false: only the memory
-  bool pinned = false;  // host tensors in page-locked memory, as a loader with pin_memory=True
+  bool values = true;  // false: memory is allocated, but not filled
+  // host tensors are in page-locked memory, as from a loader with pin_memory=True
+  bool pinned = false;
   uint64_t seed = 0;
   TrainingScript script;
 };
 
 class DataSource {
  public:
-  // `model` outlives the source.
+  // `model` must outlive the source.
   DataSource(const Model& model, const DataOptions& options);
-  // Before the first step: what scripts with inputs up front ask for.
+  // Call before the first step. Makes all inputs for scripts with inputs up front.
   void Prepare();
-  // Of the batches to come; not for scripts with inputs up front.
+  // Shape of the following batches; not for scripts with inputs up front.
   void SetShape(int64_t rows, int64_t seq) {
     options_.batch = rows;
     options_.seq = seq;
   }
-  // Replaces `batch`, whose old tensors die as the new ones take their names.
+  // Replaces `batch`. Each old tensor is freed when the new one takes its name.
   void Next(int step, int micro_batch, Batch& batch);
 
  private:
-  // Host tensors of `specs`, with `steps` as a first dimension where that is not 0.
+  // Host tensors of `specs`; a nonzero `steps` adds a first dimension of that size.
   std::vector<at::Tensor> Host(const std::vector<InputSpec>& specs, int64_t steps);
 
   const Model& model_;
   DataOptions options_;
   std::mt19937_64 random_;
-  // Up front: all steps but the last one, and the last one.
+  // Inputs up front: all steps but the last one, and the last one.
   struct UpFront {
     std::string name;
     at::Tensor steps = {}, last = {};

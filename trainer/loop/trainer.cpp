@@ -37,7 +37,7 @@ trace::Backend TraceBackend(run::Backend backend) {
   return trace::Backend::kPlan;
 }
 
-// What LibTorch's message says, without its backtrace and the lines of advice for Python users.
+// LibTorch's message without its backtrace and its advice for Python users.
 std::string FirstParagraph(std::string_view text) {
   const size_t end = std::min(text.find("\nException raised from"), text.find("\n\n"));
   std::string out(text.substr(0, std::min(end, size_t{2000})));
@@ -45,7 +45,7 @@ std::string FirstParagraph(std::string_view text) {
   return out;
 }
 
-// Runs `body`, turning everything it throws into a status.
+// Runs `body` and converts all its exceptions to a status.
 template <class Body>
 absl::Status Guard(const Body& body) {
   try {
@@ -55,10 +55,10 @@ absl::Status Guard(const Body& body) {
   } catch (const RunRefused& refused) {
     return refused.status;
   } catch (const c10::OutOfMemoryError& error) {
-    if (OnEmulatedPlatform()) {  // which grants what goes beyond the card's memory
+    if (OnEmulatedPlatform()) {  // the platform lets allocations beyond the GPU's memory succeed
       return absl::ResourceExhaustedError(
-          "the run needs more than 2 TiB on one card, or the system gives too little address space "
-          "(ulimit -v)");
+          "the run needs more than 2 TiB on one GPU, or the system limits the address space too "
+          "much (ulimit -v)");
     }
     return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::NotImplementedError& error) {
@@ -79,14 +79,14 @@ absl::Status Guard(const Body& body) {
   }
 }
 
-// Adds the op and module that a failure came from; a cancelled run needs none.
+// Adds the op and module in which the failure occurred. A cancelled run needs no place.
 absl::Status WithPlace(const absl::Status& status, const std::string& place) {
   if (status.ok() || place.empty() || absl::IsCancelled(status)) return status;
   return absl::Status(status.code(),
                       fmt::format("{} (in {})", std::string(status.message()), place));
 }
 
-// Bytes of host memory that can be had without swapping; 0: unknown.
+// Bytes of host memory that are available without swapping; 0: unknown.
 uint64_t HostBytesAvailable() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -97,19 +97,19 @@ uint64_t HostBytesAvailable() {
   return 0;
 }
 
-// The kernel would rather kill the process than refuse memory: what can't work is refused here.
+// The kernel kills processes instead of refusing memory, so runs that cannot fit are refused here.
 absl::Status CheckHostMemory(const Totals& totals) {
   const uint64_t available = HostBytesAvailable();
-  const uint64_t needed = totals.bytes + totals.trainable * 4;  // weights and gradients at least
+  const uint64_t needed = totals.bytes + totals.trainable * 4;  // at least weights and gradients
   if (available == 0 || needed <= available) return absl::OkStatus();
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
   return absl::ResourceExhaustedError(fmt::format(
-      "backend=cpu really trains the model: weights and gradients alone take {:.1f} GiB, this "
-      "computer has {:.1f} GiB free; use backend=plan or a smaller model",
+      "backend=cpu really trains the model: weights and gradients alone need {:.1f} GiB, but this "
+      "computer has only {:.1f} GiB free; use backend=plan or a smaller model",
       static_cast<double>(needed) / kGiB, static_cast<double>(available) / kGiB));
 }
 
-// Nobody listens.
+// Discards everything.
 class NullSink final : public trace::EventSink {
  public:
   void Begin(const trace::TraceInfo&) override {}
@@ -126,8 +126,8 @@ constexpr char kWarmUpModel[] = R"({"architectures": ["LlamaForCausalLM"], "voca
 struct Trainer::Impl {
   bool warm = false;
 
-  // One step of a model that is hardly there: the device's registration, the operators' first
-  // calls, autograd's thread.
+  // One step of a tiny model. It registers the device, calls each operator for the first time, and
+  // starts autograd's thread.
   void WarmUp() {
     if (warm) return;
     warm = true;
@@ -138,7 +138,7 @@ struct Trainer::Impl {
     config.seq = 2;
     config.steps = 1;
     NullSink sink;
-    // Its status is of no interest: what fails here fails again in the run that matters.
+    // The status is ignored: a failure here will also occur in the real run.
     Run(config, sink, {}).IgnoreError();
   }
 
@@ -160,7 +160,7 @@ struct Trainer::Impl {
     return status;
   }
 
-  // Everything that can be refused before anything is recorded; fills what the header says.
+  // Refuses everything that can be refused before recording, and fills the header.
   absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info, Techniques& techniques,
                        std::unique_ptr<Model>& model) {
     if (config.backend == run::Backend::kCuda) {
@@ -190,8 +190,8 @@ struct Trainer::Impl {
       return absl::FailedPreconditionError(
           "backend=plan: this process was not started on the emulated platform");
     }
-    // LibTorch counts devices at the first backward, which a run on the CPU may come to first. What
-    // is lacking, a plan will say.
+    // LibTorch counts devices in the first backward, which may be in a run on the CPU. A failure is
+    // reported when a plan is made.
     if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
       CudaBackend().Prepare().IgnoreError();
     }

@@ -54,16 +54,17 @@ std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::
   return held;
 }
 
-// Says how the run goes on, and how long it will be; at most so often within a step.
+// Reports progress and the expected length of the run. Within a step, it is called at most once per
+// kBetweenSayings.
 using Say = std::function<void(int step, const std::string& text)>;
 constexpr std::chrono::milliseconds kBetweenSayings{200};
 
-// What a run comes to, told from what a part of it took.
+// Estimates the length of the run from the events of a part of it.
 class RunLength {
  public:
   explicit RunLength(const run::RunConfig& config) : config_(config) {}
 
-  // `passes` micro-batches took so many events.
+  // `passes` micro-batches made so many events.
   void Saw(int64_t passes, uint64_t events) {
     const int64_t all = int64_t{config_.steps} * config_.micro_batches;
     const double whole =
@@ -71,21 +72,20 @@ class RunLength {
     millions_ = whole / 1e6;
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(fmt::format(
-        "steps = {} with micro_batches = {} would be about {:.0f} million events, and at most {} "
-        "million are recorded: set steps or micro_batches lower (batch with it, so that a "
-        "micro-batch stays as large). From the second step and the second micro-batch on memory "
-        "repeats itself",
+        "steps = {} with micro_batches = {} would give about {:.0f} million events, but at most {} "
+        "million can be recorded: set steps or micro_batches lower (and batch, to keep the size of "
+        "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
-  // What a technique does by itself would come to so many events.
+  // A technique's own work would make so many events.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
-        fmt::format("generate.tokens = {} would be about {:.0f} million events, and at most {} "
-                    "million are recorded: set generate.tokens or steps lower",
+        fmt::format("generate.tokens = {} would give about {:.0f} million events, but at most {} "
+                    "million can be recorded: set generate.tokens or steps lower",
                     config_.Get("generate.tokens"), whole / 1e6, kMaxRunEvents / 1'000'000))};
   }
-  // For runs that take a while: " (about 3.4 million events)".
+  // For long runs: " (about 3.4 million events)".
   std::string Text() const {
     return millions_ < 1 ? "" : fmt::format(" (about {:.1f} million events)", millions_);
   }
@@ -129,7 +129,8 @@ class Loop {
       auto* measures = dynamic_cast<MeasuresGradients*>(technique.get());
       if (measures != nullptr && sharing_ != nullptr) measures->Join(*sharing_);
     }
-    // What a script keeps from the micro-batch before goes within the next one: those are executed.
+    // If the script keeps outputs, those of the previous micro-batch are freed within the next one,
+    // so micro-batches must be executed.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
     if (config_.steps * config_.micro_batches == 1) return;
@@ -142,8 +143,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Tries what the run will do with the layers of `stack` that it is shortened to. False: what
-  // comes of it can't be repeated.
+  // Executes the micro-batches with the shortened layers. Returns false if they cannot be repeated.
   bool Rehearse(Rehearsal& rehearsal) {
     SetUp();
     ShortenStack(rehearsal.stack);
@@ -171,7 +171,8 @@ class Loop {
     for (auto& technique : techniques_) {
       if (technique->loads_as()) options.dtype = technique->loads_as();
     }
-    // A technique may have brought a model to the card part by part, before the run's first phase.
+    // A technique may already have moved the model to the GPU in parts, before the run's first
+    // phase.
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
@@ -240,8 +241,8 @@ class Loop {
   }
   std::string LengthText() const { return length_.Text(); }
 
-  // A script that keeps its outputs clears up between steps: gradients after each but the last one,
-  // logits and loss before the last one, whose end state is looked at.
+  // A script that keeps its outputs frees them between steps: gradients after each step but the
+  // last one, logits and loss only before the last step, so that its end state can be inspected.
   void BetweenSteps(int next_step) {
     if (!script_.keeps_outputs) return;
     PhaseScope phase(Phase::kZeroGrad);
@@ -261,7 +262,7 @@ class Loop {
       ModuleScope module("loss");
       at::Tensor loss = loss_function_(model_, made, batch_);
       Release(held);
-      // The batch before has its names until this one's output is whole, loss and logits.
+      // The previous batch's logits and loss are kept until this one's are complete.
       logits = std::move(made);
       return loss;
     };
@@ -280,7 +281,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // For what is done `times` times.
+  // For work that is done `times` times.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =
@@ -317,7 +318,7 @@ class Loop {
     optimizer_->ZeroGrad(KeepsGradients() ? ZeroGradMode::kZero : ZeroGradMode::kNone);
   }
 
-  // The first into a gradient makes it, later ones add to it.
+  // The first micro-batch allocates the gradients, later ones accumulate into them.
   int KindsOfMicroBatches() const {
     const bool kept = KeepsGradients() && config_.steps > 1;
     return config_.micro_batches > 1 || kept ? 2 : 1;
@@ -333,7 +334,7 @@ class Loop {
     return true;
   }
 
-  // The layers of the first two and the last two units run, in the runner that is set.
+  // Reduces the layers of the current runner to those of the first two and the last two units.
   void ShortenStack(const ShortenedStack& stack) {
     std::vector<size_t> chosen;
     size_t layer = 0;
@@ -352,7 +353,7 @@ class Loop {
     };
   }
 
-  // Returns the loss where values are computed, its share of the step's mean.
+  // Returns the micro-batch's share of the step's mean loss if values are computed.
   double MicroBatch(int step, int k) {
     {
       PhaseScope phase(Phase::kData);
@@ -365,7 +366,8 @@ class Loop {
       data_.SetShape(shape.rows, shape.seq);
       data_.Next(step, k, batch_);
     }
-    // The first into a gradient makes it, later ones add to it: two kinds, a tape each.
+    // The first micro-batch allocates the gradients, later ones accumulate into them. So there are
+    // two kinds, each with a tape.
     MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
     if (tape == nullptr) return Execute();
     if (tape->ready()) {
@@ -395,10 +397,10 @@ class Loop {
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
       loss_ = loss_function_(model_, logits_, batch_);
-      // The forward call has returned: only its loss is named from here on.
+      // The forward call has returned, and only its loss is still in use.
       if (!script_.keeps_outputs) logits_.reset();
       Release(held);
-      // Outside of autocast, as transformers' Trainer.
+      // Outside of autocast, as in transformers' Trainer.
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
     }
     if (micro_batch_ == 0 && ZeroesLate()) {
@@ -415,8 +417,8 @@ class Loop {
     return value;
   }
 
-  // So that a phase's time is its own. But where ranks share, what a collective works on lies on
-  // the card until that is over, and a program's host goes on meanwhile.
+  // Waits, so that a phase's time is its own. With several ranks it does not wait: the inputs of a
+  // collective remain allocated until it ends, and a real program's host continues meanwhile.
   void FinishPhase() {
     if (sharing_ == nullptr) backend_.FinishWork();
   }
@@ -430,8 +432,8 @@ class Loop {
   const run::RunConfig& config_;
   Model& model_;
   Techniques& techniques_;
-  std::vector<LoopTechnique*> own_;    // those of them that take a hand in the loop
-  SharesTraining* sharing_ = nullptr;  // the one of them that shares the training among ranks
+  std::vector<LoopTechnique*> own_;    // those that take part in the loop
+  SharesTraining* sharing_ = nullptr;  // the one that splits the training among ranks
   const c10::Device device_;
   const bool measured_;
   const RunContext context_;
@@ -447,18 +449,18 @@ class Loop {
   Batch batch_;
   at::Tensor logits_, loss_;
   int64_t micro_batches_done_ = 0;
-  int micro_batch_ = 0;  // within its step
+  int micro_batch_ = 0;  // number within its step
   RunLength length_;
   std::chrono::steady_clock::time_point said_;
   int* const repeated_;
   std::vector<at::Tensor> trained_;
-  std::unique_ptr<MicroBatchTape> tapes_[2];  // without gradients, with
+  std::unique_ptr<MicroBatchTape> tapes_[2];  // without and with existing gradients
 };
 
-// The units of the stack, where what the run does with those in the middle can be the same; empty:
-// it can't, or they are too few.
+// The units of the layers if a run treats the middle ones alike. Empty: it does not, or there are
+// too few.
 std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, Model& model) {
-  constexpr size_t kFewest = 6;  // four are executed
+  constexpr size_t kFewest = 6;  // four of them are executed
   if (model.Stacks().size() != 1) return {};
   const std::vector<Module*> layers = model.Layers();
   std::unordered_map<const Module*, std::string> path_of;
@@ -472,7 +474,8 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
 
-  std::vector<std::string> parameters(layers.size());  // of each layer, in words, after its kind
+  // of each layer: its kind, then its parameters, as text
+  std::vector<std::string> parameters(layers.size());
   const std::vector<Parameter*> all = model.Parameters();
   auto next = all.begin();
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -492,7 +495,7 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   return units;
 }
 
-// Keeps names, drops everything else.
+// Keeps the strings and discards everything else.
 class NamesSink final : public trace::EventSink {
  public:
   void Begin(const trace::TraceInfo&) override {}
@@ -505,7 +508,7 @@ class NamesSink final : public trace::EventSink {
   std::vector<std::string> names;
 };
 
-// Lets go of every tensor of the model.
+// Releases every tensor of the model.
 void Dematerialize(Model& model) {
   for (Parameter* parameter : model.Parameters()) parameter->tensor.reset();
   model.Visit([](Module& module, const std::string&) {
@@ -547,7 +550,7 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
         backend.Stop().IgnoreError();
         throw;
       } catch (const std::exception&) {
-        tried = false;  // and fails again in the run, where it is told of
+        tried = false;  // it will fail again in the run, where the error is reported
       }
       Dematerialize(model);
     }

@@ -1,7 +1,8 @@
 // The training loop: the same code for every backend.
 //
 //   Techniques techniques = MakeTechniques(config);
-//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // shapes, adapters, what trains
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // shapes, adapters, trained
+// ones
 //   RunTraining(config, *model, techniques, backend, recorder, hooks);  // throws as LibTorch does
 #pragma once
 
@@ -21,35 +22,36 @@ namespace vramscope::trainer {
 
 using Techniques = std::vector<std::unique_ptr<Technique>>;
 
-// Micro-batches that were tried with a few layers of the stack before the run began: where nothing
-// is computed, the others ask for the same.
+// Tapes of micro-batches that were executed with a few layers before the run. Where nothing is
+// computed, the omitted layers behave like the executed ones.
 struct Rehearsal {
-  std::unique_ptr<MicroBatchTape> tapes[2];  // without gradients, with
+  std::unique_ptr<MicroBatchTape> tapes[2];  // without and with existing gradients
   ShortenedStack stack;
 };
 
-// Null where there is nothing to be gained, or the backend does not repeat. A run of its own on
-// `backend`, which records nothing. Throws CancelledError alone.
+// Executes a rehearsal on `backend`, which records nothing. null if it would save no time, or if
+// the backend cannot repeat micro-batches. Throws only CancelledError.
 std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
                                     Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks);
 
-// Everything about `config` that can be refused without running it: sizes, model, targets of LoRA,
-// what is trained, combinations. kInvalidArgument names the key.
+// Refuses everything in `config` that can be refused without running it: sizes, model, targets of
+// LoRA, trained parameters, combinations. kInvalidArgument names the key.
 absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
                                                   Techniques& techniques);
 
-// A run that turns out to be one that nobody should wait for or hold in memory; kInvalidArgument.
+// Thrown if a run turns out to be too long or to need too much memory for its trace;
+// kInvalidArgument.
 struct RunRefused {
   absl::Status status;
 };
-// Events that a run may come to: what a trace of them takes in memory is some 1.5 GB.
+// Maximum number of events in a run. A trace of so many events takes about 1.5 GB in memory.
 inline constexpr uint64_t kMaxRunEvents = 10'000'000;
 
-// Materialises the model and trains it for config.steps. On a backend that computes, each step
-// ends with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and RunRefused as
-// soon as its first micro-batch or a step shows that the whole would be too long; everything on the
-// device except the model's own tensors is gone when it returns or throws.
+// Materializes the model and trains it for config.steps. On a backend that computes, each step ends
+// with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and RunRefused as soon
+// as a micro-batch or a step shows that the run would be too long. On return or exception,
+// everything on the device is freed except the model's own tensors.
 void RunTraining(const run::RunConfig& config, Model& model, Techniques& techniques,
                  Backend& backend, Recorder& recorder, const RunHooks& hooks,
                  std::unique_ptr<Rehearsal> rehearsal = nullptr);

@@ -30,7 +30,7 @@ absl::Status ReadEncoder(run::ConfigReader& reader, const ModelOptions& options,
     reader.Fail("hidden_size " + std::to_string(c.hidden) +
                 " is not a multiple of num_attention_heads " + std::to_string(c.heads));
   }
-  if (reader.Bool("is_decoder", false)) reader.Fail("is_decoder = true is not planned");
+  if (reader.Bool("is_decoder", false)) reader.Fail("is_decoder = true is not supported");
   if (!reader.status().ok()) return reader.status();
   if (options.seq > c.positions) {
     return absl::InvalidArgumentError("seq = " + std::to_string(options.seq) +

@@ -1,5 +1,5 @@
-// What BERT and the encoders that descend from it are made of: a config.json's common keys, full
-// self-attention, the projections back to the residual stream.
+// Parts of BERT and the encoders derived from it: the common keys of config.json, full
+// self-attention, and the projections back to the residual stream.
 //
 //   EncoderConfig config;
 //   if (absl::Status status = ReadEncoder(reader, options, config); !status.ok()) return status;
@@ -32,13 +32,13 @@ struct EncoderConfig {
   at::ScalarType dtype = at::kFloat;
 };
 
-// `config` comes with the class's defaults. kInvalidArgument: names what is wrong.
+// `config` must contain the class's defaults. kInvalidArgument names the wrong key.
 absl::Status ReadEncoder(run::ConfigReader& reader, const ModelOptions& options,
                          EncoderConfig& config);
 
 Linear::Options Dense(const EncoderConfig& config, int64_t inputs, int64_t outputs);
 at::Tensor Dropout(const at::Tensor& x, double p);
-// Additive [batch, 1, 1, seq] of zeros where nothing is padded.
+// Additive mask [batch, 1, 1, seq] that is zero where nothing is padded.
 at::Tensor AdditiveMask(const at::Tensor& given, at::ScalarType dtype);
 
 class FullAttention : public Module {
@@ -47,13 +47,13 @@ class FullAttention : public Module {
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask);
 
  protected:
-  // [batch, heads, seq, width] of [batch, seq, hidden].
+  // Reshapes [batch, seq, hidden] to [batch, heads, seq, width].
   at::Tensor Heads(const at::Tensor& projected) const;
   const EncoderConfig& config_;
   Linear query_, key_, value_;
 };
 
-// A projection back to the residual stream, and its norm: "output".
+// "output": a projection back to the residual stream, and its norm.
 class ResidualOutput : public Module {
  public:
   ResidualOutput(const EncoderConfig& config, int64_t inputs);

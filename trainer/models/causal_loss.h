@@ -1,4 +1,4 @@
-// What the model families share below and above their layers.
+// Functions that model families share below and above their layers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,17 +9,17 @@
 
 namespace vramscope::trainer {
 
-// Of rows of logits; null: PyTorch's operator.
+// Cross entropy of rows of logits; null: PyTorch's operator.
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
-// Token i predicts token i + 1: mean cross entropy of logits in fp32. As Hugging Face transformers
-// has it: labels padded by one ignored token and shifted (4.51, loss/loss_utils.py), or logits
-// without the last token's (kUpcastInModel: they have come in fp32).
+// Mean cross entropy of logits in fp32, where token i predicts token i + 1. As in Hugging Face
+// transformers: labels padded by one ignored token and shifted (4.51, loss/loss_utils.py), or
+// logits without the last token's (kUpcastInModel: the logits are already fp32).
 at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels,
                                LossPath path = LossPath::kLabelsShifted,
                                const CrossEntropy& cross_entropy = nullptr);
 
-// The tanh approximation of GELU in elementary operators, as Hugging Face's "gelu_new".
+// The tanh approximation of GELU in elementary operators ("gelu_new" in Hugging Face).
 at::Tensor GeluNew(const at::Tensor& x);
 
 }  // namespace vramscope::trainer

@@ -1,5 +1,5 @@
-// A decoder-only model with a head over its last hidden states: what every family adds to its own
-// stack of layers. A Decoder has a Config (a run::ModelConfig or more), Forward(ids, layer_runner,
+// A decoder-only model with an output layer over its last hidden states: the part that is common to
+// all families. A Decoder has a Config (a run::ModelConfig or more), Forward(ids, layer_runner,
 // inputs_require_grad), Layers() and embedding_weight(). See gpt2.cpp and decoder.h.
 #pragma once
 
@@ -18,11 +18,12 @@
 
 namespace vramscope::trainer {
 
-// What families have different above their layers.
+// How families differ above their layers.
 struct CausalHead {
   bool bias = false;
-  double cap = 0;  // logits: cap * tanh(logits / cap); 0: as they are
-  // Generation as before there were caches: keys and values in tuples, logits of all tokens.
+  double cap = 0;  // logits: cap * tanh(logits / cap); 0: not capped
+  // Generation as in versions without cache classes: keys and values in tuples, logits of all
+  // tokens.
   bool tuples = false;
 };
 
@@ -57,7 +58,7 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    // The next token alone is asked for.
+    // Only the next token is needed.
     if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));

@@ -48,7 +48,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix) {
-  // The package has no mask; it is given what is looked through for packed samples.
+  // The flash-attn package takes no mask; it gets the positions, which are searched for packed
+  // samples.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
@@ -80,7 +81,7 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// [batch, 1, s, columns] from the tokens that there are, which `mask` says.
+// Makes the mask [batch, 1, s, columns] from `mask`, which says which tokens are present.
 at::Tensor MaskOf(const DecoderConfig& config, const GenerationPass& pass, int64_t columns,
                   at::ScalarType dtype) {
   const int64_t rows = pass.positions.size(0), batch = pass.mask.size(0);
@@ -123,14 +124,14 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype) {
   const int64_t room = pass.cache != nullptr ? pass.cache->room() : 0;
   const bool eager = attention == AttentionKind::kEager;
-  at::Tensor seen;  // how many tokens are there, which a cache of a fixed room counts
+  at::Tensor seen;  // number of present tokens; a cache of fixed size counts them
   if (room > 0) {
     const at::Tensor any = pass.cache->first().select(0, 0).select(0, 0).any(-1);
     seen = any.sum();
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // No token is masked: the operator knows by itself what is causal.
+    // No token is masked: the operator applies the causal mask itself.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};
@@ -148,8 +149,8 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Positions that fall begin another sample, of which there are none here; transformers looks in
-// every layer, and waits for the answer.
+// Decreasing positions mark the start of another sample. There are none here, but transformers
+// checks in every layer and waits for the result.
 void LookForPackedSamples(const at::Tensor& position_ids) {
   at::Tensor rising = at::diff(position_ids);
   rising = rising >= 0;
@@ -174,7 +175,7 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::operator()(const at::Tensor
   if (kind_ == AttentionKind::kEager) return Eager(query, key, value, mask);
   if (kind_ == AttentionKind::kFlash2) {
     at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
-    // The package takes 16 bits alone; rotated queries and keys are fp32 under autocast.
+    // The package accepts only 16-bit tensors; under autocast, rotated queries and keys are fp32.
     if (q.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(q.device().type())) {
       const at::ScalarType type = at::autocast::get_autocast_dtype(q.device().type());
       for (at::Tensor* tensor : {&q, &k, &v}) *tensor = tensor->to(type);
@@ -329,7 +330,8 @@ at::Tensor DecoderLayer::Forward(const at::Tensor& input, const DecoderPass& pas
   ModuleScope scope(name());
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // Named until the layer returns; a second run of this part finds nobody who wants them.
+  // The weights are kept until the layer returns. When this part runs again in backward, they are
+  // discarded.
   const auto weights = std::make_shared<at::Tensor>();
   at::Tensor kept;
   hidden = RunPart(Part::kAttention, hidden,

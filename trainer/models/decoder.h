@@ -1,6 +1,6 @@
-// The decoders with rotary positions as transformers writes them since Llama: norm, grouped-query
-// attention, a gated feed-forward part. A family says what it has different in its config, and
-// brings layers of its own where that is not enough.
+// Decoders with rotary positions in the form that transformers uses since Llama: norm,
+// grouped-query attention, a gated feed-forward part. A family describes its differences in its
+// config, and defines its own layers where that is not enough.
 //
 //   using Decoder = RotaryDecoder<DecoderLayer>;
 //   return std::make_unique<CausalModel<Decoder>>(config, options);   // causal_model.h
@@ -31,40 +31,41 @@
 
 namespace vramscope::trainer {
 
-// Where adapters go in a decoder with a gated feed-forward part.
+// The places for adapters in a decoder with a gated feed-forward part.
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
-  // Of the additive mask: its lower triangle is cleared before it is compared with the positions;
-  // SDPA gets it where it could know by itself that it is causal; columns beyond the keys.
+  // Details of the additive mask: whether its lower triangle is cleared before the comparison with
+  // the positions; whether SDPA gets a mask even if it could be causal without one; the columns
+  // beyond the keys.
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
-  // Of each head's query and key: none, as each is projected, or when all three are.
+  // Norms of each head's query and key: none, applied after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
-  // The embedding's output times sqrt(hidden_size): by the decoder, or by the embedding, which has
-  // the factor as a buffer.
+  // Who multiplies the embedding's output by sqrt(hidden_size): the decoder (a number), or the
+  // embedding (a buffer).
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
-  int64_t rotary_dim = 0;       // of a head that positions turn; 0: all of it
-  double local_rope_theta = 0;  // of layers with a window; 0: as all
+  int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
+  double local_rope_theta = 0;  // for layers with a window; 0: as in other layers
   double attention_scale = 0;   // 0: 1 / sqrt(head_dim)
-  double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: as they are
+  double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: not capped
 };
 
-// kInvalidArgument: the kind of attention can't apply the window to sequences of this length.
+// kInvalidArgument: this kind of attention can't apply the window at this sequence length.
 absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& options);
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
-// What every layer of one forward pass shares; members go from the last to the first. Positions and
-// mask are arguments of each layer, which checkpoints save; the others they keep until the graph
-// goes, as Python does with tuples.
+// Values that all layers of one forward pass share. Members are destroyed from the last to the
+// first. Positions and mask are arguments of each layer, so checkpoints save them. The others are
+// kept until the graph is freed, as by Python's tuples.
 struct DecoderPass {
-  at::Tensor local_sin, local_cos;  // defined where layers with a window have their own
+  at::Tensor local_sin, local_cos;  // defined if layers with a window have their own
   at::Tensor sin, cos;
   at::Tensor positions;
-  at::Tensor mask;  // undefined: causal, left to the attention operator
+  at::Tensor mask;  // undefined: the attention operator is causal itself
 
   enum : size_t { kMask, kPositionIds, kPositions };
   // `position_ids`: a view of the positions.
@@ -85,20 +86,20 @@ struct DecoderPass {
   }
 };
 
-// Additive causal mask [batch, 1, seq, columns], or undefined where the attention operator knows
-// that it is causal, which it does not with a prefix of tokens.
+// The additive causal mask [batch, 1, seq, columns]. Undefined if the attention operator is causal
+// itself, which is impossible with a prefix of tokens.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix);
 
-// The mask of a pass of a generation, [batch, 1, s, columns], or undefined as above.
+// The mask of a generation pass, [batch, 1, s, columns], or undefined as above.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype);
-// What generate() makes of its mask before it calls the model, for caches with a fixed room.
+// For caches of fixed size: converts the mask as generate() does before it calls the model.
 void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype);
 
-// Attention over query, key and value [b, heads, s, d] in the way that the run asks for: the result
-// [b, s, heads, d], and the attention weights (eager alone), which the caller's frame keeps.
+// The run's kind of attention over query, key and value [b, heads, s, d]. Returns the result [b, s,
+// heads, d] and the attention weights (only eager), which the caller's frame keeps.
 class AttentionOperator {
  public:
   AttentionOperator(const DecoderConfig& config, const ModelOptions& options);
@@ -117,11 +118,11 @@ class AttentionOperator {
 Linear::Options Projection(const DecoderConfig& config, const ModelOptions& options, int64_t inputs,
                            int64_t outputs, bool bias);
 
-// What a layer's first half is.
+// The first half of a layer.
 class AttentionLayer : public Module {
  public:
   using Module::Module;
-  // The attention weights (eager only) come back too: the caller's frame keeps them.
+  // Also returns the attention weights (only eager), because the caller's frame keeps them.
   virtual std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
                                                     const at::Tensor& cos,
                                                     const at::Tensor& sin) = 0;
@@ -140,7 +141,8 @@ class SelfAttention : public AttentionLayer {
   std::unique_ptr<RmsNorm> q_norm_, k_norm_;
 };
 
-// What follows the attention in a layer. `kept`: what the layer's frame keeps until it returns.
+// The second half of a layer, after the attention. `kept`: values that the layer's frame keeps
+// until it returns.
 class FeedForward : public Module {
  public:
   using Module::Module;
@@ -162,9 +164,9 @@ class GatedMlp : public FeedForward {
   at::Tensor Run(const at::Tensor& x, at::Tensor&) override {
     return RunPart(Part::kFeedForward, x, [this](const at::Tensor& in) { return Forward(in); });
   }
-  // What computes silu(gate) * up in place of two operators.
+  // Computes silu(gate) * up in place of two operators.
   using Kernel = std::function<at::Tensor(const at::Tensor& gate, const at::Tensor& up)>;
-  // False: its activation is another.
+  // Returns false if the activation is not SiLU.
   bool SetKernel(Kernel kernel);
 
  private:
@@ -173,14 +175,14 @@ class GatedMlp : public FeedForward {
   Kernel kernel_;
 };
 
-// Norm, attention, residual, norm, feed-forward part, residual; dropout before each residual where
-// the config has residual_dropout.
+// Norm, attention, residual, norm, feed-forward part, residual. Dropout before each residual if the
+// config has residual_dropout.
 class DecoderLayer : public Module {
  public:
   using Config = DecoderConfig;
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                std::unique_ptr<AttentionLayer> attention, std::unique_ptr<FeedForward> feed);
-  // With a gated feed-forward part, as every one of `number`.
+  // With a gated feed-forward part; the layer's `number` does not matter.
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                int64_t number);
   at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
@@ -192,7 +194,7 @@ class DecoderLayer : public Module {
   RmsNorm input_norm_, post_norm_;
 };
 
-// The embedding of a decoder, with its factor where the embedding has it.
+// The embedding of a decoder, including the factor if the embedding has it.
 class DecoderEmbedding : public Embedding {
  public:
   DecoderEmbedding(const DecoderConfig& config, const ModelOptions& options);
@@ -202,14 +204,14 @@ class DecoderEmbedding : public Embedding {
   Buffer* scale_ = nullptr;
 };
 
-// int64 [seq], after those `before`.
+// int64 [seq], starting after `before` positions.
 at::Tensor Positions(const at::Tensor& ids, int64_t before);
-// What is between the embedding and the first layer.
+// The steps between the embedding and the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
 
-// "model": everything below the output layer. A Layer is made of (name, config, options, number)
-// and has Forward(hidden, pass). `LastNorm`: RmsNorm, or LayerNorm as Phi has it.
+// "model": everything below the output layer. A Layer is constructed from (name, config, options,
+// number) and has Forward(hidden, pass). `LastNorm`: RmsNorm, or LayerNorm in Phi.
 template <class Layer, class LastNorm = RmsNorm>
 class RotaryDecoder : public Module {
  public:
@@ -239,7 +241,7 @@ class RotaryDecoder : public Module {
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     GenerationPass* generation = Generating();
     const int64_t before = generation != nullptr ? generation->trained_prefix : 0;
-    if (before > 0) generation = nullptr;  // but for its cache, as any training
+    if (before > 0) generation = nullptr;  // apart from its cache, like any training
     if (generation != nullptr) {
       PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
     }
@@ -262,7 +264,7 @@ class RotaryDecoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      // By value: a recomputation comes when this frame is gone.
+      // By value, because the recomputation happens after this frame has returned.
       functions.push_back(
           [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
             return layer->Forward(x, kept.With(arguments));

@@ -8,7 +8,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Tells the emulated platform how many places of a mask are true; elsewhere they are counted.
+// Tells the emulated platform how many elements of a mask are true; elsewhere they are counted.
 void SayTrue(const at::Tensor& mask, int64_t count) {
   using Function = void (*)(uint64_t address, uint64_t elements, uint64_t count);
   static const auto say =
@@ -18,9 +18,10 @@ void SayTrue(const at::Tensor& mask, int64_t count) {
       static_cast<uint64_t>(count));
 }
 
-// Where an expert's part [chosen, tokens] of the mask is true: choices, tokens.
+// Returns the indices of the true elements in an expert's part [chosen, tokens] of the mask:
+// choices, tokens.
 std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts) {
-  const at::Tensor dense = mask.contiguous();  // the copy that would be counted
+  const at::Tensor dense = mask.contiguous();  // a copy, as the operator makes to count elements
   SayTrue(dense, std::max<int64_t>(1, (dense.numel() + experts / 2) / experts));
   std::vector<at::Tensor> places = at::where(dense);
   return {std::move(places[0]), std::move(places[1])};
@@ -30,7 +31,9 @@ std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts)
 
 void RefuseRouterLoss(run::ConfigReader& reader) {
   if (reader.Bool("output_router_logits", false)) {
-    reader.Fail("output_router_logits = true is not planned: the loss that balances the experts");
+    reader.Fail(
+        "output_router_logits = true, which adds a loss that balances the experts, is not "
+        "supported");
   }
 }
 

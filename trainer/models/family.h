@@ -1,6 +1,6 @@
-// The families of models. A family is one file in families/: it declares what it is
+// Model families. A family is one file in families/. It declares its properties
 // (profiler/run/family.h), reads its config.json, and has the modules, the forward pass and the
-// loss. The build finds the file by its name; nothing else names it.
+// loss. The build finds the file by its name; there is no list to edit.
 //
 //   // families/mlp.cpp
 //   Family DeclareFamily_mlp() {
@@ -23,16 +23,16 @@ namespace vramscope::trainer {
 
 struct Family {
   run::FamilyDeclaration declaration;
-  // kInvalidArgument: says of `config_json`, which is hostile, what is missing or out of bounds.
+  // `config_json` is untrusted. kInvalidArgument says what is missing or out of bounds.
   absl::StatusOr<std::unique_ptr<Model>> (*make)(std::string_view config_json,
                                                  const ModelOptions& options);
 };
 
-// In order of their files.
+// Ordered by file name.
 const std::vector<Family>& Families();
 
-// The family that reads it. kInvalidArgument: not a JSON object, or no family does; the message
-// lists those there are.
+// Returns the family that reads the config. kInvalidArgument: not a JSON object, or no family reads
+// it; the message lists the families.
 absl::StatusOr<const Family*> FindFamily(std::string_view config_json);
 
 absl::StatusOr<std::unique_ptr<Model>> MakeModel(std::string_view config_json,

@@ -11,8 +11,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// The mask with what lies behind the window closed, too, and where that is: the layer's frame keeps
-// both.
+// Returns the mask with everything before the window also masked, and the positions before the
+// window. The layer's frame keeps both.
 std::pair<at::Tensor, at::Tensor> WithWindow(const at::Tensor& mask, int64_t window) {
   at::Tensor behind = at::tril(at::ones_like(mask, mask.options().dtype(at::kBool)), -window);
   const at::Tensor cut = at::where(behind, LowestFinite(mask.scalar_type()), mask);
@@ -58,8 +58,8 @@ std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& 
 run::FamilyDeclaration::Limit GemmaAttention() {
   return {"attention",
           {"eager", "math", "efficient"},
-          "every layer has a mask, which flash kernels don't take: attention=efficient keeps no "
-          "scores either"};
+          "every layer has a mask, which flash kernels do not accept: use attention=efficient, "
+          "which keeps no scores either"};
 }
 
 GemmaLayer::GemmaLayer(std::string name, const GemmaConfig& c, const ModelOptions& o,
@@ -84,7 +84,8 @@ at::Tensor GemmaLayer::Forward(const at::Tensor& input, const DecoderPass& pass)
   const bool local = window_ > 0 && pass.local_cos.defined();
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // Named until the layer returns; a second run of this part finds nobody who wants them.
+  // The weights are kept until the layer returns. When this part runs again in backward, they are
+  // discarded.
   const auto weights = std::make_shared<at::Tensor>();
   hidden = RunPart(
       Part::kAttention, hidden,

@@ -1,5 +1,5 @@
-// The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window, which
-// each of them cuts out of the mask anew.
+// The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window. Each
+// of these layers applies the window to the mask itself.
 //
 //   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
 //
@@ -19,14 +19,14 @@
 namespace vramscope::trainer {
 
 struct GemmaConfig : DecoderConfig {
-  int64_t window_pattern = 2;  // every so many-th layer has no window
+  int64_t window_pattern = 2;  // one layer in so many has no window
   double logits_cap = 0;
 };
 
-// What Gemma 2 and 3 share. `config` comes with the class's defaults.
+// Reads the common keys of Gemma 2 and 3. `config` must contain the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
 std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
-// Why their attention is limited to what takes a mask.
+// Why their attention must be an implementation that accepts a mask.
 run::FamilyDeclaration::Limit GemmaAttention();
 
 class GemmaLayer : public Module {

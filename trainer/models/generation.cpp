@@ -11,7 +11,7 @@ namespace {
 thread_local GenerationPass* t_pass = nullptr;
 thread_local KeyValueCache* t_training_cache = nullptr;
 
-// A tensor that stays in the cache, whoever made it.
+// Tags a tensor that stays in the cache.
 at::Tensor Kept(at::Tensor tensor) {
   TagStorage(tensor, trace::Category::kKvCache, "kept for the next token");
   return tensor;
@@ -85,7 +85,7 @@ std::pair<at::Tensor, at::Tensor> SlidingCache::Next(size_t layer, const at::Ten
   at::Tensor& keys = keys_[layer];
   at::Tensor& values = values_[layer];
   const at::Tensor k = key.to(keys.scalar_type()), v = value.to(values.scalar_type());
-  if (positions.size(0) > room()) {  // a prompt longer than the window is attended to as a whole
+  if (positions.size(0) > room()) {  // a prompt longer than the window attends to all of its tokens
     keys.add_(k.slice(2, -room()));
     values.add_(v.slice(2, -room()));
     return {k, v};

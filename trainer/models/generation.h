@@ -1,9 +1,9 @@
-// Generation, token by token: keys and values that are kept from one pass to the next, and what a
-// pass is given beside its ids.
+// Generation, token by token: keys and values that are kept between passes, and the arguments of a
+// pass besides its ids.
 //
 //   DynamicCache cache;
 //   GenerationPass pass{.cache = &cache, .positions = ..., .position_ids = ..., .mask = ...};
-//   const GenerationScope scope(pass);                 // of this thread
+//   const GenerationScope scope(pass);                 // for this thread
 //   at::Tensor logits = model.Logits(batch);           // of the last token, [batch, 1, vocab]
 //
 // Mirrors Hugging Face transformers 4.51: cache_utils.py. A cache is used on one thread.
@@ -25,22 +25,23 @@ class KeyValueCache {
   KeyValueCache(const KeyValueCache&) = delete;
   KeyValueCache& operator=(const KeyValueCache&) = delete;
 
-  // A pass begins; its layers come in their order.
+  // Starts a pass, in which the layers follow in order.
   virtual void Begin() { layer_ = 0; }
-  // A layer's keys and values [b, heads, s, d] at `positions`; returns what is attended to.
+  // Stores a layer's keys and values [b, heads, s, d] at `positions`. Returns the keys and values
+  // to attend to.
   std::pair<at::Tensor, at::Tensor> Update(const at::Tensor& key, const at::Tensor& value,
                                            const at::Tensor& positions) {
     return Next(layer_++, key, value, positions);
   }
-  // Tokens that it has room for; 0: it grows.
+  // Capacity in tokens; 0: it grows.
   virtual int64_t room() const { return 0; }
-  // The first pass is given it, empty; else the model makes it.
+  // Whether an empty cache is passed to the first pass; otherwise the model creates it.
   virtual bool given_empty() const { return true; }
-  // Tokens that are there, of one that grows.
+  // Number of stored tokens, for a cache that grows.
   virtual int64_t tokens() const { return 0; }
-  // Older tokens than the room are dropped.
+  // Tokens beyond the capacity replace the oldest ones.
   virtual bool slides() const { return false; }
-  // The first layer's keys, of which a model counts the tokens that are there.
+  // The first layer's keys, from which a model counts the stored tokens.
   virtual at::Tensor first() const { return {}; }
 
  protected:
@@ -52,7 +53,7 @@ class KeyValueCache {
   size_t layer_ = 0;
 };
 
-// Every pass makes each layer's keys and values anew, longer by what is new.
+// Every pass allocates each layer's keys and values again, extended by the new ones.
 class DynamicCache final : public KeyValueCache {
  public:
   int64_t tokens() const override { return keys_.empty() ? 0 : keys_.front().size(-2); }
@@ -65,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// As tuples: a pass makes all layers' keys and values anew beside those of the pass before, which
-// are its argument.
+// As tuples: a pass allocates all layers' keys and values again, while those of the previous pass,
+// its argument, still exist.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;
@@ -81,11 +82,11 @@ class TupleCache final : public KeyValueCache {
   Pairs past_, present_;
 };
 
-// Keys and values of what an encoder has made, which the first pass makes for all.
+// Keys and values of the encoder's output. The first pass computes them for all passes.
 class CrossCache {
  public:
   void Begin() { layer_ = 0; }
-  // The next layer's, made by `make` where they are not there.
+  // Those of the next layer. If they do not exist, `make` computes them.
   std::pair<at::Tensor, at::Tensor> Next(
       const std::function<std::pair<at::Tensor, at::Tensor>()>& make);
 
@@ -99,7 +100,7 @@ struct CacheShape {
   at::TensorOptions options;
 };
 
-// All of it from the beginning; what is not yet there is attended to and masked.
+// Allocated at full size from the beginning; positions without a token are attended to, but masked.
 class StaticCache : public KeyValueCache {
  public:
   explicit StaticCache(const CacheShape& shape);
@@ -116,7 +117,7 @@ class StaticCache : public KeyValueCache {
   int64_t room_;
 };
 
-// As many tokens as the window has; each pass rolls them in copies.
+// The capacity is the window. Each pass shifts the contents by copying.
 class SlidingCache final : public StaticCache {
  public:
   using StaticCache::StaticCache;
@@ -128,19 +129,21 @@ class SlidingCache final : public StaticCache {
                                          const at::Tensor& positions) override;
 };
 
-// What generate() hands to the model.
+// The arguments that generate() passes to the model.
 struct GenerationPass {
-  KeyValueCache* cache = nullptr;  // null: everything is computed again for each token
+  KeyValueCache* cache = nullptr;  // null: everything is recomputed for each token
   at::Tensor positions;            // int64 [s], within the sequence
   at::Tensor position_ids;         // int64 [b, s]
-  at::Tensor mask;                 // int64 [b, tokens]; with room(): what the model makes of it
-  at::Tensor encoded = {};         // what a decoder reads beside; `mask` is of it
-  std::function<void()> prepared = {};  // all arguments are there; the model has not begun
-  int64_t trained_prefix = 0;           // tokens of the cache before a training pass; else of none
-  CrossCache* cross = nullptr;          // null: made again for each token
+  // int64 [b, tokens]; if the cache has a fixed size: the model's own form of it
+  at::Tensor mask;
+  at::Tensor encoded = {};  // the encoder's output for a decoder; then `mask` belongs to it
+  // called when all arguments are complete, before the model runs
+  std::function<void()> prepared = {};
+  int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0
+  CrossCache* cross = nullptr;  // null: recomputed for each token
 };
 
-// Of this thread; null: no generation.
+// The pass of this thread; null: not generating.
 GenerationPass* Generating();
 
 class GenerationScope {
@@ -151,8 +154,8 @@ class GenerationScope {
   GenerationScope& operator=(const GenerationScope&) = delete;
 };
 
-// A cache in a training forward: what the attention is given of this thread stays named as long as
-// the scope and `cache` say.
+// A cache in a training forward: keeps the keys and values of this thread's attention as long as
+// the scope and `cache` require.
 class TrainingCacheScope {
  public:
   explicit TrainingCacheScope(KeyValueCache& cache);
@@ -161,7 +164,7 @@ class TrainingCacheScope {
   TrainingCacheScope& operator=(const TrainingCacheScope&) = delete;
 };
 
-// Key and value as the attention gets them: through the cache, where there is one.
+// Replaces key and value by those from the cache, if there is one.
 void ThroughCache(at::Tensor& key, at::Tensor& value);
 
 }  // namespace vramscope::trainer

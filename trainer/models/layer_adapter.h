@@ -1,5 +1,6 @@
-// A narrow way beside a whole layer: down to a few dimensions and up again, without bias, times a
-// factor. Where it stands is for who calls it: in the layer (its input), or in a tower beside.
+// An adapter for a whole layer: projects down to a few dimensions and up again, without bias, times
+// a factor. The caller decides where it is used: inside the layer (on its input), or in a separate
+// tower.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer {
 
-// One of an adapter's parameters: a module of its own, so that it has a name.
+// One parameter of an adapter, as a module of its own, so that it has a name.
 class LoraAdapter::Matrix : public Module {
  public:
   Matrix(std::string name, std::vector<int64_t> shape, Init init, at::ScalarType dtype)
@@ -57,7 +57,7 @@ at::Tensor LoraAdapter::Product(const at::Tensor& x) {
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
   if (dropout_ == 0) return Product(x) * scaling_;
-  // As Product(), but what dropout made goes with the first product's arguments.
+  // Like Product(), but dropout's result is freed with the first product's arguments.
   at::Tensor down = at::dropout(x, dropout_, Training());
   {
     ModuleScope inner("A");
@@ -72,8 +72,8 @@ at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   return up * scaling_;
 }
 
-// PEFT's DoraLinearLayer: the adapter's own matrix is made by running it over the identity; how
-// long the rows of the sum are is a constant in backward.
+// PEFT's DoraLinearLayer: the adapter's matrix is computed by applying it to the identity. The row
+// norms of the sum are constants in backward.
 at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                           const at::Tensor& bias, const at::Tensor& result) {
   ModuleScope scope(name());
@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // As the frame's names go.
+  // In the order in which the frame's names are freed.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }
@@ -166,7 +166,7 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
-// As PEFT's layers beside bitsandbytes' ones; autocast does what casts do without it.
+// Like PEFT's layers for bitsandbytes. Casts are explicit only without autocast.
 at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
   if (base_copies_) result = result.clone();
   const at::ScalarType dtype = result.scalar_type();
@@ -313,7 +313,7 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   at::Tensor output =
       at::scaled_dot_product_attention(q, k, v, columns, DropoutNow(dropout), causal, scale);
   output = output.transpose(1, 2).contiguous();
-  // Python's frame lets its names go in the order of their slots.
+  // Python's frame frees its variables in the order of their slots.
   q.reset();
   k.reset();
   v.reset();
@@ -322,8 +322,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
 
 namespace {
 
-// The package's own node. Unlike PyTorch's copy of it, it has the state of its random numbers on
-// the card, with and without dropout, until backward is through.
+// The flash-attn package's own node. Unlike PyTorch's copy, it keeps its random-number state on the
+// GPU until backward is done, with and without dropout.
 struct FlashTwo : torch::autograd::Function<FlashTwo> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value, double dropout,

@@ -1,5 +1,5 @@
-// The layers that the models are made of. Each Forward opens a module scope with the layer's name
-// and asks for the same things in the same order as the Hugging Face / torch.nn layer it mirrors.
+// The layers of the models. Each Forward opens a module scope with the layer's name and makes the
+// same allocations in the same order as the Hugging Face / torch.nn layer that it mirrors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,20 +14,20 @@
 
 namespace vramscope::trainer {
 
-// A low-rank adapter beside a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank.
-// Its two matrices are fp32 whatever the type of the layer, as PEFT has it, or of `dtype`.
-// Decomposed (DoRA), the adapted weight has the length of each row as a third parameter,
-// "magnitude".
+// A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
+// matrices are fp32, as in PEFT, whatever the layer's type, or of type `dtype`. Decomposed (DoRA),
+// the row norms of the adapted weight are a third parameter, "magnitude".
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
-  // What is added to the layer's result. x: of the matrices' type.
+  // Returns the term that is added to the layer's result. x: of the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
-  // The same, decomposed. `weight`: the layer's, [outputs, inputs]; `result`: what it returned.
+  // The same for a decomposed adapter. `weight`: the layer's, [outputs, inputs]; `result`: the
+  // layer's output.
   at::Tensor ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& result);
   bool decomposes() const { return magnitude_ != nullptr; }
-  // Of a decomposed adapter whose matrices add nothing yet: computed on the host.
+  // For a decomposed adapter that still adds nothing: computes the magnitude on the host.
   void StartMagnitude(const at::Tensor& weight);
   at::ScalarType dtype() const;
 
@@ -40,8 +40,8 @@ class LoraAdapter : public Module {
   double dropout_;
 };
 
-// y = x W^T + b, weight [outputs, inputs]; with `transposed` as GPT-2's Conv1D: y = b + x W, weight
-// [inputs, outputs].
+// y = x W^T + b, weight [outputs, inputs]. With `transposed`, as GPT-2's Conv1D: y = b + x W,
+// weight [inputs, outputs].
 class Linear : public Module {
  public:
   struct Options {
@@ -56,13 +56,14 @@ class Linear : public Module {
   // A layer that uses another module's weight (tied output layer).
   Linear(std::string name, const Options& options, std::shared_ptr<Parameter> weight);
   at::Tensor Forward(const at::Tensor& x);
-  // Before Materialize(). The layer's own parameters keep their `trainable`.
+  // Call it before Materialize(). The `trainable` flags of the layer's own parameters are
+  // unchanged.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
-  // With values, once the weights are there: DoRA begins as the layer alone.
+  // Call it after the weights have values: with DoRA, the adapted layer initially equals the layer.
   void StartAdapter();
-  // What the layer computes before adapters, in place of x W^T + b. `bias`: undefined without one.
-  // An adapter beside it adds in the layer's type; `copies`: to a copy of what it returns.
+  // Replaces x W^T + b, before adapters. `bias`: undefined without one. An adapter adds its result
+  // in the layer's type; `copies`: it adds to a copy of the base result.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
   void SetBase(BaseFunction base, bool copies) {
     base_ = std::move(base);
@@ -74,7 +75,7 @@ class Linear : public Module {
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
 
  protected:
-  bool children_move_first() const override { return false; }  // its adapter's
+  bool children_move_first() const override { return false; }  // the adapter's do
 
  private:
   at::Tensor Base(const at::Tensor& x) const;
@@ -93,7 +94,7 @@ class Embedding : public Module {
             double standard_deviation);
   at::Tensor Forward(const at::Tensor& ids);
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
-  // What finds the rows in place of at::embedding.
+  // Looks up the rows in place of at::embedding.
   using Lookup = std::function<at::Tensor(const at::Tensor& weight, const at::Tensor& ids)>;
   void SetLookup(Lookup lookup) { lookup_ = std::move(lookup); }
 
@@ -103,17 +104,17 @@ class Embedding : public Module {
 };
 
 // Statistics in fp32, as in the Llama family's implementation with elementary operators. Gemma's
-// multiplies by 1 + weight, in fp32 as well.
+// version multiplies by 1 + weight, also in fp32.
 class RmsNorm : public Module {
  public:
   enum class Scale : uint8_t { kWeight, kOnePlusWeight };
   RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype,
           Scale scale = Scale::kWeight);
   at::Tensor Forward(const at::Tensor& x);
-  // What computes it in place of elementary operators.
+  // Computes the norm in place of elementary operators.
   using Kernel =
       std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, double eps)>;
-  // False: this form of the norm has none.
+  // Returns false if this form of the norm has no kernel.
   bool SetKernel(Kernel kernel);
 
  private:
@@ -141,14 +142,14 @@ at::Tensor RepeatKv(const at::Tensor& x, int64_t n);
 // torch.finfo(dtype).min.
 double LowestFinite(at::ScalarType dtype);
 
-// Scaled dot-product attention in one operator (math or flash, whichever is enabled), as the "sdpa"
-// attention function of Hugging Face; result [b, s, heads, d]. `mask` undefined: causal.
+// Scaled dot-product attention in one operator (any enabled implementation), like the "sdpa"
+// attention function of Hugging Face. Returns [b, s, heads, d]. `mask` undefined: causal.
 at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                          int64_t groups, const at::Tensor& mask, double dropout,
                          std::optional<double> scale);
 
-// FlashAttention-2 as the package of that name: operands [b, s, heads, d] as they lie, key and
-// value heads not expanded, causal; result [b, s, heads, d].
+// FlashAttention-2 as in the package of that name: operands [b, s, heads, d] without copies, key
+// and value heads not expanded, causal. Returns [b, s, heads, d].
 at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, double dropout, double scale);
 

@@ -1,5 +1,6 @@
-// A layer runner that does something around layers and calls each once. Models ask whether their
-// layers are run again in backward, as those of transformers know whether they are checkpointed.
+// A layer runner that does something around the layers and calls each once. Like transformers'
+// models, which know whether they are checkpointed, our models can query whether their layers run
+// again in backward.
 //
 //   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again
 //   if (RunsAgain(layer_runner)) ...

@@ -1,11 +1,13 @@
-// A model as the training loop sees it: a batch of named tensors in, outputs, a loss. Which
-// families there are and how one is added: family.h.
+// The training loop's interface to a model: a batch of named tensors in; outputs and a loss out.
+// For the families and how to add one, see family.h.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
-//   Batch batch = ...;                                 // of model->Inputs(rows, seq)
+//   Batch batch = ...;                                 // with the tensors of model->Inputs(rows,
+// seq)
 //   at::Tensor logits = model->Logits(batch);          // [batch, seq, vocab], [batch, classes],
-//   ... at::Tensor loss = model->Loss(logits, batch);      // 0-dim
+// ...
+//   at::Tensor loss = model->Loss(logits, batch);      // 0-dim
 //
 // Not thread-safe; see module.h.
 #pragma once
@@ -30,29 +32,29 @@ struct ModelOptions {
   at::ScalarType dtype = at::kFloat;  // of the parameters
   AttentionKind attention = AttentionKind::kEager;
   LossPath loss_path = LossPath::kLabelsShifted;
-  int seq = 0;  // longest sequence that will be asked for
+  int seq = 0;  // the longest sequence of the run
 };
 
-// How the training script around the model behaves where scripts differ and the request stream
-// shows it. The default is that of the Hugging Face Trainer.
+// Properties in which training scripts differ and that affect allocations. The default is that of
+// the Hugging Face Trainer.
 struct TrainingScript {
-  // All inputs and targets of a run are made on the device before the first step, and each step
-  // takes views; otherwise every step makes its own.
+  // All inputs and targets of a run are created on the device before the first step, and each step
+  // uses views of them. Otherwise every step creates its own.
   bool inputs_up_front = false;
   // The caller's variables keep logits and loss through backward and optimizer.
   bool keeps_outputs = false;
 };
 
-// What transformers' generate() does with a model.
+// How transformers' generate() uses a model.
 struct GenerationForm {
-  bool encodes = false;     // tokens come of a decoder, which reads what an encoder has made
-  int64_t start_token = 0;  // of such a decoder
-  bool tuples = false;      // keys and values go from pass to pass in tuples (TupleCache)
-  // What a cache has room for. 0: no window; as many positions as one likes.
+  bool encodes = false;     // a decoder generates the tokens and reads the encoder's output
+  int64_t start_token = 0;  // the decoder's first token
+  bool tuples = false;      // keys and values are passed between passes as tuples (TupleCache)
+  // Sizes of a cache. window = 0: no window; positions = 0: no limit.
   int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 
-// One tensor of a micro-batch, its first dimension the samples.
+// One tensor of a micro-batch. Its first dimension is the samples.
 struct InputSpec {
   std::string name;  // "input_ids"
   std::vector<int64_t> shape;
@@ -62,30 +64,30 @@ struct InputSpec {
 // The tensors of one micro-batch, in the order of Model::Inputs().
 class Batch {
  public:
-  // The tensor that a program would call so; undefined: there is none.
+  // The tensor of that name; undefined if there is none.
   const at::Tensor& operator[](std::string_view name) const;
-  // Takes the place of the one of that name, which dies now.
+  // Replaces the tensor of that name, which is freed now.
   void Set(std::string_view name, at::Tensor tensor);
 
  private:
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// What the layers of a stack are given beside the hidden state: what they hand on and gradients
-// flow through (the encoder's output, a bias that the first layer makes for all), and masks and
-// positions that are arguments of each.
+// The inputs of a stack's layers besides the hidden state: tensors that layers pass on and that
+// have gradients (the encoder's output, a bias that the first layer computes for all), and masks
+// and positions, which are arguments of each layer.
 using Carried = std::vector<at::Tensor>;
-// Runs one layer of a stack; the hook through which checkpointing wraps layers. `hidden` is the
-// stack's only reference to the input, so that the hook decides how long it lives. May replace
-// elements of `carried`.
+// Runs one layer of a stack. Checkpointing wraps layers through it. `hidden` is the stack's only
+// reference to the input, so that the wrapper decides how long it lives. May replace elements of
+// `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`, keeping what its technique keeps. `path` is the module that
-// they are called from ("model"), for layers that run again in backward.
+// Calls `layers` in order on `hidden`, and keeps what its technique keeps. `path` is the module
+// that calls them ("model"), for layers that run again in backward.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
 
-// Layers that are called one after the other.
+// Layers that are called one after another.
 struct LayerStack {
   std::string name;  // "encoder", "decoder", "layers"
   std::vector<Module*> layers = {};
@@ -94,46 +96,49 @@ struct LayerStack {
 class Model : public Module {
  public:
   using Module::Module;
-  // What a micro-batch of `rows` samples is made of. `seq` means what the family says it does.
+  // The tensors of a micro-batch of `rows` samples. The family defines the meaning of `seq`.
   virtual std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const = 0;
-  // Values of a task that can be learned, for backends that compute. host: CPU tensors of Inputs().
+  // Fills a learnable task, for backends that compute. host: CPU tensors of Inputs().
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
-  // Reads `logits`; the caller decides when they die. 0-dim result.
+  // Reads `logits`; the caller decides when they are freed. Returns a 0-dim tensor.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
-  // From now on Logits() returns the last hidden states, [batch, seq, hidden], and Output() makes
-  // logits of a part of them. False: the model's output is not a layer over tokens.
+  // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
+  // computes logits from a part of them. Returns false if the model's output is not a layer over
+  // tokens.
   virtual bool SplitOutput() { return false; }
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
   virtual GenerationForm generation() const { return {}; }
-  // Where it encodes: what the encoder makes of "input_ids" and "attention_mask".
+  // For models with an encoder: the encoder's output for "input_ids" and "attention_mask".
   virtual at::Tensor Encode(const Batch&) { return {}; }
 
-  // In the order in which they run; the last one makes the output.
+  // In the order in which they run; the last one computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
-  // Whether what enters the first layer is made of parameters, the model's first ones.
+  // Whether the input of the first layer is computed from parameters; these are the model's first
+  // ones.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
-  // A model whose script has an optimizer of its own returns it; null: the configured one.
+  // Returns the optimizer of the model's script if the script has its own; null: the configured
+  // one.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,
                                                       const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
 
-  // Set by the techniques before the first step.
-  // What makes the mean cross entropy of rows of logits; null: PyTorch's operator.
+  // Set by the techniques before the first step. Computes the mean cross entropy of rows of logits;
+  // null: PyTorch's operator.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
-  LayerRunner layer_runner;          // null: one after the other
+  LayerRunner layer_runner;          // null: one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 
-// `functions` in order, through `runner` when there is one.
+// Calls `functions` in order, through `runner` if there is one.
 at::Tensor RunLayers(const LayerRunner& runner, at::Tensor hidden,
                      const std::vector<LayerFunction>& functions, const std::string& path,
                      Carried carried = {});

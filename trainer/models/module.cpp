@@ -36,7 +36,7 @@ void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& ge
   }
 }
 
-// `spec`: what comes to the device.
+// `spec`: the form in which the parameter is created on the device.
 void MaterializeOne(Parameter& parameter, const ParameterSpec& spec,
                     const MaterializeOptions& options, const at::Generator& generator) {
   const bool floating = at::isFloatingType(spec.dtype);
@@ -104,7 +104,8 @@ void Module::Collect(const std::string& prefix, std::vector<Parameter*>& out) {
 }
 
 std::vector<Parameter*> Module::Parameters() {
-  // The name marks what has been met: cleared first, because adapters may have been added.
+  // A set name marks a visited parameter. Names are cleared first, because adapters may have been
+  // added.
   Visit([](Module& module, const std::string&) {
     for (auto& entry : module.parameters_) entry.second->name_.clear();
   });
@@ -152,9 +153,9 @@ void Materialize(Module& root, const MaterializeOptions& options) {
     parameter.tensor = parameter.keep_(parameter.tensor);
     TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
   };
-  // What is kept in part is cut before the module is moved (parallelize_module); what is kept in
-  // other bits is made of the weight as that is moved.
-  // A weight of two modules is cut by each of them, and tied again when all are.
+  // A parameter that is split is cut before the module is moved (parallelize_module). A parameter
+  // in another format is converted when its weight has been moved. A weight shared by two modules
+  // is cut by each of them, and tied again afterwards.
   std::vector<at::Tensor> untied;
   root.Move(
       "",

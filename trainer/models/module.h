@@ -1,19 +1,20 @@
-// Modules of a model: a tree of named parameters and buffers. A module is made from shapes alone;
-// Materialize() then creates every tensor on a device, in the order in which PyTorch's
-// module.to(device) would. So a model can be counted, given adapters and frozen before a byte is
-// asked for.
+// Modules of a model: a tree of named parameters and buffers. A module is constructed from shapes
+// only. Materialize() then creates every tensor on a device, in the order of PyTorch's
+// module.to(device). So a model can be counted, given adapters and frozen before any memory is
+// allocated.
 //
 //   auto model = ...;                        // shapes
 //   Totals t = Count(*model);                // parameters, trainable ones, bytes
 //   Materialize(*model, {.device = device}); // tensors
 //   for (Parameter* p : model->Parameters()) use(p->name(), p->tensor);
 //
-// Lifetimes: a request stream that equals Python's needs operands to die when Python lets go of
-// them. Forward functions take `const Tensor&` for what the caller holds during the call (as a
-// Python module call does), keep results in locals, and release each with reset() where Python
-// drops or rebinds the name.
+// Lifetimes: to make the same frees as Python, operands must be freed when Python frees them.
+// Forward functions take `const Tensor&` for arguments that the caller holds during the call (as in
+// a Python module call), keep results in locals, and release each with reset() where Python drops
+// or rebinds the name.
 //
-// Not thread-safe. Forward may throw what LibTorch throws; the loop's edge catches it.
+// Not thread-safe. Forward may throw LibTorch's exceptions; the outermost function of the loop
+// catches them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -38,18 +39,20 @@ struct ParameterSpec {
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
   Init init = Init::kNormal;
-  double standard_deviation = 0.02;  // of kNormal
+  double standard_deviation = 0.02;  // for kNormal
 };
 
-// One trainable or frozen tensor; shared between modules when tied.
+// One trainable or frozen tensor. Tied modules share it.
 class Parameter {
  public:
   explicit Parameter(ParameterSpec spec) : spec_(std::move(spec)) {}
   const ParameterSpec& spec() const { return spec_; }
-  const std::string& name() const { return name_; }  // full: "model.layers.0.mlp.up_proj.weight"
-  int64_t count() const;                             // of the model's weights that it stands for
-  // Is kept as `spec` from now on, which stands for `count` weights of the model; frozen. Before
-  // Materialize(), which makes the weight as it was and calls `keep` with it.
+  // full name: "model.layers.0.mlp.up_proj.weight"
+  const std::string& name() const { return name_; }
+  // the number of the model's weights that it represents
+  int64_t count() const;
+  // Stores the parameter as `spec` in place of `count` weights of the model, and freezes it. Call
+  // it before Materialize(), which creates the original weight and calls `keep` with it.
   using Keep = std::function<at::Tensor(const at::Tensor& weight)>;
   void Store(ParameterSpec spec, int64_t count, Keep keep);
   uint64_t bytes() const;
@@ -62,17 +65,17 @@ class Parameter {
   friend void Materialize(class Module& root, const struct MaterializeOptions& options);
   ParameterSpec spec_;
   std::string name_;
-  int64_t stands_for_ = 0;  // 0: for itself
+  int64_t stands_for_ = 0;  // 0: its own number of elements
   ParameterSpec arrives_;
-  Keep keep_;  // null: it stays as it arrives
+  Keep keep_;  // null: the weight is not converted
 };
 
-// Something a module holds that is not trained: a rotary table, a causal mask.
+// An untrained tensor of a module: a rotary table, a causal mask.
 struct Buffer {
   std::string name;
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
-  std::function<at::Tensor()> value;  // computes it on the CPU; called when values are wanted
+  std::function<at::Tensor()> value;  // computes it on the CPU; called if values are needed
   at::Tensor tensor = {};
 };
 
@@ -83,31 +86,32 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  const std::string& name() const { return name_; }  // own part of the path: "q_proj", "layers.3"
+  // this module's part of the path: "q_proj", "layers.3"
+  const std::string& name() const { return name_; }
   const std::vector<Module*>& children() const { return children_; }
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 
-  // Every parameter once (a tied one where it is met first): own ones, then the children's, in
+  // Every parameter once (a tied one at its first place): the module's own, then the children's, in
   // order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
-  // What sets it apart from a module with the same parameters ("window"): layers of one kind, with
-  // the same parameters, ask for the same memory.
+  // What distinguishes it from a module with the same parameters ("window"). Layers of the same
+  // kind with the same parameters make the same allocations.
   virtual std::string kind() const { return {}; }
-  // This module and all below it, parents first; `path` is the full name ("" for the root).
+  // Visits this module and all below it, parents first. `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
-  // A module that a technique brings; its tensors come after those that are there. Before
+  // Adds a module of a technique. Its tensors come after the existing ones. Call it before
   // Materialize().
   Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
-  // module.to(device) moves children before the module's own tensors. A module that stands for a
-  // wrapper and what it wraps has its own first.
+  // module.to(device) moves children before the module's own tensors. A module that represents a
+  // wrapper and its wrapped module moves its own tensors first.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Uses a parameter of another module (tied embeddings).
   void ShareParameter(std::string name, std::shared_ptr<Parameter> parameter);
   Buffer* AddBuffer(Buffer buffer);
-  // Takes a child that `this` owns in some member; returns it.
+  // Registers a child that is a member of `this`; returns it.
   template <class M>
   M* AddChild(M* child) {
     children_.push_back(child);
@@ -117,7 +121,7 @@ class Module {
  private:
   friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
-  // Calls them for all tensors below, in the order in which they are moved.
+  // Calls the functions for all tensors below, in the order in which they are moved.
   void Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
             const std::function<void(Buffer&, const std::string& path)>& buffer);
 
@@ -125,23 +129,24 @@ class Module {
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Module*> children_;
-  std::vector<std::unique_ptr<Module>> adopted_;  // of the children
+  std::vector<std::unique_ptr<Module>> adopted_;  // are also children
 };
 
 struct Totals {
   uint64_t count = 0;      // elements of all parameters, tied ones once
-  uint64_t trainable = 0;  // of those that are trained
+  uint64_t trainable = 0;  // elements of those that are trained
   uint64_t bytes = 0;
 };
 Totals Count(Module& root);
 
 struct MaterializeOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  bool values = true;  // false: only the memory (a device that computes nothing)
+  // false: memory is allocated, but has no values (on a device that computes nothing)
+  bool values = true;
   uint64_t seed = 0;
-  std::optional<at::ScalarType> dtype = {};  // of floating parameters, in place of their own
+  std::optional<at::ScalarType> dtype = {};  // replaces the type of floating-point parameters
 };
-// Creates all tensors, tagged Parameter and Buffer in the recorder, requires_grad set from
+// Creates all tensors, tags them Parameter and Buffer in the recorder, and sets requires_grad from
 // `trainable`. Initial values are drawn on the CPU, so that they are the same on every device.
 void Materialize(Module& root, const MaterializeOptions& options);
 

@@ -1,5 +1,5 @@
-// torch.nn.MultiheadAttention as torch.nn's and torchvision's layers call it: one matrix for query,
-// key and value, need_weights=False, no mask.
+// torch.nn.MultiheadAttention as called by the layers of torch.nn and torchvision: one matrix for
+// query, key and value, need_weights=False, no mask.
 //
 //   MultiheadAttention attention("self_attn", {.width = 512, .heads = 2, .dropout = 0.1});
 //   at::Tensor y = attention.Forward(x, x);          // self-attention

@@ -1,11 +1,11 @@
-// Parts of a layer that a technique may run in a way of its own, as the feed-forward part, which
-// can be checkpointed without the rest.
+// Parts of a layer that a technique may run differently, such as the feed-forward part, which can
+// be checkpointed separately.
 //
 //   hidden = RunPart(Part::kFeedForward, hidden, [this](const at::Tensor& x) {
 //     return mlp_.Forward(x);
 //   });
 //
-// On the loop's thread; the function may run again in backward, on autograd's.
+// Called on the loop's thread; the function may run again in backward, on autograd's thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,10 +21,10 @@ using PartFunction = std::function<at::Tensor(const at::Tensor&)>;
 using PartRunner =
     std::function<at::Tensor(Part part, const at::Tensor& input, const PartFunction& function)>;
 
-// Calls `function`, through the runner of this thread when there is one.
+// Calls `function`, through this thread's runner if there is one.
 at::Tensor RunPart(Part part, const at::Tensor& input, const PartFunction& function);
 
-// For its life, the parts of this thread go through `runner`, which outlives it.
+// During its life, the parts of this thread go through `runner`, which must outlive it.
 class PartRunnerScope {
  public:
   explicit PartRunnerScope(const PartRunner* runner);

@@ -1,5 +1,5 @@
-// Attention with a bias by relative position in place of positions in the embedding: T5's. The
-// first layer of a stack makes the bias (a table by distance, in buckets) for all that come after
+// Attention with a bias by relative position instead of positions in the embedding, as in T5. The
+// first layer of a stack computes the bias (a table by distance, in buckets) for all layers after
 // it.
 //
 //   RelativeAttention self("SelfAttention", config, /*decoder=*/true, /*cross=*/false, first);
@@ -26,31 +26,32 @@ struct RelativeAttentionConfig {
 };
 
 double Power(int64_t value, double exponent);
-// A projection without bias, initialised to `factor` times the deviation.
+// A projection without bias. `deviation` is scaled by the config's initial factor.
 Linear::Options Dense(const RelativeAttentionConfig& config, int64_t inputs, int64_t outputs,
                       double deviation);
 
-// What the layers of one stack share in one forward pass, and no gradient flows through.
+// Tensors that the layers of one stack share in a forward pass and that have no gradient.
 struct StackMasks {
   at::Tensor positions;  // 0, 1, ... of the stack's own sequence
-  at::Tensor mask;       // additive, of the self-attention
+  at::Tensor mask;       // additive, for the self-attention
   at::Tensor cross_mask;
   bool checkpointed = false;
 };
 
 class RelativeAttention : public Module {
  public:
-  // `first`: of its stack. `cross`: keys and values of the encoder's output, whose bias is zero.
+  // `first`: the first of its stack. `cross`: keys and values come from the encoder's output, with
+  // zero bias.
   RelativeAttention(std::string name, const RelativeAttentionConfig& config, bool decoder,
                     bool cross, bool first);
-  // `bias` is made where it is undefined. `memory`: the encoder's output.
+  // Computes `bias` if it is undefined. `memory`: the encoder's output.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const StackMasks& shared,
                      at::Tensor& bias);
 
  private:
   at::Tensor MakeBias(int64_t targets, int64_t sources, const at::Tensor& scores,
                       const StackMasks& shared);
-  // The bucket of each distance: exact ones for small distances, logarithmic for large ones.
+  // The bucket of each distance: exact for small distances, logarithmic for large ones.
   at::Tensor Buckets(const at::Tensor& distance) const;
 
   const RelativeAttentionConfig& config_;

@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Autocast off on `device` for its life.
+// Turns autocast off on `device` during its life.
 class AutocastOff {
  public:
   explicit AutocastOff(c10::DeviceType device)
@@ -100,8 +100,8 @@ std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& pos
     AutocastOff off(position_ids.device().type());
     angles = at::matmul(frequencies, positions).transpose(1, 2);
     both = at::cat({angles, angles}, -1);
-    // Times the scaling's attention factor, 1 for the scalings that are supported, as a product
-    // all the same: the original makes it.
+    // Multiplied by the scaling's attention factor, as in the original, although it is 1 for all
+    // supported scalings.
     at::Tensor plain = both.cos();
     cos = plain * 1.0;
     plain.reset();

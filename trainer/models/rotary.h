@@ -1,4 +1,4 @@
-// Rotary position embedding, as in the Llama family's Hugging Face implementation.
+// Rotary position embedding, as in the Hugging Face implementation of the Llama family.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,15 +12,15 @@
 
 namespace vramscope::trainer {
 
-// Inverse frequencies [head_dim / 2] with the config's scaling applied. The llama3 rule: long
-// wavelengths are divided by `factor`, short ones kept, between them interpolated (Hugging Face
-// transformers, modeling_rope_utils.py).
+// Returns the inverse frequencies [head_dim / 2], with the config's scaling applied. In the llama3
+// scaling, long wavelengths are divided by `factor`, short ones are kept, and those between are
+// interpolated (Hugging Face transformers, modeling_rope_utils.py).
 std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // What is not the config's: rope_theta (then without the config's scaling), and how much of a
-  // head is turned; 0: as the config has it.
+  // Overrides the config: rope_theta (then without the config's scaling), and the rotated width of
+  // a head; 0: as in the config.
   struct Own {
     double theta = 0;
     int64_t width = 0;
@@ -28,8 +28,8 @@ class RotaryEmbedding : public Module {
   RotaryEmbedding(std::string name, const run::ModelConfig& config, const Own& own);
   RotaryEmbedding(std::string name, const run::ModelConfig& config)
       : RotaryEmbedding(std::move(name), config, Own{}) {}
-  // cos and sin, [1, seq, head_dim], of `dtype`. position_ids: int64 [1, seq]. Computed in fp32
-  // outside autograd and autocast.
+  // Returns cos and sin, [1, seq, head_dim], of type `dtype`. position_ids: int64 [1, seq].
+  // Computed in fp32 outside of autograd and autocast.
   std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& position_ids, at::ScalarType dtype);
 
  private:
@@ -39,7 +39,7 @@ class RotaryEmbedding : public Module {
 // x * cos + rotate_half(x) * sin.
 at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin);
 
-// Rotates query and key [b, heads, s, d] in place of the arguments.
+// Replaces query and key [b, heads, s, d] by the rotated ones.
 void ApplyRotary(at::Tensor& query, at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin);
 
 }  // namespace vramscope::trainer

@@ -1,9 +1,9 @@
-// model.train() and model.eval(): whether dropout drops.
+// model.train() and model.eval(): whether dropout is active.
 //
-//   EvaluationScope evaluation;                        // as model.eval(), for its life
-//   at::dropout(x, p, Training());                     // x itself there
+//   EvaluationScope evaluation;                        // like model.eval(), during its life
+//   at::dropout(x, p, Training());                     // returns x there
 //
-// Of a thread; what is computed again in backward is always training.
+// Per thread. Recomputation in backward is always in training mode.
 #pragma once
 
 namespace vramscope::trainer {
@@ -13,7 +13,7 @@ inline thread_local int t_evaluations = 0;
 }
 
 inline bool Training() { return detail::t_evaluations == 0; }
-// What an operator is given that drops by itself.
+// The dropout probability for an operator that applies dropout itself.
 inline double DropoutNow(double p) { return Training() ? p : 0; }
 
 class EvaluationScope {

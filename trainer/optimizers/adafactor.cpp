@@ -1,6 +1,6 @@
-// Adafactor, after torch/optim/_adafactor.py of PyTorch 2.11: _single_tensor_adafactor (what
-// PyTorch takes by default) and _multi_tensor_adafactor. A matrix has a row and a column of second
-// moments in place of one as large as itself; there is no first moment.
+// Adafactor, after torch/optim/_adafactor.py of PyTorch 2.11: _single_tensor_adafactor (PyTorch's
+// default) and _multi_tensor_adafactor. A matrix has a row and a column of second moments instead
+// of a matrix of its own size; there is no first moment.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ constexpr double kClip = 1;  // "d"
 
 struct State {
   at::Tensor step;              // 0-dim fp32 on the CPU
-  at::Tensor row_var, col_var;  // of a matrix
-  at::Tensor variance;          // of a vector
+  at::Tensor row_var, col_var;  // for a matrix
+  at::Tensor variance;          // for a vector
 };
 
 double Epsilon(at::ScalarType type) {
@@ -38,7 +38,7 @@ double Epsilon(at::ScalarType type) {
   }
 }
 
-// The root of the mean of squares. Values that nobody computes are taken as zero.
+// The root of the mean square. Where nothing is computed, values count as zero.
 double RootMeanSquare(const at::Tensor& tensor) {
   return tensor.norm(2).item<double>() / std::sqrt(static_cast<double>(tensor.numel()));
 }
@@ -59,7 +59,7 @@ class Adafactor final : public Optimizer {
       indices.push_back(i);
       if (!states_[i].step.defined()) states_[i] = MakeStates(parameters_[i]);
     }
-    // PyTorch's epsilon is the first parameter's type's, for all of them.
+    // PyTorch uses the epsilon of the first parameter's type for all parameters.
     if (indices.empty()) return;
     eps1_ = Epsilon(parameters_[indices.front()].scalar_type());
     if (!foreach_) {
@@ -106,7 +106,7 @@ class Adafactor final : public Optimizer {
     return state;
   }
 
-  // By type, matrices apart from vectors; in order of first appearance.
+  // Groups by type, matrices separate from vectors; in order of first appearance.
   std::vector<std::vector<size_t>> Groups(const std::vector<size_t>& indices) const {
     std::vector<std::pair<std::pair<at::ScalarType, bool>, std::vector<size_t>>> groups;
     std::vector<at::Tensor> tensors;
@@ -141,7 +141,7 @@ class Adafactor final : public Optimizer {
     state.step += 1;
     const Rates rates = RatesOf(parameter, state.step);
     if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
-    // Names live until the next parameter gives them anew, as Python's do.
+    // As in Python, the names keep their tensors until the next parameter rebinds them.
     if (gradient.dim() > 1) {
       row_mean_ = at::norm(gradient, 2, {-1}, /*keepdim=*/true).square_().div_(gradient.size(-1));
       state.row_var.lerp_(row_mean_, rates.one_minus_beta2);
@@ -182,7 +182,8 @@ class Adafactor final : public Optimizer {
     std::vector<at::Scalar> weights;
     for (const Rates& r : rates) weights.emplace_back(r.one_minus_beta2);
     if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - lr_ * weight_decay_);
-    std::vector<at::Tensor> updates;  // the group before's are there until these are made
+    // the previous group's updates are freed only after these are made
+    std::vector<at::Tensor> updates;
     if (gradients.front().dim() > 1) {
       Factor(gradients, rows, weights, -1);
       Factor(gradients, columns, weights, -2);
@@ -228,8 +229,8 @@ class Adafactor final : public Optimizer {
   const double weight_decay_;
   double eps1_ = 0;
   std::vector<State> states_;
-  at::Tensor row_mean_, col_mean_, var_estimate_, grad_squared_, update_;  // of Single()
-  std::vector<at::Tensor> updates_;                                        // of Multi()
+  at::Tensor row_mean_, col_mean_, var_estimate_, grad_squared_, update_;  // variables of Single()
+  std::vector<at::Tensor> updates_;                                        // variables of Multi()
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Adagrad: the sum of all squared gradients for each element (Duchi et al. 2011), with the requests
-// of torch.optim.Adagrad, which makes that sum with the optimizer, not in its first step.
+// Adagrad: the sum of all squared gradients for each element (Duchi et al. 2011), with the
+// allocations of torch.optim.Adagrad. That class allocates the sums on construction, not in the
+// first step.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -87,7 +88,7 @@ OptimizerEntry DeclareOptimizer_adagrad() {
   return {.declaration = {.id = "adagrad",
                           .title = "Adagrad",
                           .explanation = "the sum of squared gradients for each trained element, "
-                                         "half of Adam's state, there from the start",
+                                         "allocated from the start; half of Adam's state",
                           .implementations = {"loop", "foreach"},
                           .default_weight_decay = 0,
                           .state_elements = 1},

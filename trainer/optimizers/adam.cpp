@@ -17,7 +17,7 @@ constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 
 struct State {
-  at::Tensor step;  // 0-dim fp32: on the CPU, or beside the parameter when fused
+  at::Tensor step;  // 0-dim fp32: on the CPU, or on the parameter's device when fused
   at::Tensor exp_avg;
   at::Tensor exp_avg_sq;
 };
@@ -111,7 +111,7 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Loop(Work& work) {
-    // Names of the original's loop body: each keeps its tensor until the next parameter rebinds it.
+    // Names of the original's loop body. Each keeps its tensor until the next parameter rebinds it.
     at::Tensor grad, denominator;
     for (size_t i = 0; i < work.parameters.size(); ++i) {
       ThrowIfCancelled();
@@ -139,8 +139,8 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Foreach(Work& work) {
-    // The step counters are on the CPU, where the 1 is a tensor made once, unless they were loaded
-    // to the card.
+    // If the step counters are on the CPU, the 1 is a tensor made once. They are elsewhere only if
+    // they were loaded to the GPU.
     if (work.steps.front().is_cpu()) {
       at::_foreach_add_(work.steps, torch::tensor(1.0f), 1.0);
     } else {
@@ -206,7 +206,7 @@ class Adam final : public Optimizer, public Resumable {
                       kBeta2, decay, kEps, /*amsgrad=*/false, /*maximize=*/false, scale, found);
   }
 
-  // 1 - beta^step of both moments. The counter is on the CPU.
+  // 1 - beta^step for both moments. The counter is on the CPU.
   static std::pair<double, double> Corrections(const at::Tensor& step) {
     const double t = step.item<float>();
     return {1 - std::pow(kBeta1, t), 1 - std::pow(kBeta2, t)};
@@ -235,7 +235,7 @@ std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
 OptimizerEntry DeclareOptimizer_adam() {
   return {.declaration = {.id = "adam",
                           .title = "Adam",
-                          .explanation = "two moments for each trained element, of its type",
+                          .explanation = "two moments for each trained element, in its type",
                           .implementations = {"loop", "foreach", "fused"},
                           .default_weight_decay = 0,
                           .state_elements = 2},

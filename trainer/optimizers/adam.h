@@ -1,5 +1,5 @@
 // Adam and AdamW, after torch/optim/adam.py and adamw.py of PyTorch 2.11: _single_tensor_adam,
-// _multi_tensor_adam, _fused_adam. Not capturable, not amsgrad, betas 0.9 and 0.999, eps 1e-8.
+// _multi_tensor_adam, _fused_adam. Not capturable, not amsgrad; betas 0.9 and 0.999, eps 1e-8.
 #pragma once
 
 #include "trainer/optimizers/optimizer.h"
@@ -8,7 +8,8 @@ namespace vramscope::trainer {
 
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
-// As PyTorch 2.0 and 2.1 had it: the lists (foreach) make a second copy of the roots in the step.
+// The version of PyTorch 2.0 and 2.1: in the step, the foreach form makes a second copy of the
+// roots.
 std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
                                         std::vector<at::Tensor> parameters);
 

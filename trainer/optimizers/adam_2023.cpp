@@ -1,20 +1,21 @@
-// Adam as PyTorch 2.0 and 2.1 had it (_multi_tensor_adam): the roots of the second moments and the
-// roots with eps are two lists, each as large as all trained weights.
+// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): the roots of the second moments and the
+// roots plus eps are two lists, each as large as all trained weights.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {
 
 OptimizerEntry DeclareOptimizer_adam_2023() {
-  return {.declaration = {.id = "adam-2023",
-                          .title = "Adam of PyTorch 2.0",
-                          .explanation = "two moments, and two copies of the weights' size in the "
-                                         "step, where today's makes one",
-                          .implementations = {"foreach"},
-                          .default_weight_decay = 0,
-                          .state_elements = 2,
-                          .assumes = {"Adam's operators are those of PyTorch 2.0, run by the "
-                                      "PyTorch of this build"}},
-          .make = MakeAdam2023};
+  return {
+      .declaration =
+          {.id = "adam-2023",
+           .title = "Adam of PyTorch 2.0",
+           .explanation = "two moments, and two temporaries of the weights' size in the step, "
+                          "where current versions need one",
+           .implementations = {"foreach"},
+           .default_weight_decay = 0,
+           .state_elements = 2,
+           .assumes = {"Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch"}},
+      .make = MakeAdam2023};
 }
 
 }  // namespace vramscope::trainer

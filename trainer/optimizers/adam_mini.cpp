@@ -1,6 +1,6 @@
-// Adam-mini: Adam with one second moment for a whole block in place of each element (Zhang et al.
-// 2024): a row of a matrix, any other tensor as a whole. Asks for what the package of that name
-// asks for where its model has no names of queries and keys.
+// Adam-mini: Adam with one second moment for a whole block instead of each element (Zhang et al.
+// 2024). A block is a row of a matrix, or any other tensor as a whole. Makes the allocations of the
+// package of that name for a model without names of queries and keys.
 #include <torch/types.h>
 
 #include <cmath>
@@ -47,7 +47,8 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  // The package's step has its names until the next parameter's take their place.
+  // The variables of the package's step. They keep their tensors until the next parameter rebinds
+  // them.
   struct Locals {
     at::Tensor count, mean, root, size, update;
   };
@@ -90,15 +91,16 @@ class AdamMini final : public Optimizer {
 
 OptimizerEntry DeclareOptimizer_adam_mini() {
   return {
-      .declaration = {.id = "adam-mini",
-                      .title = "Adam-mini",
-                      .explanation = "one moment for each trained element and one number a row, "
-                                     "half of Adam's state",
-                      .implementations = {"loop"},
-                      .default_weight_decay = 0,
-                      .state_elements = 1,
-                      .assumes = {"Adam-mini has a block a row for queries and keys as well; "
-                                  "torch.optim has none"}},
+      .declaration =
+          {.id = "adam-mini",
+           .title = "Adam-mini",
+           .explanation =
+               "one moment for each trained element and one number per row; half of Adam's state",
+           .implementations = {"loop"},
+           .default_weight_decay = 0,
+           .state_elements = 1,
+           .assumes = {"Adam-mini uses one block per row for queries and keys, too; torch.optim "
+                       "has no Adam-mini"}},
       .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
         return std::make_unique<AdamMini>(config, std::move(parameters));
       }};

@@ -1,4 +1,4 @@
-// AdamW: Adam whose weight decay does not go through the moments.
+// AdamW: Adam with weight decay that does not go through the moments.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {
@@ -6,7 +6,7 @@ namespace vramscope::trainer {
 OptimizerEntry DeclareOptimizer_adamw() {
   return {.declaration = {.id = "adamw",
                           .title = "AdamW",
-                          .explanation = "two moments for each trained element, of its type",
+                          .explanation = "two moments for each trained element, in its type",
                           .implementations = {"loop", "foreach", "fused"},
                           .default_weight_decay = 0.01,
                           .state_elements = 2},

@@ -17,7 +17,7 @@ constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 
-// A sum or quotient whose operands are temporaries: they die with it, the left one first.
+// A sum or quotient whose operands are temporaries. They are freed with it, the left one first.
 struct Temporaries {
   Tensor left, right;
 };
@@ -43,7 +43,8 @@ class BasicsAdamW final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // The frame's variables: what a parameter leaves in them lives into the next one's turn.
+    // The frame's variables. A parameter's tensors remain in them until the next parameter replaces
+    // them.
     Tensor gradient, old_m, old_v, m, v;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Tensor& parameter = parameters_[i];
@@ -93,7 +94,7 @@ class BasicsAdamW final : public Optimizer {
     int steps = 0;
   };
 
-  // dict.get(key, zeros): the default is made and dropped each time, also when the entry exists.
+  // dict.get(key, zeros): the default is made and dropped in each call, even if the entry exists.
   static Tensor LookUp(const Tensor& entry, const Tensor& like) {
     Tensor zeros = at::zeros_like(like);
     return entry.defined() ? entry : zeros;

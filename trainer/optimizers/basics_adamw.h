@@ -1,5 +1,6 @@
-// The AdamW of the basics model's training script: written out per parameter, state replaced in
-// every step instead of updated in place, weight decay first. Lifetimes are those of its Python.
+// The AdamW of the basics model's training script: a loop over the parameters that replaces the
+// state in every step instead of updating it in place, with weight decay first. Lifetimes are those
+// of its Python code.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace vramscope::trainer {
 
-// Betas 0.9 and 0.999, eps 1e-8; learning rate and weight decay from `config`.
+// Betas 0.9 and 0.999, eps 1e-8; learning rate and weight decay come from `config`.
 std::unique_ptr<Optimizer> MakeBasicsAdamW(const OptimizerConfig& config,
                                            std::vector<at::Tensor> parameters);
 

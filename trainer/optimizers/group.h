@@ -1,4 +1,4 @@
-// What the optimizers share.
+// Functions that the optimizers share.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,8 +11,8 @@
 
 namespace vramscope::trainer {
 
-// Indices of tensors of one type each, in order of first appearance: what the foreach and fused
-// forms handle together (all are on one device).
+// Returns the indices of the tensors of each type, in order of first appearance. The foreach and
+// fused forms process such a group together (all are on one device).
 inline std::vector<std::vector<size_t>> GroupByDtype(const std::vector<at::Tensor>& tensors) {
   std::vector<std::pair<at::ScalarType, std::vector<size_t>>> groups;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -35,12 +35,13 @@ inline std::vector<at::Tensor> Pick(const std::vector<at::Tensor>& tensors,
   return out;
 }
 
-// Python lets go of the elements of a list or tuple from the last one to the first.
+// Python frees the elements of a list or tuple from the last to the first.
 inline void ReleaseList(std::vector<at::Tensor>& tensors) {
   while (!tensors.empty()) tensors.pop_back();
 }
 
-// A tensor of state of `parameter`: Optimizer state from birth, under the parameter's name.
+// Makes a state tensor of `parameter`, tagged Optimizer state from birth, under the parameter's
+// name.
 template <class Make>
 at::Tensor MakeState(const at::Tensor& parameter, const Make& make) {
   OwnerScope owner(StorageKey(parameter));

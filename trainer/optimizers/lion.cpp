@@ -1,5 +1,6 @@
-// Lion: one moment, updates of one size by its sign (Chen et al. 2023, "Symbolic Discovery of
-// Optimization Algorithms", program 1): betas 0.9 and 0.99. Asks for what lion-pytorch asks for.
+// Lion: one moment, whose sign determines updates of equal size (Chen et al. 2023, "Symbolic
+// Discovery of Optimization Algorithms", program 1); betas 0.9 and 0.99. Makes the allocations of
+// lion-pytorch.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -63,8 +64,8 @@ OptimizerEntry DeclareOptimizer_lion() {
                           .implementations = {"loop"},
                           .default_weight_decay = 0,
                           .state_elements = 1,
-                          .assumes = {"Lion is written as in its paper's program, tensor by "
-                                      "tensor; torch.optim has none"}},
+                          .assumes = {"Lion follows the program of its paper, tensor by tensor; "
+                                      "torch.optim has no Lion"}},
           .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
             return std::make_unique<Lion>(config, std::move(parameters));
           }};

@@ -1,6 +1,6 @@
-// Muon: momentum whose matrices are made orthogonal by five Newton-Schulz steps in 16 bits (Jordan
-// et al. 2024), with the requests of torch.optim.Muon, which takes matrices alone; what is no
-// matrix is AdamW's, as in every script that uses it.
+// Muon: momentum whose matrices are orthogonalized by five Newton-Schulz steps in 16 bits (Jordan
+// et al. 2024), with the allocations of torch.optim.Muon. That class accepts only matrices; as in
+// every script that uses it, AdamW updates the other parameters.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -107,13 +107,13 @@ class Muon final : public Optimizer {
 OptimizerEntry DeclareOptimizer_muon() {
   return {.declaration = {.id = "muon",
                           .title = "Muon",
-                          .explanation = "one moment for each matrix, half of Adam's state; its "
-                                         "step multiplies each matrix fifteen times, in 16 bits",
+                          .explanation = "one moment for each matrix, half of Adam's state; the "
+                                         "step multiplies each matrix fifteen times in 16 bits",
                           .implementations = {"loop"},
                           .default_weight_decay = 0.1,
                           .state_elements = 1,
-                          .assumes = {"Muon takes every matrix, embeddings too; what is no matrix "
-                                      "is AdamW's (foreach)"}},
+                          .assumes = {"Muon updates every matrix, including embeddings; AdamW "
+                                      "(foreach) updates the other parameters"}},
           .make =
               [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
                 return std::make_unique<Muon>(config, std::move(parameters));

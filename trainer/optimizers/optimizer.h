@@ -1,5 +1,5 @@
-// Optimizers with the requests of PyTorch 2.11's own: state made in the first step, temporaries in
-// the same order and with the same lifetimes, for each of its three implementations.
+// Optimizers with the allocations of PyTorch 2.11's own, for each of its three implementations:
+// state allocated in the first step, temporaries in the same order and with the same lifetimes.
 //
 //   auto optimizer = MakeOptimizer(config, model->Parameters());
 //   optimizer->Step();
@@ -20,17 +20,17 @@
 namespace vramscope::trainer {
 
 enum class OptimizerImpl : uint8_t { kLoop, kForeach, kFused };
-enum class ZeroGradMode : uint8_t { kNone, kZero };  // let gradients go, or fill them with zeros
+enum class ZeroGradMode : uint8_t { kNone, kZero };  // free gradients, or fill them with zeros
 
 struct OptimizerConfig {
-  std::string name = "adamw";  // of the catalogue
+  std::string name = "adamw";  // as in the catalogue
   OptimizerImpl impl = OptimizerImpl::kForeach;
   double lr = 1e-3;
   double momentum = 0;
   double weight_decay = 0.01;
 };
 
-// What a gradient scaler hands to a fused optimizer; undefined tensors: no scaler.
+// A gradient scaler's values for a fused optimizer; undefined tensors: no scaler.
 struct ScalerState {
   at::Tensor grad_scale;
   at::Tensor found_inf;
@@ -44,17 +44,17 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // One update of every parameter that has a gradient. Runs without a graph.
+  // Updates every parameter that has a gradient. Runs without a graph.
   virtual void Step() = 0;
-  // True: the scaler leaves the gradients scaled and passes its state instead.
+  // True: the scaler does not unscale the gradients and passes its state instead.
   virtual bool TakesScaler() const { return false; }
   virtual void SetScaler(ScalerState) {}
-  // Lets gradients go, or fills them with zeros (foreach form).
+  // Frees gradients, or fills them with zeros (foreach form).
   virtual void ZeroGrad(ZeroGradMode mode);
 
-  // From the next step on.
+  // Takes effect in the next step.
   virtual void SetLearningRate(double lr) { lr_ = lr; }
-  // What state_dict() has of it, parameter by parameter.
+  // The tensors in its state_dict(), parameter by parameter.
   virtual std::vector<at::Tensor> StateTensors() const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
@@ -64,23 +64,23 @@ class Optimizer {
   double lr_;
 };
 
-// An optimizer of some of the parameters.
+// Makes an optimizer for some of the parameters.
 using MakeOptimizerOf =
     std::function<std::unique_ptr<Optimizer>(const std::vector<at::Tensor>& parameters)>;
 
 struct OptimizerEntry {
   run::OptimizerDeclaration declaration;
-  // `parameters`: those that are trained, in the model's order.
+  // `parameters`: the trained ones, in the model's order.
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;
-  // Its step multiplies matrices, for which cuBLAS has a workspace of the thread that steps.
+  // The step multiplies matrices, so cuBLAS allocates a workspace for its thread.
   bool multiplies = false;
 };
-// What the files of this folder declare, by file name.
+// The entries that the files of this folder declare, by file name.
 const std::vector<OptimizerEntry>& AllOptimizers();
 
-// Of the name that `config` says; null: none is called so.
+// The optimizer that `config` names; null: unknown name.
 std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerConfig& config,
                                          std::vector<at::Tensor> parameters);
 

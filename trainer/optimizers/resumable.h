@@ -1,4 +1,4 @@
-// An optimizer whose load_state_dict() is planned.
+// An optimizer whose load_state_dict() can be planned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,14 +10,14 @@ namespace vramscope::trainer {
 class Resumable {
  public:
   virtual ~Resumable() = default;
-  // A tensor of the state after a step, in the order of Optimizer::StateTensors().
+  // A state tensor after a step, in the order of Optimizer::StateTensors().
   struct SavedTensor {
     at::Tensor parameter;
-    bool counter = false;  // a number in fp32; else as the parameter
-    bool stays = false;    // where the file was loaded to; else it goes beside the parameter
+    bool counter = false;  // a number in fp32; else shaped like the parameter
+    bool stays = false;    // stays where the file was loaded; else moved to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
-  // In that order.
+  // In the order of SavedState().
   virtual void LoadState(std::vector<at::Tensor> tensors) = 0;
 };
 

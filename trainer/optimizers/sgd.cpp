@@ -158,16 +158,17 @@ class Sgd final : public Optimizer, public Resumable {
 }  // namespace
 
 OptimizerEntry DeclareOptimizer_sgd() {
-  return {.declaration = {.id = "sgd",
-                          .title = "SGD",
-                          .explanation = "no state; with momentum one tensor as large as the "
-                                         "trained parameters",
-                          .implementations = {"loop", "foreach", "fused"},
-                          .default_weight_decay = 0,
-                          .state_elements = 0},
-          .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
-            return std::make_unique<Sgd>(config, std::move(parameters));
-          }};
+  return {
+      .declaration = {.id = "sgd",
+                      .title = "SGD",
+                      .explanation =
+                          "no state; with momentum, one tensor as large as the trained parameters",
+                      .implementations = {"loop", "foreach", "fused"},
+                      .default_weight_decay = 0,
+                      .state_elements = 0},
+      .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+        return std::make_unique<Sgd>(config, std::move(parameters));
+      }};
 }
 
 }  // namespace vramscope::trainer

@@ -19,8 +19,8 @@ constexpr size_t kBroadcastBytes = 250 << 20;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// What the class puts behind a forward whose unused parameters are looked for: an output that the
-// loss does not use hands on no gradient at all.
+// find_unused_parameters adds this node after forward: an output that the loss does not use passes
+// on no gradient at all.
 struct Sink : torch::autograd::Function<Sink> {
   static variable_list forward(AutogradContext* context, at::TensorList outputs) {
     context->set_materialize_grads(false);
@@ -53,8 +53,8 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   const int64_t first_bytes = options.bucket_bytes == kDefaultBucketBytes
                                   ? c10d::kDefaultFirstBucketBytes
                                   : options.bucket_bytes;
-  // One bucket for all until the order of the gradients is known; where unused ones are looked for
-  // buckets stay as they are made here.
+  // One bucket for all gradients until their order is known. With finds_unused, buckets remain as
+  // they are made here.
   std::vector<size_t> sizes{static_cast<size_t>(std::numeric_limits<int64_t>::max())};
   if (options.finds_unused) {
     sizes = {static_cast<size_t>(first_bytes), static_cast<size_t>(options.bucket_bytes)};
@@ -67,7 +67,7 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
                                              std::unordered_map<size_t, std::string>{}, first_bytes,
                                              /*skip_all_reduce_unused_params=*/false,
                                              /*use_python_reducer=*/false, std::vector<int64_t>{});
-  // It measures the first steps, which waits for them.
+  // The logger measures the first steps and waits for them.
   logger_ = std::make_shared<c10d::Logger>(reducer_);
   reducer_->set_logger(logger_);
   logger_->set_construction_data_and_log("Model", {}, -1, /*broadcast_buffers=*/true,

@@ -7,7 +7,7 @@
 //   parallel.AfterForward(true, {&loss, &logits});
 //   loss.backward();                            // gradients are those of all ranks
 //
-// On the loop's thread; goes before the model does.
+// Used on the loop's thread; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ namespace vramscope::trainer {
 inline constexpr int64_t kDefaultBucketBytes = 25 << 20;
 
 struct DataParallelOptions {
-  bool gradients_are_views = false;  // of the buckets
+  bool gradients_are_views = false;  // views of the buckets
   bool finds_unused = false;  // each forward's graph is searched for parameters without a gradient
   int64_t bucket_bytes = kDefaultBucketBytes;
 };
@@ -31,10 +31,10 @@ class DataParallel {
  public:
   DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
                std::vector<at::Tensor> trained, const DataParallelOptions& options);
-  // `reduces`: false within no_sync(), where gradients are only added up.
+  // `reduces`: false within no_sync(), where gradients are only accumulated.
   void BeforeForward(bool reduces);
-  // `outputs` of the model's forward call; where unused parameters are looked for, they are
-  // replaced by copies, as the class does.
+  // `outputs` of the model's forward call. With finds_unused, they are replaced by copies, as in
+  // the class.
   void AfterForward(bool reduces, const std::vector<at::Tensor*>& outputs);
 
  private:

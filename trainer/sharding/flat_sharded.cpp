@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// A tensor of a module, as it comes to the card.
+// A module's tensor that is to be moved to the GPU.
 struct Coming {
   std::string name;
   Parameter* parameter = nullptr;  // or
@@ -27,13 +27,14 @@ struct Coming {
   int64_t depth = 0;
 };
 
-// How deep in the program's tree of modules. `adapted`: modules that PEFT has put into a wrapper.
+// Its depth in the program's module tree. `adapted`: modules that PEFT has wrapped.
 int64_t Depth(const std::string& name, const std::unordered_set<std::string>& adapted) {
   const int64_t names = std::count(name.begin(), name.end(), '.');
   return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
 }
 
-// FSDP1 moves what modules of one depth have before what lies deeper, parameters before buffers.
+// FSDP1 moves the tensors of modules of one depth before those of deeper ones, and parameters
+// before buffers.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
                    [](const Coming& a, const Coming& b) { return a.depth < b.depth; });
@@ -82,7 +83,7 @@ struct FlatSharded::Impl {
     }
   }
 
-  // What lies under these modules and is in no unit yet becomes one.
+  // Makes a unit of the tensors under these modules that are in no unit yet.
   void Shard(std::span<Module* const> modules, bool is_model) {
     const auto take = [&](std::vector<Coming>& from, std::vector<Coming>& to) {
       std::erase_if(from, [&](const Coming& one) {
@@ -106,7 +107,7 @@ struct FlatSharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // The model's unit first, as FSDP1 goes through them.
+  // The model's unit first, which is FSDP1's order.
   void ForEach(const std::function<void(FlatUnit&)>& visit) {
     visit(root());
     for (size_t i = 0; i + 1 < units.size(); ++i) visit(*units[i]);
@@ -152,7 +153,7 @@ struct FlatSharded::Impl {
       const c10::Stream now = CurrentStream(shared.options.device);
       Wait(now, shared.scatter);
       if (shared.options.replicas) Wait(now, shared.add_up);
-      if (shared.options.offloads) now.synchronize();  // gradients have come to the host
+      if (shared.options.offloads) now.synchronize();  // waits until gradients are on the host
     }
     shared.backward_order.clear();
     shared.first_backward_is_done = true;
@@ -169,7 +170,7 @@ struct FlatSharded::Impl {
   std::unordered_map<const Module*, FlatUnit*> units_of;
   LayerStacks stacks;
   bool has_room = false, end_is_queued = false;
-  at::Tensor zero;  // of the first clipping on
+  at::Tensor zero;  // made in the first clipping
 };
 
 FlatSharded::FlatSharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
@@ -273,7 +274,7 @@ void FlatSharded::ClipNorm(double most) {
   }
   at::Tensor local = impl_->zero;
   if (shared.options.offloads) {
-    // Gradients are measured and scaled on the host, where a plan computes nothing.
+    // The gradients are measured and scaled on the host, where a plan computes nothing.
     gradients.clear();
     local = at::zeros({}, at::kFloat).to(shared.options.device);
   } else if (!gradients.empty()) {
@@ -294,7 +295,7 @@ void FlatSharded::ClipNorm(double most) {
   at::Tensor total = squares.pow(0.5);
   squares.reset();
   if (shared.options.offloads) return;
-  // A number over a tensor is two operators in Python.
+  // In Python, dividing a number by a tensor takes two operators.
   at::Tensor divisor = total + 1e-6;
   at::Tensor inverse = divisor.reciprocal();
   const at::Tensor coefficient = inverse * most;
@@ -302,7 +303,7 @@ void FlatSharded::ClipNorm(double most) {
   divisor.reset();
   const at::Tensor clamped = at::clamp_max(coefficient, 1.0);
   for (const at::Tensor& gradient : gradients) gradient.mul_(clamped.to(gradient.scalar_type()));
-  if (!gradients.empty()) total.to(gradients.front().scalar_type());  // what it returns
+  if (!gradients.empty()) total.to(gradients.front().scalar_type());  // its return value
 }
 
 }  // namespace vramscope::trainer

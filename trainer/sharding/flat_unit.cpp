@@ -17,28 +17,29 @@ namespace {
 
 using torch::autograd::variable_list;
 
-// Gathered parameters begin at such addresses.
+// Alignment of gathered parameters.
 constexpr int64_t kAlignment = 16;
-// Units that may be on their way to go before the host waits for one.
+// Number of freed units that may be pending before the host waits for one.
 constexpr size_t kMostLetGo = 2;
 
 size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
-// Before what adds gradients up over replicas, unless the host runs ahead as far as it gets.
+// Whether the streams have high priority, so that gathers run before the reduction over replicas.
+// Not used if the host may run ahead without limit.
 bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
 
-// Gradients are divided before and after they are added, by about the same.
+// Gradients are divided before and after the summation, by about equal factors.
 double DivisorBefore(int ranks) {
   int before = 1;
   while (ranks % before == 0 && ranks / before > before) before *= 2;
   return before;
 }
 
-// A number that FSDP1 writes between parameters.
+// The value that FSDP1 writes between parameters.
 at::Tensor Padding(int64_t elements, const at::TensorOptions& options) {
   return at::ones({elements}, options) * 42;
 }
@@ -105,7 +106,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   flat_ = local_.detach();
   flat_.set_requires_grad(trained);
   WatchGradients({flat_});
-  // What of each parameter is in this rank's part.
+  // Finds this rank's part of each parameter.
   const int64_t first = local_.numel() * rank, last = first + local_.numel();
   int64_t offset = 0;
   auto part = parts_.begin();
@@ -122,7 +123,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   if (options.original_parameters) {
     for (FlatPart& each : parts_) each.parameter->tensor = each.sharded;
   } else {
-    // A list that Python lets go of from its end.
+    // Python frees this list from its end.
     std::for_each(parts_.rbegin(), parts_.rend(),
                   [](FlatPart& each) { each.parameter->tensor = each.sharded; });
   }
@@ -136,7 +137,7 @@ void FlatUnit::KeepOnHost(at::Tensor local) {
   for (FlatPart& part : parts_) part.sharded.set_data(local_.narrow(0, part.begin, part.count));
 }
 
-// All ranks have as much; the last one's is filled with zeros.
+// All ranks have equally many elements; the last one's are padded with zeros.
 at::Tensor FlatUnit::PaddedShard(const at::Tensor& shard) const {
   const int64_t ranks = shared_.group->getSize();
   const int64_t lacking = (elements_ + ranks - 1) / ranks - shard.numel();
@@ -165,7 +166,7 @@ void FlatUnit::MakeRoom() {
     ResizeStorage(narrow_, 0);
   }
   gathered_ = in_type(gathered);
-  // For evaluation in the weights' own type, which nobody asks for here.
+  // For evaluation in the weights' own type, which is not used here.
   if (gathered != own) in_type(own);
 }
 
@@ -197,8 +198,8 @@ std::vector<at::Tensor> FlatUnit::Gradients() const {
   return out;
 }
 
-// A part whose owner has no gradient, while others of the unit have: its part of the flat gradient
-// becomes zero, as every time before a unit is gathered.
+// A parameter without a gradient, in a unit where others have one: its part of the flat gradient is
+// set to zero before each gathering.
 void FlatUnit::ZeroWhatHasNoOwner() {
   at::NoGradGuard no_grad;
   const at::Tensor& gradient = flat_.grad();
@@ -212,7 +213,8 @@ void FlatUnit::ZeroWhatHasNoOwner() {
 
 bool FlatUnit::IsGathered() const { return gathered_.storage().nbytes() > 0; }
 
-// To where and in what type it is gathered; of a part on the host also where nothing is gathered.
+// Brings this rank's part to the device and to the type in which it is gathered. A part on the host
+// is moved even if nothing is gathered.
 bool FlatUnit::BringPart() {
   at::NoGradGuard no_grad;
   const FlatOptions& options = shared_.options;
@@ -248,7 +250,7 @@ void FlatUnit::Unshard() {
   const c10::StreamGuard on(shared_.gather);
   if (!IsGathered()) Gather();
   UseGathered();
-  // The parameters that an optimizer sees are rows of it until the unit is resharded.
+  // The parameters that an optimizer sees are slices of it until the unit is resharded.
   if (!shared_.options.original_parameters) here_.reset();
   if (narrow_.defined() && narrow_.storage().nbytes() > 0) {
     narrow_.record_stream(shared_.gather);
@@ -284,8 +286,8 @@ void FlatUnit::UseGathered() {
   UseViews();
 }
 
-// In forward new ones, through which gradients come to the flat parameter; layers that are run
-// again in backward get the same ones.
+// In forward, makes new views, through which gradients reach the flat parameter. Layers that run
+// again in backward get the same views.
 void FlatUnit::UseViews() {
   const at::AutoGradMode with_grad(true);
   if (state == FlatState::kForward) {
@@ -340,8 +342,8 @@ void FlatUnit::UseShardedGradients() {
   }
 }
 
-// Gradients that have been added up whole: what a parameter has as its gradient is made in the
-// size of its part, and then said to be a view of the whole, where that is not as large.
+// For gradients that were accumulated unsharded: a parameter's gradient is first allocated in the
+// size of its part, and then made a view of the whole if the sizes differ.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -367,7 +369,7 @@ void FlatUnit::Reshard(bool lets_go) {
 }
 
 void FlatUnit::BeforeForward(const std::vector<at::Tensor>& entering) {
-  if (state == FlatState::kBeforeBackward) return;  // run again
+  if (state == FlatState::kBeforeBackward) return;  // in a recomputation
   state = FlatState::kForward;
   if (!shared_.first_backward_is_done && place_in_forward_ == kNowhere) {
     place_in_forward_ = shared_.forward_order.size();
@@ -382,7 +384,7 @@ void FlatUnit::BeforeForward(const std::vector<at::Tensor>& entering) {
 
 bool FlatUnit::AfterForward() {
   if (state == FlatState::kBeforeBackward) return false;
-  // FSDP1 takes the first place for none.
+  // FSDP1 confuses the first place with no place.
   if (place_in_backward_ == kNowhere || place_in_backward_ == 0) {
     place_in_backward_ = shared_.backward_order.size();
   }
@@ -431,7 +433,7 @@ void FlatUnit::WatchBackward(const std::vector<at::Tensor>& entering) {
             }));
     return;
   }
-  // Nothing of it is trained: backward has left it when all that entered has its gradient.
+  // If nothing in the unit is trained, backward has left it when all inputs have their gradients.
   if (std::exchange(watches_entering_, true)) return;
   auto lacking = std::make_shared<size_t>(entering.size());
   for (const at::Tensor& tensor : entering) {
@@ -455,8 +457,8 @@ void FlatUnit::BeforeBackward() {
   ran_before_backward = true;
 }
 
-// What the step before or an earlier micro-batch has left is put aside, so that the gradient to
-// come is this backward's alone; one that is still whole is added to.
+// Sets aside the gradient of the previous step or micro-batch, so that the next one is only this
+// backward's. An unsharded one is accumulated into.
 void FlatUnit::PrepareGradient() {
   at::Tensor& gradient = flat_.mutable_grad();
   if (!gradient.defined() || gradient.numel() == elements_) return;

@@ -1,8 +1,8 @@
-// One unit of FlatSharded: all its parameters in one flat tensor, of which this rank has an even
-// part, as FlatParamHandle of PyTorch 2.11.
+// One unit of FlatSharded: all its parameters are one flat tensor, of which this rank has an even
+// part, as in FlatParamHandle of PyTorch 2.11.
 //
-// Where the flat parameter points (`flat_`) and what the model uses (Parameter::tensor) change
-// through a step: this rank's part, then views of what was gathered, then the part again.
+// The data of the flat parameter (`flat_`) and of the model's tensors (Parameter::tensor) changes
+// during a step: this rank's part, then views of the gathered tensor, then the part again.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -23,58 +23,61 @@ class FlatUnit;
 
 enum class FlatState : uint8_t { kIdle, kForward, kBeforeBackward, kAfterBackward };
 
-// What the units of a model have in common.
+// State that the units of a model share.
 struct FlatShared {
   FlatShared(c10::intrusive_ptr<c10d::ProcessGroup> group, const FlatOptions& options);
   c10::intrusive_ptr<c10d::ProcessGroup> group;
   const FlatOptions options;
   c10::Stream prepare, gather, scatter;
-  c10::Stream add_up;  // gradients over replicas; without them the one that computes
-  std::vector<FlatUnit*> forward_order;   // as they ran first in the first step's forward
-  std::vector<FlatUnit*> backward_order;  // as they left forward, until backward is through
+  c10::Stream add_up;  // sums gradients over replicas; without replicas, the computing stream
+  // in the order of their first run in the first step's forward
+  std::vector<FlatUnit*> forward_order;
+  // in the order in which they left forward, until backward is done
+  std::vector<FlatUnit*> backward_order;
   bool first_backward_is_done = false;
-  bool reduces = true;               // false: gradients are added up whole (no_sync)
-  std::deque<OptionalEvent> let_go;  // after units have gone, until the host has waited for it
+  bool reduces = true;  // false: gradients are accumulated unsharded (no_sync)
+  // recorded when units are freed, until the host has waited for them
+  std::deque<OptionalEvent> let_go;
 };
 
 // A parameter of a unit.
 struct FlatPart {
   Parameter* parameter;
-  std::vector<int64_t> sizes;  // of the whole
-  // Elements of this rank, where they begin in its part; none: the rank has nothing of it.
+  std::vector<int64_t> sizes;  // of the whole parameter
+  // This rank's elements, and where they begin in the rank's part; nullopt: the rank has none.
   int64_t begin = 0, count = 0;
-  at::Tensor sharded;  // leaf: the parameter as an optimizer sees it, a row
-  at::Tensor view;     // of what is gathered, from forward until backward has left the unit
+  at::Tensor sharded;  // leaf: the parameter as an optimizer sees it, a slice
+  at::Tensor view;     // of the gathered tensor, from forward until backward has left the unit
 };
 
 class FlatUnit {
  public:
-  // `path`: of the unit's module. `is_model`: the unit of what is in no other one, which is
-  // gathered from forward to backward.
+  // `path`: of the unit's module. `is_model`: the unit of all parameters that are in no other unit;
+  // it stays gathered from forward to backward.
   FlatUnit(FlatShared& shared, std::string path, bool is_model);
   ~FlatUnit();
   FlatUnit(const FlatUnit&) = delete;
   FlatUnit& operator=(const FlatUnit&) = delete;
 
-  // Takes parameters that are on the device; keeps this rank's part of them.
+  // Flattens parameters that are on the device, and keeps this rank's part of them.
   void Flatten(const std::vector<Parameter*>& parameters);
-  // Before the first forward of all: what is gathered gets its place.
+  // Call before the very first forward. Allocates the storage for the gathered tensor.
   void MakeRoom();
-  // Gradients of the step before go when the parameters' have been let go of.
+  // Drops the previous step's gradients once the parameters' gradients are released.
   void DropGradientsWithoutOwner();
   // In the order in which an optimizer gets them.
   std::vector<at::Tensor> TrainedTensors() const;
   std::vector<at::Tensor> Gradients() const;
 
-  // `entering`: what goes into the unit and needs a gradient.
+  // `entering`: the unit's inputs that need a gradient.
   void BeforeForward(const std::vector<at::Tensor>& entering);
-  // False: a layer of it has been run again, which changes nothing.
+  // Returns false if a layer of it was run again; then nothing changes.
   bool AfterForward();
   void BeforeBackward();
   void FinishBackward();
 
   FlatState state = FlatState::kIdle;
-  // Read and set as the units before and after this one run.
+  // Set and read by the neighbouring units, too.
   bool prefetched = false, needs_forward = false, needs_backward = false;
   bool ran_before_backward = false;
 
@@ -105,19 +108,23 @@ class FlatUnit {
   const std::string path_;
   const bool is_model_;
   std::vector<FlatPart> parts_;
-  std::vector<int64_t> splits_;   // elements of the flat tensor: parts and what is between them
-  std::vector<bool> is_padding_;  // of `splits_`
-  int64_t elements_ = 0;          // of the flat tensor, without what divides it evenly by ranks
-  at::Tensor flat_;               // leaf; see above
-  at::Tensor local_;              // this rank's part
-  at::Tensor narrow_;             // the part as it is gathered, where that is another type
-  at::Tensor gathered_;           // [ranks * part]; without memory between uses
-  at::Tensor here_;               // the part of a unit that is kept on the host, while it is used
-  at::Tensor host_gradient_;      // where gradients go that are kept there
-  at::Tensor saved_gradient_;     // scattered in this backward, or before and to be added to
-  bool skipped_sharded_ = false;  // the model uses what was gathered in forward until backward
+  // elements of the flat tensor's pieces: parts and the padding between them
+  std::vector<int64_t> splits_;
+  std::vector<bool> is_padding_;  // for each of `splits_`
+  // of the flat tensor, without the padding that makes it divisible by the ranks
+  int64_t elements_ = 0;
+  at::Tensor flat_;   // leaf; see above
+  at::Tensor local_;  // this rank's part
+  // the part in the type in which it is gathered, if that is another type
+  at::Tensor narrow_;
+  at::Tensor gathered_;  // [ranks * part]; has no memory between uses
+  // device copy of a part that is kept on the host, while it is used
+  at::Tensor here_;
+  at::Tensor host_gradient_;      // the place on the host for gradients
+  at::Tensor saved_gradient_;     // scattered in this backward, or earlier and still to be added
+  bool skipped_sharded_ = false;  // the model uses the tensor gathered in forward until backward
   bool scattered_ = false;        // in this backward
-  std::shared_ptr<torch::autograd::Node> accumulator_;  // of `flat_`, while it is watched
+  std::shared_ptr<torch::autograd::Node> accumulator_;  // of `flat_`, while it has a hook
   uintptr_t accumulator_hook_ = 0;
   bool watches_entering_ = false;
   static constexpr size_t kNowhere = SIZE_MAX;

@@ -22,8 +22,8 @@ struct FullySharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
       : group(std::move(g)), options(o), streams(o.device) {}
 
-  // The children's before the module's own, each once: as FSDP2 collects what a unit manages. A
-  // module that is a unit of its own is left out.
+  // Collects parameters as FSDP2 does: the children's before the module's own, each once. Modules
+  // that are units themselves are left out.
   void Collect(Module& module, const std::string& path, const Module* root,
                std::vector<std::pair<Parameter*, std::string>>& out) {
     for (Module* child : module.children()) {
@@ -37,7 +37,7 @@ struct FullySharded::Impl {
     modules_in_order.push_back({&module, path});
   }
 
-  // What these modules have becomes a unit.
+  // Makes a unit of these modules' parameters.
   void Shard(std::span<Module* const> modules,
              const std::unordered_map<const Module*, std::string>& path_of,
              bool reshards_after_forward) {
@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Of a stack's units, which are those from `first` on. As PyTorch's tutorial has it: units at the
-  // end of a pass, which have fewer than that before them, are left to FSDP2.
+  // For a stack whose units begin at `first`. As in PyTorch's tutorial, the last units of a pass,
+  // which have fewer units after them, are left to FSDP2.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,7 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // The model first, then its layers; a unit whose inputs need no gradient has not been told yet.
+    // The model first, then its layers. A unit whose inputs need no gradient has not been notified
+    // yet.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;
@@ -128,7 +129,7 @@ struct FullySharded::Impl {
   ShardStreams streams;
   std::vector<std::unique_ptr<ShardUnit>> units;  // the layers, then the model
   std::unordered_map<const Module*, ShardUnit*> units_of;
-  std::map<std::string, std::vector<Parameter*>> own_parameters;  // by the path of their module
+  std::map<std::string, std::vector<Parameter*>> own_parameters;  // by module path
   std::vector<std::pair<Module*, std::string>> modules_in_order;
   LayerStacks stacks;
   bool callback_queued = false;
@@ -144,7 +145,7 @@ struct UnitHandle : torch::CustomClassHolder {
   ShardUnit& unit;
 };
 
-// What enters a unit, so that backward tells when it has left it.
+// Wraps a unit's inputs, so that backward reports when it has left the unit.
 struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
                                const c10::intrusive_ptr<UnitHandle>& unit) {
@@ -186,7 +187,8 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
     }
   }
   Module* const whole[] = {&model};
-  impl_->Shard(whole, path_of, false);  // it would be gathered again at once
+  // not resharded, because it would be gathered again immediately
+  impl_->Shard(whole, path_of, false);
 }
 
 FullySharded::~FullySharded() = default;

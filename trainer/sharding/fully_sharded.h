@@ -1,18 +1,18 @@
-// fully_shard of torch.distributed.fsdp (FSDP2) on each layer and on the model, or on the model
-// alone, in its sequence of
-// requests: every unit's parameters are rows of one rank, gathered before the unit runs and let go
-// after it; gradients are scattered. Plain C++: FSDP2 itself is Python.
+// fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
+// with its sequence of allocations. A rank has some rows of each of a unit's parameters. They are
+// gathered before the unit runs and freed after it; gradients are scattered. In plain C++, because
+// FSDP2 is Python.
 //
-//   FullySharded sharded(group, model, {...});     // brings the model to the card, unit by unit
+//   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward();
 //   ... layers through sharded.AroundLayers(inner) ...
 //   sharded.AfterForward({logits, loss});
 //   loss.backward();                               // sharded parameters have gradients
 //
-// For devices that compute nothing: what the other ranks hold is not there, and parameters are made
-// without values.
+// Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
+// created without values.
 //
-// On the loop's thread and autograd's; goes before the model does.
+// Used on the loop's thread and autograd's; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@ namespace vramscope::trainer {
 
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  bool reshards_after_forward = true;  // false: what is gathered stays until backward is through
+  bool reshards_after_forward = true;  // false: gathered tensors stay until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
-  // Units that are gathered ahead of the one that runs, as set_modules_to_forward_prefetch and
-  // set_modules_to_backward_prefetch have it where they are more than FSDP2's own 0 and 1.
+  // Number of units gathered ahead of the running one, as by set_modules_to_forward_prefetch and
+  // set_modules_to_backward_prefetch, if more than FSDP2's defaults 0 and 1.
   int forward_prefetch = 0, backward_prefetch = 1;
-  bool offloads = false;  // CPUOffloadPolicy: shards and their gradients live in pinned host memory
+  bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };
 
 class FullySharded {
@@ -44,7 +44,8 @@ class FullySharded {
   void BeforeForward();
   // `outputs`: of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
-  // Gathers before each layer and lets go after it; the rest is `inner`'s (null: it is called).
+  // Gathers before each layer and frees after it. `inner` runs the layers (null: they are called
+  // directly).
   LayerRunner AroundLayers(LayerRunner inner);
 
   struct Impl;

@@ -1,9 +1,9 @@
-// The stacks of a model whose layers are shared in units, found again by what runs them.
+// Finds the stacks of a model whose layers are sharded in units, for the code that runs them.
 //
 //   stacks.Add(path_of[layers.front()], layers);
 //   const std::vector<Module*>& modules = stacks.Of(path, layers.size());  // in a layer runner
 //
-// On the loop's thread.
+// Used on the loop's thread.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -22,7 +22,7 @@ class LayerStacks {
     stacks_.emplace_back(std::move(path_of_first), std::move(layers));
   }
   bool empty() const { return stacks_.empty(); }
-  // `path`: what the layers are called from. Throws where no stack is there.
+  // `path`: the module that calls the layers. Throws if it has no stack.
   const std::vector<Module*>& Of(const std::string& path, size_t layers) const {
     const std::vector<Module*>* found = nullptr;
     for (const auto& [first, stack] : stacks_) {

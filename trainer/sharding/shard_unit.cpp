@@ -18,7 +18,8 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// For its life, writing into `tensors` leaves no mark that autograd would take for a change.
+// During its life, writes to `tensors` do not increase the versions by which autograd detects
+// changes.
 class KeptVersions {
  public:
   explicit KeptVersions(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {
@@ -38,7 +39,7 @@ class KeptVersions {
   std::vector<int64_t> versions_;
 };
 
-// FSDP2 divides 16-bit gradients before and after they are added, by about the same.
+// FSDP2 divides fp16 gradients before and after the summation, by about equal factors.
 std::pair<double, double> Divisors(at::ScalarType type, int ranks) {
   if (type != at::kHalf) return {1, 1};
   int before = 1;
@@ -152,7 +153,7 @@ void ShardUnit::MakeRoom(ShardedParameter& parameter) const {
   ResizeStorage(parameter.gathered, parameter.gathered.numel() * parameter.gathered.itemsize());
 }
 
-// Of a group of one rank, which has nothing to gather.
+// For a group of one rank, which has nothing to gather.
 void ShardUnit::CopyAlone() {
   at::Tensor data;
   for (ShardedParameter& p : parameters_) {
@@ -181,7 +182,7 @@ void ShardUnit::WaitForGathered() {
   if (!result_.has_value()) return;
   at::NoGradGuard no_grad;
   const c10::Stream now = CurrentStream(streams_.device);
-  std::optional<Gathered> former;  // FSDP2's own name for it lasts as long as this function
+  std::optional<Gathered> former;  // FSDP2's name for it lives until the end of this function
   if (state == ShardState::kForward && streams_.former.has_value()) {
     Wait(streams_.copy_in, streams_.former_event);
     Wait(streams_.gather, streams_.former_event);
@@ -248,7 +249,7 @@ void ShardUnit::BeforeBackward() {
   for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
-// The unit that ran before this one is needed next.
+// Backward needs next the unit that ran before this one in forward.
 void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();
@@ -288,14 +289,14 @@ void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradi
   const int64_t ranks = group_.getSize();
   const at::TensorOptions type = gradients.front().options().requires_grad(false);
   const auto [before, after] = Divisors(type.dtype().toScalarType(), static_cast<int>(ranks));
-  int64_t elements = 0;  // of a rank
+  int64_t elements = 0;  // of one rank
   for (size_t i : which) elements += Product(parameters_[i].padded_sizes);
   at::Tensor input = at::empty({elements * ranks}, type);
   {
     at::Tensor rows = input.view({ranks, -1});
     at::_chunk_cat_out(rows, gradients, 0, ranks);
   }
-  // FSDP2's loop still names it to the end; there is no loop for one rank.
+  // The name in FSDP2's loop keeps it to the end; with one rank there is no loop.
   at::Tensor last = ranks == 1 ? at::Tensor() : gradients.back();
   ReleaseList(gradients);
   Wait(streams_.scatter, CurrentStream(streams_.device));
@@ -341,7 +342,8 @@ void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
     }
     return;
   }
-  // Adding on the host needs the copy to be there; nothing is added, as nothing is computed.
+  // Accumulating on the host must wait for the copy. The addition itself is left out, because
+  // nothing is computed.
   gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
   if (present.defined()) return;
   on_host_event_ = Record(streams_.scatter);

@@ -16,7 +16,7 @@ class ShardUnit;
 
 enum class ShardState : uint8_t { kIdle, kForward, kBeforeBackward, kAfterBackward };
 
-// What is gathered, on its way.
+// A gather in progress.
 struct Gathered {
   at::Tensor output;
   OptionalEvent event;
@@ -28,24 +28,24 @@ struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // What was gathered for the unit before, until the next one has been copied out.
+  // The previous unit's gathered data, until the next unit's is copied out.
   std::optional<Gathered> former;
   OptionalEvent former_event;
-  // What goes into the last scattering, until the next one.
+  // The input of the last reduce-scatter, until the next one.
   at::Tensor scattered;
   OptionalEvent scattered_event;
-  std::vector<ShardUnit*> order;  // as they ran in forward
+  std::vector<ShardUnit*> order;  // in the order of forward
 };
 
 // A parameter of a unit.
 struct ShardedParameter {
   Parameter* parameter;
   std::string name;
-  std::vector<int64_t> sizes;         // of the whole
-  std::vector<int64_t> padded_sizes;  // of a rank's rows
+  std::vector<int64_t> sizes;         // of the whole parameter
+  std::vector<int64_t> padded_sizes;  // of one rank's rows
   at::Tensor data;                    // [elements of padded_sizes]; may be on the host
   at::Tensor sharded;                 // leaf: this rank's rows, without padding
-  at::Tensor gathered;                // [ranks * elements]; without memory between uses
+  at::Tensor gathered;                // [ranks * elements]; has no memory between uses
   at::Tensor whole;                   // leaf: the parameter as the model uses it
 };
 
@@ -53,10 +53,10 @@ class ShardUnit {
  public:
   ShardUnit(c10d::ProcessGroup& group, ShardStreams& streams, const ShardOptions& options,
             bool reshards_after_forward);
-  // Takes a parameter that is on the device; makes this rank's rows of it.
+  // Takes a parameter that is on the device, and creates this rank's rows of it.
   void Add(Parameter* parameter, const std::string& name);
 
-  // Which units are gathered ahead when this one runs, in place of FSDP2's own choice.
+  // The units to gather ahead when this one runs; replaces FSDP2's own choice.
   std::vector<ShardUnit*> forward_prefetch, backward_prefetch;
 
   void BeforeForward();
@@ -66,7 +66,7 @@ class ShardUnit {
   void AfterBackward();
   void FinishBackward();
   void Gather();
-  ShardState state = ShardState::kIdle;  // where the unit is in its step
+  ShardState state = ShardState::kIdle;  // the unit's phase within the step
 
  private:
   at::Tensor OnDevice(const ShardedParameter& parameter) const;
@@ -89,8 +89,8 @@ class ShardUnit {
   std::vector<ShardedParameter> parameters_;
   std::optional<Gathered> result_;
   OptionalEvent scattered_event_;
-  OptionalEvent on_host_event_;  // the gradients have come to the host
-  std::vector<size_t> places_;   // in the order
+  OptionalEvent on_host_event_;  // recorded when the gradients are on the host
+  std::vector<size_t> places_;   // in `order`
 };
 
 }  // namespace vramscope::trainer

@@ -1,5 +1,4 @@
-// Streams beside the present one, on whatever device: on the CPU there is only one, and all of this
-// does nothing.
+// Side streams on any device. The CPU has only one stream, so these functions do nothing there.
 #pragma once
 
 #include <c10/core/Event.h>

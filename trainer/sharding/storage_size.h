@@ -1,4 +1,4 @@
-// Memory of a storage that tensors keep using: they stay where it goes and comes back, as with
+// Frees and reallocates the memory of a storage while tensors keep referring to it, like
 // untyped_storage().resize_() in Python.
 #pragma once
 

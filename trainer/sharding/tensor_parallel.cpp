@@ -23,7 +23,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 
-// By outputs: rows of the weight. By inputs: its columns.
+// Layers split by outputs (rows of the weight), and by inputs (its columns).
 constexpr std::array<std::string_view, 5> kByOutputs = {"q_proj", "k_proj", "v_proj", "gate_proj",
                                                         "up_proj"};
 constexpr std::array<std::string_view, 2> kByInputs = {"o_proj", "down_proj"};
@@ -32,7 +32,7 @@ bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// What all ranks have becomes a part's input: its gradient is the sum of what the ranks have of it.
+// Makes a replicated tensor the input of a part. Its gradient is the sum of the ranks' gradients.
 struct ToPart : torch::autograd::Function<ToPart> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const TensorParallel* parallel) {
@@ -46,7 +46,7 @@ struct ToPart : torch::autograd::Function<ToPart> {
   }
 };
 
-// What a rank has of a sum becomes the sum.
+// Sums the ranks' partial results.
 struct FromPart : torch::autograd::Function<FromPart> {
   static at::Tensor forward(AutogradContext*, const at::Tensor& part,
                             const TensorParallel* parallel) {
@@ -62,7 +62,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
   parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    // distribute_tensor() has all ranks' parts at once, copies where they are columns.
+    // distribute_tensor() creates all ranks' parts at once, as copies if they are columns.
     std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
     for (at::Tensor& part : parts) part = part.contiguous();
     at::Tensor own = at::empty_like(parts.front());
@@ -70,10 +70,10 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
     ReleaseList(parts);
     return own;
   });
-  parameter.trainable = trains;  // a part as the whole
+  parameter.trainable = trains;  // as the whole parameter was
 }
 
-// Embedding and output layer by rows.
+// Splits embedding and output layer by rows.
 absl::Status SplitVocabulary(Model& model, const RankOf& rank, Vocabulary vocabulary,
                              const std::shared_ptr<TensorParallel>& parallel) {
   Embedding* embedding = nullptr;
@@ -163,10 +163,11 @@ absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank) {
        {"feed-forward width", "intermediate_size", config.intermediate_size}}};
   for (const auto& [what, key, size] : sizes) {
     if (size % rank.ranks == 0) continue;
-    return absl::InvalidArgumentError(fmt::format(
-        "shard.strategy=tensor: shard.ranks = {} does not divide the model's {} {} ({}): every "
-        "rank has whole heads and as wide a part as the others; use a number of ranks that does",
-        rank.ranks, size, what, key));
+    return absl::InvalidArgumentError(
+        fmt::format("shard.strategy=tensor: shard.ranks = {} does not divide the model's {} {} "
+                    "({}), but every rank needs whole heads and an equal part of the width; use a "
+                    "number of ranks that divides it",
+                    rank.ranks, size, what, key));
   }
   return absl::OkStatus();
 }

@@ -1,15 +1,15 @@
-// Tensor parallelism over the ranks of a group, as torch.distributed.tensor.parallel has it:
-// ColwiseParallel on what goes into attention and the feed-forward part, RowwiseParallel on what
-// comes out. A rank has its share of heads and of the feed-forward width, whole embeddings, norms
-// and activations between the parts.
+// Tensor parallelism over the ranks of a group, as in torch.distributed.tensor.parallel:
+// ColwiseParallel on the input projections of attention and the feed-forward part, RowwiseParallel
+// on their output projections. A rank has its share of heads and of the feed-forward width, and
+// complete embeddings, norms and activations between the parts.
 //
-//   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // shapes alone
+//   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // shapes only
 //   Materialize(model, ...);
 //   parallel->Join(group, model);                           // from here on layers reduce
 //
-// Before Materialize(), which makes each weight whole and keeps this rank's part. For devices that
-// compute nothing: other ranks' sums are not there. On the loop's thread and autograd's; lives as
-// long as the model.
+// Call SplitModel before Materialize(), which creates each whole weight and keeps this rank's part.
+// Only for devices that compute nothing: the other ranks' sums do not exist. Used on the loop's
+// thread and autograd's; lives as long as the model.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,11 +26,11 @@ struct RankOf {
   int rank = 0, ranks = 1;
 };
 
-// What is done with embedding and output layer.
+// How embedding and output layer are treated.
 enum class Vocabulary : uint8_t {
-  kWhole,  // on every rank
-  kParts,  // each rank has its part; logits are gathered
-  kLoss,   // logits stay in parts, and the loss is made of them
+  kWhole,  // complete on every rank
+  kParts,  // each rank has a part; logits are gathered
+  kLoss,   // logits stay split, and the loss is computed from the parts
 };
 
 class TensorParallel {
@@ -38,20 +38,20 @@ class TensorParallel {
   explicit TensorParallel(const RankOf& rank) : rank_(rank) {}
   const RankOf& rank() const { return rank_; }
 
-  // The model's tensors are there.
+  // Call it when the model's tensors exist.
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
-  // The output layer's part is the embedding's: of their gradients the embedding's is whole on each
-  // rank, and goes when the rank's part of it has been added to the other.
+  // The output layer shares the embedding's part. Each rank first makes the embedding's gradient as
+  // a whole, and frees it when its part has been added to the output layer's gradient.
   void Tie(const Parameter& weight) { tied_ = &weight; }
   bool tied() const { return tied_ != nullptr; }
   void HoldUntilSum(at::Tensor whole) { held_ = std::move(whole); }
 
-  // The sum over ranks, in a tensor of its own.
+  // The sum over ranks, in a new tensor.
   at::Tensor Sum(const at::Tensor& part) const;
   at::Tensor Max(const at::Tensor& part) const;
-  // The ranks' parts one after the other, in the first dimension.
+  // The ranks' parts concatenated in the first dimension.
   at::Tensor Gathered(const at::Tensor& part) const;
 
  private:
@@ -62,9 +62,10 @@ class TensorParallel {
   at::Tensor held_;
 };
 
-// kInvalidArgument says which of the model's sizes the ranks don't divide.
+// kInvalidArgument names the model's size that is not divisible by the ranks.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
-// Null where no layer is one that is split. kInvalidArgument: a vocabulary that can't be.
+// null if the model has no layer that can be split. kInvalidArgument: a vocabulary that can't be
+// split.
 absl::StatusOr<std::shared_ptr<TensorParallel>> SplitModel(Model& model, const RankOf& rank,
                                                            Vocabulary vocabulary);
 

@@ -17,7 +17,7 @@ TensorParallel& Of(AutogradContext* context) {
   return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
-// Which indices are other ranks', and the rest counted from this rank's first.
+// Which indices belong to other ranks, and the indices relative to this rank's first.
 struct Masked {
   at::Tensor mask, indices;
 };
@@ -90,7 +90,7 @@ struct LogSoftmaxPart : torch::autograd::Function<LogSoftmaxPart> {
     const at::Tensor log = at::log(sum);
     return shifted - log;
   }
-  // What the loss hands back is the gradient of x already.
+  // The loss already returns the gradient of x.
   static Tensors backward(AutogradContext*, Tensors gradients) { return {gradients[0], {}}; }
 };
 

@@ -1,9 +1,8 @@
-// A vocabulary in parts, as torch.distributed.tensor.parallel has it: RowwiseParallel of the
-// embedding, ColwiseParallel of the output layer, whose logits are gathered or stay in parts for
-// loss_parallel() (placement_types.py: _MaskPartial; parallel/loss.py). PyTorch's operators in
-// their order.
+// A split vocabulary, as in torch.distributed.tensor.parallel: RowwiseParallel of the embedding,
+// ColwiseParallel of the output layer, whose logits are gathered or stay split for loss_parallel()
+// (placement_types.py: _MaskPartial; parallel/loss.py). Makes PyTorch's operators in their order.
 //
-// For devices that compute nothing: other ranks' parts are not there.
+// Only for devices that compute nothing: the other ranks' parts do not exist.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,12 +11,13 @@
 
 namespace vramscope::trainer {
 
-// Rows of an embedding of which this rank has a part. Its gradient is made as a whole on each rank.
+// Looks up rows of an embedding of which this rank has a part. The gradient is made as a whole on
+// each rank.
 at::Tensor EmbeddingOfParts(const at::Tensor& part, const at::Tensor& ids,
                             TensorParallel& parallel);
-// All logits from a rank's part of them.
+// Returns all logits, gathered from this rank's part.
 at::Tensor GatheredLogits(const at::Tensor& part, const TensorParallel& parallel);
-// Mean cross entropy of rows of which each rank has a part of the classes.
+// Mean cross entropy of rows whose classes are divided among the ranks.
 at::Tensor CrossEntropyOfParts(const at::Tensor& part, const at::Tensor& labels,
                                const TensorParallel& parallel);
 

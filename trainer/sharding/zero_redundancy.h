@@ -1,12 +1,12 @@
-// torch.distributed.optim.ZeroRedundancyOptimizer (ZeRO-1): whole parameters are dealt out to the
-// ranks, each steps its own and sends them to all others.
+// torch.distributed.optim.ZeroRedundancyOptimizer (ZeRO-1): whole parameters are distributed over
+// the ranks. Each rank updates its own and broadcasts them to all others.
 //
 //   auto optimizer = MakeZeroRedundancy(group, make_adamw, trained);
-//   optimizer->Step();                  // state for the parameters of this rank alone
+//   optimizer->Step();                  // state only for the parameters of this rank
 //
-// For devices that compute nothing: what other ranks step is not computed.
+// Only for devices that compute nothing: the other ranks' updates are not computed.
 //
-// On the loop's thread.
+// Used on the loop's thread.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,11 @@
 
 namespace vramscope::trainer {
 
-// The largest first, each to the rank that has least: what each rank steps, in this order.
+// Assigns the parameters, largest first, to the rank with the least so far. Returns each rank's
+// parameters, in this order.
 std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& parameters, int ranks);
 
-// `make`: of the parameters that are a rank's own.
+// `make`: makes an optimizer for a rank's own parameters.
 std::unique_ptr<Optimizer> MakeZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group,
                                               MakeOptimizerOf make,
                                               std::vector<at::Tensor> parameters);

@@ -1,6 +1,6 @@
-// Saved activations in 8 bits: a scale for each group of elements and a byte for each element, made
-// in forward, turned back in backward (in the way of GACT, Liu et al. 2022, without its choice of
-// bits a layer).
+// Saved activations in 8 bits: a byte for each element and a scale for each group of elements, made
+// in forward and converted back in backward (like GACT, Liu et al. 2022, without its choice of bits
+// per layer).
 #include <torch/types.h>
 
 #include "trainer/techniques/saved_activations.h"
@@ -53,9 +53,8 @@ TechniqueEntry DeclareTechnique_activation_compression() {
           {.id = "activation-compression",
            .group = "Activations",
            .title = "Activations in 8 bits",
-           .explanation =
-               "What backward will need is kept as a byte an element and a scale for each 256 of "
-               "them: a quarter of fp32. Gradients become a little wrong.",
+           .explanation = "Saved activations are kept as one byte per element and a scale for each "
+                          "256 elements: a quarter of fp32. Gradients become slightly inaccurate.",
            .settings = {{.key = "activation_compression",
                          .help = "how saved activations are kept",
                          .kind = run::ValueKind::kChoice,
@@ -63,13 +62,12 @@ TechniqueEntry DeclareTechnique_activation_compression() {
                          .choices = {{"none", ""}, {"int8", ""}}}},
            .toggles = {{.id = "activation-int8",
                         .title = "Activations in 8 bits",
-                        .explanation = "a byte an element between forward and backward",
+                        .explanation = "one byte per element between forward and backward",
                         .on = {{"activation_compression", true, {"int8"}}},
                         .ways = {{{"activation_compression", "int8"}}}}},
            .assumes = {{.when = {{"activation_compression", true, {"int8"}}},
-                        .what = "8-bit activations are made by PyTorch's operators in fp32, one "
-                                "after the other; a kernel of its own would need fewer "
-                                "temporaries"}}},
+                        .what = "8-bit activations are computed by a sequence of PyTorch's fp32 "
+                                "operators; a dedicated kernel would need fewer temporaries"}}},
       .fit = {{.row = "activation-int8", .changes = run::Changes::kRounding, .last_resort = true}},
       .modelled = {{.category = "Activation"},
                    {.category = "Autograd detail"},

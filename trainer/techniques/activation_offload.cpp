@@ -1,6 +1,6 @@
-// What autograd saves goes to pinned host memory in forward and comes back in backward, as
-// torch.autograd.graph.save_on_cpu(pin_memory=True), but for the model's own tensors and small
-// ones.
+// Tensors that autograd saves are moved to pinned host memory in forward and back in backward, as
+// by torch.autograd.graph.save_on_cpu(pin_memory=True), except for the model's own tensors and
+// small ones.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-constexpr uint64_t kLeastBytes = 1024;  // smaller ones are not worth a copy
+constexpr uint64_t kLeastBytes = 1024;  // smaller tensors are not worth a copy
 
 class OnHost final : public PackedTensor {
  public:
@@ -45,10 +45,10 @@ TechniqueEntry DeclareTechnique_activation_offload() {
            .group = "Offload",
            .title = "Activations on the host",
            .explanation =
-               "What backward will need is copied to pinned host memory in forward and back when "
-               "it is needed: activations leave the card, twice their bytes cross the bus.",
+               "Saved activations are copied to pinned host memory in forward and back in "
+               "backward. They use no GPU memory in between, but their bytes cross the bus twice.",
            .settings = {{.key = "offload.activations",
-                         .help = "where saved activations live",
+                         .help = "where saved activations are kept",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""}, {"cpu", ""}}}},
@@ -59,8 +59,8 @@ TechniqueEntry DeclareTechnique_activation_offload() {
                         .ways = {{{"offload.activations", "cpu"}}}}},
            .rules = {{.when = {{"offload.activations", true, {"cpu"}},
                                {"activation_compression", true, {"int8"}}},
-                      .why = "offload.activations and activation_compression both say where saved "
-                             "activations are; choose one",
+                      .why = "offload.activations and activation_compression both change how saved "
+                             "activations are kept; choose one",
                       .instead = {{"activation_compression", "none"}}}}},
       .fit = {{.row = "offload-activations", .last_resort = true}},
       .order = 36,

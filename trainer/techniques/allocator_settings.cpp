@@ -1,5 +1,5 @@
-// Settings of the caching allocator: single ones of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads;
-// this is what they are called and how they are switched. Their limits are ParseAllocConf's.
+// Settings of the caching allocator: single keys of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads.
+// This file declares their names; ParseAllocConf checks their limits.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -33,59 +33,57 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
           {.id = "allocator-settings",
            .group = "Allocator",
            .title = "Allocator settings",
-           .explanation =
-               "What PYTORCH_CUDA_ALLOC_CONF says: how blocks are cut, sizes rounded and cached "
-               "segments given back. The requests stay the same; what is reserved for them does "
-               "not.",
+           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes "
+                          "rounded and cached segments released. The requested sizes stay the "
+                          "same, but the reserved memory changes.",
            .settings =
                {Setting("max_split_size_mb",
-                        "blocks from this size on are not cut, in MiB; empty: all are",
+                        "blocks of at least this size are not split, in MiB; empty: all are split",
                         "MiB and more"),
                 Setting("max_non_split_rounding_mb",
-                        "how much larger than asked for a block that is not cut may be, in MiB; "
-                        "empty: 20",
+                        "how much larger than requested an unsplit block may be, in MiB; empty: 20",
                         "slack, MiB"),
                 Setting("roundup_power2_divisions",
-                        "sizes are rounded up to a part of their power of two: \"4\", or by size "
-                        "\"[256:1,512:2,>:8]\"; empty: to 512 bytes",
+                        "sizes are rounded up to a fraction of their power of two: \"4\", or by "
+                        "size \"[256:1,512:2,>:8]\"; empty: to 512 bytes",
                         "divisions"),
-                Setting("garbage_collection_threshold",
-                        "cached segments that were not used for long are given back from this "
-                        "part of the allowed memory on (needs per_process_memory_fraction); "
-                        "empty: never",
-                        "from"),
+                Setting(
+                    "garbage_collection_threshold",
+                    "fraction of the allowed memory above which cached segments that were unused "
+                    "for long are released (needs per_process_memory_fraction); empty: never",
+                    "from"),
                 Setting("per_process_memory_fraction",
-                        "the part of the card's memory that may be taken; empty: all", "part")},
-           .toggles = {Row("split-limit", "Large blocks are not cut",
-                           "what is freed of them stays whole, for the next of its size",
+                        "fraction of the GPU's memory that may be used; empty: all", "part")},
+           .toggles = {Row("split-limit", "Do not split large blocks",
+                           "freed blocks stay whole for the next allocation of their size",
                            "max_split_size_mb", "128",
                            {"alloc.max_split_size_mb", "alloc.max_non_split_rounding_mb"}),
-                       Row("rounded-sizes", "Sizes rounded to parts of a power of two",
-                           "fewer different sizes: blocks are used again sooner, a little larger",
+                       Row("rounded-sizes", "Round sizes to fractions of a power of two",
+                           "fewer different sizes: blocks are slightly larger but reused sooner",
                            "roundup_power2_divisions", "4", {"alloc.roundup_power2_divisions"}),
-                       Row("collected-segments", "Cached segments are collected",
-                           "given back when they were idle for long and memory is short",
+                       Row("collected-segments", "Release unused cached segments",
+                           "releases segments unused for long when memory is short",
                            "garbage_collection_threshold", "0.8",
                            {"alloc.garbage_collection_threshold"}),
-                       Row("memory-fraction", "A part of the card",
-                           "a request beyond it fails as on a smaller card",
+                       Row("memory-fraction", "Limit to a part of the GPU",
+                           "an allocation beyond it fails, as on a smaller GPU",
                            "per_process_memory_fraction", "0.8",
                            {"alloc.per_process_memory_fraction"})},
            .rules = {{.when = {{"backend", true, {"cpu"}},
                                {"alloc.max_split_size_mb", false, {""}}},
-                      .why = "the caching allocator is CUDA's: the CPU has none",
+                      .why = "the CPU has no caching allocator",
                       .refuses = false},
                      {.when = {{"backend", true, {"cpu"}},
                                {"alloc.roundup_power2_divisions", false, {""}}},
-                      .why = "the caching allocator is CUDA's: the CPU has none",
+                      .why = "the CPU has no caching allocator",
                       .refuses = false},
                      {.when = {{"backend", true, {"cpu"}},
                                {"alloc.garbage_collection_threshold", false, {""}}},
-                      .why = "the caching allocator is CUDA's: the CPU has none",
+                      .why = "the CPU has no caching allocator",
                       .refuses = false},
                      {.when = {{"backend", true, {"cpu"}},
                                {"alloc.per_process_memory_fraction", false, {""}}},
-                      .why = "the caching allocator is CUDA's: the CPU has none",
+                      .why = "the CPU has no caching allocator",
                       .refuses = false}}},
       .order = 90,
       .make = nullptr};

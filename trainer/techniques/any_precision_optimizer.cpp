@@ -1,8 +1,8 @@
-// AdamW with both moments in bfloat16, whatever the weights' type, as llama-recipes'
-// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation.
-// torchdistx' class of that name keeps the first moment in fp32 by default, and transformers'
-// optim="adamw_anyprecision" passes fp32 for both unless optim_args say momentum_dtype=bfloat16 and
-// variance_dtype=bfloat16: those are not this optimizer.
+// AdamW with both moments in bfloat16, whatever the weights' type, like llama-recipes'
+// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. Two
+// others differ from this one: torchdistx' class of that name keeps the first moment in fp32 by
+// default, and transformers' optim="adamw_anyprecision" passes fp32 for both unless optim_args say
+// momentum_dtype=bfloat16 and variance_dtype=bfloat16.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
 
 struct State {
-  at::Tensor step, moment, variance;  // step: on the host
+  at::Tensor step, moment, variance;  // step is on the host
 };
 
 class AnyPrecisionAdam final : public Optimizer {
@@ -27,7 +27,7 @@ class AnyPrecisionAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    at::Tensor deviation;  // a name of the loop's body: stays until the next parameter rebinds it
+    at::Tensor deviation;  // a name of the loop's body: kept until the next parameter rebinds it
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
       ThrowIfCancelled();
@@ -92,10 +92,10 @@ TechniqueEntry DeclareTechnique_any_precision_optimizer() {
            .group = "Optimizer",
            .title = "AdamW with moments in bfloat16",
            .explanation =
-               "Both moments in bfloat16, half of what fp32 weights have otherwise, without "
-               "scales, as llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision "
-               "keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). "
-               "The step runs parameter by parameter, with temporaries as large as the largest.",
+               "Both moments are bfloat16 without scales, half the size of fp32 moments, as in "
+               "llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in "
+               "fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs "
+               "parameter by parameter, with temporaries as large as the largest parameter.",
            .toggles = {{.id = "optimizer-16bit",
                         .title = "Adam's moments in bfloat16",
                         .explanation = "half of fp32, no scales",

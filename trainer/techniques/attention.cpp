@@ -1,4 +1,4 @@
-// Which implementation of attention the model uses: scores written out, or one of those that
+// The model's implementation of attention: elementary operators, or one of those that
 // scaled_dot_product_attention may choose.
 #include <torch/types.h>
 
@@ -17,7 +17,7 @@ AttentionKind KindOf(const run::RunConfig& config) {
   return AttentionKind::kEager;
 }
 
-// Which of SDPA's implementations may be chosen, for its life.
+// Selects the allowed implementations of SDPA during its life.
 class SdpaScope final : public Held {
  public:
   explicit SdpaScope(AttentionKind kind) {
@@ -71,14 +71,13 @@ TechniqueEntry DeclareTechnique_attention() {
           {.id = "attention",
            .group = "Attention",
            .title = "Attention",
-           .explanation =
-               "Explicit attention keeps a tokens x tokens matrix of scores a head; a fused kernel "
-               "keeps its output and one number a row, and computes the scores again in backward.",
+           .explanation = "Explicit attention keeps a tokens x tokens matrix of scores for each "
+                          "head. A fused kernel keeps only its output and one number per row, and "
+                          "recomputes the scores in backward.",
            .settings = {{.key = "attention",
-                         .help =
-                             "eager: explicit scores; math, efficient, flash, cudnn: what SDPA "
-                             "may choose; flash-2: the package, few key and value heads as they "
-                             "are",
+                         .help = "eager: explicit scores; math, efficient, flash, cudnn: "
+                                 "implementations of SDPA; flash-2: the flash-attn package, which "
+                                 "does not expand key and value heads",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "eager",
                          .choices = {{"eager", ""},
@@ -92,16 +91,18 @@ TechniqueEntry DeclareTechnique_attention() {
                            "flash-2"),
                        Row("efficient", "Memory-efficient attention",
                            "no score matrices, in 32 bits too", "efficient"),
-                       Row("sdpa-math", "SDPA, math", "one call, scores still in memory", "math"),
-                       Row("cudnn-attention", "cuDNN attention", "no score matrices, Hopper's way",
-                           "cudnn")},
+                       Row("sdpa-math", "SDPA, math", "one call, but scores are still in memory",
+                           "math"),
+                       Row("cudnn-attention", "cuDNN attention",
+                           "no score matrices, with cuDNN's kernels", "cudnn")},
            .rules =
                {{.when = {{"attention", true, {"flash-2"}}, {"precision", true, {"fp32"}}},
                  .why = "attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, "
                         "amp-bf16 or amp-fp16, or attention to efficient or math",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {{"attention", true, {"flash-2"}}, {"model.family", false, {"llama"}}},
-                 .why = "attention=flash-2 is there for the Llama family: set attention=flash",
+                 .why = "attention=flash-2 is only supported for the Llama family: set "
+                        "attention=flash",
                  .instead = {{"attention", "flash"}}},
                 {.when = {{"attention", true, {"flash"}},
                           {"precision", true, {"fp32"}},

@@ -1,4 +1,4 @@
-// Whether autocast keeps its casts of weights: torch.autocast(cache_enabled=...).
+// Whether autocast caches its casts of weights: torch.autocast(cache_enabled=...).
 #include <ATen/autocast_mode.h>
 
 #include "trainer/techniques/technique.h"
@@ -6,8 +6,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// Before precision's scope, which leaves it as it is; what runs a part of forward again takes it
-// along with the type.
+// Acts before precision's scope, which does not change it. Code that runs a part of forward again
+// restores it together with the type.
 class NoCastCache final : public Technique {
  public:
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
@@ -29,32 +29,32 @@ class NoCastCache final : public Technique {
 
 TechniqueEntry DeclareTechnique_cast_cache() {
   return {
-      .declaration =
-          {.id = "cast-cache",
-           .group = "Precision",
-           .title = "Autocast's cache",
-           .explanation =
-               "Autocast keeps the 16-bit copy of each weight until forward is over, in case that "
-               "it is used again. Where no graph holds the copies anyway (evaluation, re-entrant "
-               "checkpoints) they are all there at once; without the cache each goes after its "
-               "product.",
-           .settings = {{.key = "cast_cache",
-                         .help = "autocast keeps its casts of weights until forward is over "
-                                 "(torch.autocast's cache_enabled)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "true",
-                         .choices = {{"true", ""}, {"false", ""}}}},
-           .toggles = {{.id = "no-cast-cache",
-                        .title = "Autocast without its cache",
-                        .explanation = "casts of weights go after their product",
-                        .on = {{"cast_cache", true, {"false"}}},
-                        .ways = {{{"cast_cache", "false"}, {"precision", "amp-bf16"}}}}},
-           .rules = {{.when = {{"cast_cache", true, {"false"}},
-                               {"precision", false, {"amp-bf16", "amp-fp16"}}},
-                      .why = "without autocast nothing is cast: set precision=amp-bf16",
-                      .instead = {{"precision", "amp-bf16"}},
-                      .refuses = false}}},
-      .order = 9,  // around autocast
+      .declaration = {.id = "cast-cache",
+                      .group = "Precision",
+                      .title = "Autocast's cache",
+                      .explanation =
+                          "Autocast keeps the 16-bit copy of each weight until the end of forward, "
+                          "in case it is used again. Where no graph keeps the copies anyway "
+                          "(evaluation, re-entrant checkpoints), the cache holds all of them at "
+                          "once. Without the cache, each copy is freed after its product.",
+                      .settings = {{.key = "cast_cache",
+                                    .help = "autocast keeps its casts of weights until the end of "
+                                            "forward (torch.autocast's cache_enabled)",
+                                    .kind = run::ValueKind::kChoice,
+                                    .default_value = "true",
+                                    .choices = {{"true", ""}, {"false", ""}}}},
+                      .toggles = {{.id = "no-cast-cache",
+                                   .title = "Autocast without its cache",
+                                   .explanation = "casts of weights are freed after their product",
+                                   .on = {{"cast_cache", true, {"false"}}},
+                                   .ways = {{{"cast_cache", "false"}, {"precision", "amp-bf16"}}}}},
+                      .rules = {{.when = {{"cast_cache", true, {"false"}},
+                                          {"precision", false, {"amp-bf16", "amp-fp16"}}},
+                                 .why =
+                                     "without autocast there are no casts: set precision=amp-bf16",
+                                 .instead = {{"precision", "amp-bf16"}},
+                                 .refuses = false}}},
+      .order = 9,  // outside of autocast
       .place = 12,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("cast_cache", "false")) return nullptr;

@@ -1,4 +1,4 @@
-// Which activations are computed again in backward in place of being kept.
+// Which activations are recomputed in backward instead of being kept.
 #include <torch/types.h>
 
 #include "trainer/models/parts.h"
@@ -13,8 +13,8 @@ namespace {
 // How a segment is run again.
 struct Form {
   bool reentrant = true;
-  MakeOpPolicy policy = nullptr;  // what is kept nevertheless
-  bool by_hand = false;           // around a closure over the layers, not by transformers' switch
+  MakeOpPolicy policy = nullptr;  // the outputs that are kept nevertheless
+  bool by_hand = false;           // a closure over the layers instead of transformers' own switch
 
   LayerRunner Runner(int layers, c10::Device device) const {
     const CheckpointOptions options{
@@ -24,7 +24,8 @@ struct Form {
   }
 };
 
-// As transformers' classes: what is evaluated runs as it is, whatever its backward would keep.
+// As in transformers' classes, evaluation runs the layers directly, even if its backward would need
+// activations.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,
@@ -37,12 +38,12 @@ LayerRunner WhileTraining(LayerRunner checkpointed) {
 
 class Checkpointing final : public Technique {
  public:
-  // `alternate`: every second segment alone is checkpointed, the others run as they are.
+  // `alternate`: only every second segment is checkpointed.
   Checkpointing(Form form, int layers, bool alternate)
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // What leads to no parameter would leave re-entrant segments without a gradient to pass on.
+    // Without a trained embedding, the inputs of re-entrant segments would not require a gradient.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
@@ -68,12 +69,12 @@ class Checkpointing final : public Technique {
   Form form_;
   int layers_;
   bool alternate_;
-  // Of every second layer: a stack's may come in several calls.
+  // For every second layer: a stack may be run by several calls.
   std::string stack_;
   bool even_ = true;
 };
 
-// One part of every layer alone; the others keep what they keep.
+// Checkpoints one part of every layer; the other parts keep their activations.
 class PartCheckpointing final : public Technique {
  public:
   PartCheckpointing(Form form, Part part) : form_(form), part_(part) {}
@@ -81,7 +82,7 @@ class PartCheckpointing final : public Technique {
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
     runner_ = [checkpoint = form_.Runner(1, run.device), this](Part part, const at::Tensor& input,
                                                                const PartFunction& function) {
-      // Re-entrant: without a gradient to pass on, its weights would get none either.
+      // If the input of a re-entrant part requires no gradient, its weights would get none either.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
       const bool keeps = Training() && at::GradMode::is_enabled();
       if (part != part_ || !leads_on || !keeps) return function(input);
@@ -118,10 +119,10 @@ TechniqueEntry DeclareTechnique_checkpointing() {
            .group = "Activations",
            .title = "Activation checkpointing",
            .explanation =
-               "Only what enters a segment of layers is kept; backward runs the segment again, one "
-               "forward more in time. The peak then often moves to the loss.",
+               "Only the inputs of a segment of layers are kept. Backward runs the segment again, "
+               "which takes the time of one more forward. The peak then often moves to the loss.",
            .settings = {{.key = "checkpointing.mode",
-                         .help = "which activations are computed again in backward",
+                         .help = "which activations are recomputed in backward",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""},
@@ -130,8 +131,9 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                                      {"alternate", "every second layer"},
                                      {"ffn", "the feed-forward part of each layer"},
                                      {"attention", "the attention part of each layer"},
-                                     {"selective", "each layer, but not what is slow to compute"},
-                                     {"budget", "each layer, but what a budget has room for"}}},
+                                     {"selective",
+                                      "each layer, except operators that are slow to recompute"},
+                                     {"budget", "each layer, except what fits into a budget"}}},
                         {.key = "checkpointing.k",
                          .help = "layers in a checkpointed segment, for every-k",
                          .kind = run::ValueKind::kInteger,
@@ -140,17 +142,16 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .high = 4096,
                          .label = "layers"},
                         {.key = "checkpointing.reentrant",
-                         .help =
-                             "torch.utils.checkpoint's use_reentrant: a nested backward (true), "
-                             "or a second run that ends with the last tensor needed (false); "
-                             "selective and budget are always the latter",
+                         .help = "torch.utils.checkpoint's use_reentrant: a nested backward "
+                                 "(true), or a second run that ends with the last tensor needed "
+                                 "(false); selective and budget always use false",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "true",
                          .choices = {{"true", ""}, {"false", ""}},
                          .label = "re-entrant"},
                         {.key = "checkpointing.budget",
-                         .help = "for budget: which share of the bytes of a layer's products and "
-                                 "attention may stay; what costs most to compute again does",
+                         .help = "for budget: the share of the bytes of a layer's products and "
+                                 "attention that is kept; the most expensive to recompute are kept",
                          .kind = run::ValueKind::kNumber,
                          .default_value = "0.5",
                          .low = 0,
@@ -176,13 +177,13 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .controls = {"checkpointing.reentrant"}},
                        {.id = "checkpoint-ffn",
                         .title = "Checkpoint feed-forward parts",
-                        .explanation = "attention keeps what it keeps",
+                        .explanation = "attention parts are not checkpointed",
                         .on = {{"checkpointing.mode", true, {"ffn"}}},
                         .ways = {{{"checkpointing.mode", "ffn"}}},
                         .controls = {"checkpointing.reentrant"}},
                        {.id = "checkpoint-attention",
                         .title = "Checkpoint attention parts",
-                        .explanation = "feed-forward parts keep what they keep",
+                        .explanation = "feed-forward parts are not checkpointed",
                         .on = {{"checkpointing.mode", true, {"attention"}}},
                         .ways = {{{"checkpointing.mode", "attention"}}},
                         .controls = {"checkpointing.reentrant"}},
@@ -193,14 +194,14 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .ways = {{{"checkpointing.mode", "selective"}}}},
                        {.id = "checkpoint-budget",
                         .title = "Checkpoint by a budget",
-                        .explanation = "keeps the products that cost most for their bytes",
+                        .explanation = "keeps the products with the highest cost per byte",
                         .on = {{"checkpointing.mode", true, {"budget"}}},
                         .ways = {{{"checkpointing.mode", "budget"}}},
                         .controls = {"checkpointing.budget"}}},
            .rules = {{.when = {{"checkpointing.mode", true, {"ffn", "attention"}},
                                {"model.family", false, {"llama", "gpt2", "vit"}}},
-                      .why = "checkpointing.mode=ffn, attention: {model} has no parts that are "
-                             "known here; set checkpointing.mode=layer",
+                      .why = "checkpointing.mode=ffn and attention do not support the layers of "
+                             "{model}; set checkpointing.mode=layer",
                       .instead = {{"checkpointing.mode", "layer"}}}},
            .implies = {"a model's KV cache is off"}},
       .fit = {{.row = "checkpoint-layer"},

@@ -1,6 +1,7 @@
-// The output layer and the loss on a part of the tokens at a time: logits are there for one chunk,
-// and computed again for it in backward; or they stay, in the weights' type, and the cross entropy
-// of a chunk is one kernel (torchtune's CEWithChunkedOutputLoss, which torch.compile makes one of).
+// Computes the output layer and the loss for a part of the tokens at a time. In one form, logits
+// exist for one chunk only and are recomputed in backward. In the other, logits stay, in the
+// weights' type, and the cross entropy of a chunk is one kernel (torchtune's
+// CEWithChunkedOutputLoss, which torch.compile fuses).
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 #include <torch/types.h>
@@ -15,9 +16,9 @@
 namespace vramscope::trainer {
 namespace {
 
-constexpr int64_t kIgnored = -100;  // a label that does not count, torch's default
+constexpr int64_t kIgnored = -100;  // label of ignored tokens, torch's default
 
-// Each position's label is the token after it; the last one has none.
+// Each position's label is the next token; the last one has none.
 at::Tensor NextTokens(const at::Tensor& labels) {
   return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }
@@ -27,8 +28,8 @@ using torch::autograd::variable_list;
 
 constexpr char kCrossEntropy[] = "inductor::cross_entropy";
 
-// The sum over the rows' losses as Inductor makes it: two numbers a row beside the logits, which
-// are kept as they are; backward makes the gradient in their type.
+// The sum of the rows' losses as Inductor computes it: it saves two numbers per row, and the logits
+// as they are. Backward makes the gradient in the logits' type.
 struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
                             const at::Tensor& labels, bool computes) {
@@ -37,7 +38,7 @@ struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
     const at::Tensor largest = at::empty({logits.size(0), 1}, wide);
     const at::Tensor log_sum = at::empty({logits.size(0), 1}, wide);
     at::Tensor loss = at::empty({}, wide);
-    LaunchModelled(kCrossEntropy, logits, 2 * BytesOf(logits));  // the largest, then the sum
+    LaunchModelled(kCrossEntropy, logits, 2 * BytesOf(logits));  // the maximum, then the sum
     if (computes) {
       loss.copy_(
           at::cross_entropy_loss(logits.to(at::kFloat), labels, {}, at::Reduction::Sum, kIgnored));
@@ -89,7 +90,7 @@ class ChunkedLoss final : public Technique {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
-      // Cut once: the gradients of the parts are put together once.
+      // chunk() is called once, so that the parts' gradients are concatenated once.
       std::vector<at::Tensor> rows = hidden.view({-1, hidden.size(-1)}).chunk(chunks_);
       const std::vector<at::Tensor> parts = labels.chunk(chunks_);
       hidden.reset();
@@ -111,8 +112,8 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
-  // All logits first, then the loss of each part. What these save is not offloaded: it is wanted
-  // again at once.
+  // All logits first, then the loss of each part. Tensors saved here are not offloaded, because
+  // they are needed again immediately.
   at::Tensor OfKeptLogits(Model& model, at::Tensor& hidden, const Batch& batch) const {
     const PackerScope none(nullptr);
     std::vector<at::Tensor> logits;
@@ -144,10 +145,9 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
           {.id = "chunked-loss",
            .group = "Activations",
            .title = "Loss in chunks",
-           .explanation =
-               "Logits of a large vocabulary, their 32-bit copy and gradient are often the peak; "
-               "in c chunks 1/c of them is there at a time. The output layer runs once more in "
-               "backward.",
+           .explanation = "Logits of a large vocabulary, their fp32 copy and their gradient are "
+                          "often the peak. With c chunks, only 1/c of them exists at a time. The "
+                          "output layer runs once more in backward.",
            .settings = {{.key = "loss",
                          .help = "full: all logits at once; chunked: output layer and loss for a "
                                  "part of the tokens at a time",
@@ -155,14 +155,14 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .default_value = "full",
                          .choices = {{"full", ""}, {"chunked", ""}}},
                         {.key = "loss_chunks",
-                         .help = "parts that loss=chunked cuts the tokens into",
+                         .help = "number of chunks for loss=chunked",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "8",
                          .low = 1,
                          .high = 65536,
                          .label = "chunks"},
                         {.key = "loss_keeps",
-                         .help = "of loss=chunked: nothing (a chunk's logits are computed again "
+                         .help = "for loss=chunked: keep nothing (a chunk's logits are recomputed "
                                  "in backward), or the logits of all chunks, each with a compiled "
                                  "cross entropy that makes no fp32 copy (torchtune)",
                          .kind = run::ValueKind::kChoice,
@@ -170,8 +170,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .choices = {{"nothing", ""}, {"logits", ""}},
                          .label = "keeps"},
                         {.key = "loss_reentrant",
-                         .help = "of loss=chunked: each chunk is computed again in a nested "
-                                 "backward (use_reentrant), or in a second run",
+                         .help = "for loss=chunked: each chunk is recomputed in a nested backward "
+                                 "(use_reentrant), or in a second run",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}},
@@ -183,17 +183,18 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
-                      .why = "loss=chunked: the basics model's script computes its loss at once",
+                      .why = "loss=chunked: the basics model's script computes its loss as a whole",
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "loss_reentrant says how chunks are computed again: with "
+                      .why = "loss_reentrant determines how chunks are recomputed, but with "
                              "loss_keeps=logits none is; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}}},
-           .assumes = {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
-                        .what = "the compiled cross entropy of a chunk is modelled after "
-                                "Inductor's: the logits are kept, their gradient has their type, "
-                                "no copy in fp32"}}},
+           .assumes =
+               {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
+                 .what =
+                     "the compiled cross entropy of a chunk is modelled after Inductor's: the "
+                     "logits are kept, their gradient has their type, and there is no fp32 copy"}}},
       .fit = {{.row = "chunked-loss"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kCrossEntropy}},
                    {.assumed = 0, .category = "Autograd detail", .ops = {kCrossEntropy}},

@@ -1,4 +1,4 @@
-// Clipping by the norm of all gradients, as torch.nn.utils.clip_grad_norm_ with foreach.
+// Clips by the norm of all gradients, like torch.nn.utils.clip_grad_norm_ with foreach.
 #include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
@@ -21,7 +21,7 @@ class Clipping final : public Technique, public MeasuresGradients {
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     }
     if (gradients.empty()) return;
-    // Shards in host memory are clipped there, where a plan computes nothing.
+    // Shards in host memory are clipped on the host, where a plan computes nothing.
     if (!run.measured && gradients.front().device() != run.device) return;
     std::vector<at::Tensor> norms;
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
@@ -33,7 +33,7 @@ class Clipping final : public Technique, public MeasuresGradients {
     whole.reset();
     stacked.reset();
     ReleaseList(norms);
-    // A number over a tensor is two operators in Python.
+    // In Python, dividing a number by a tensor takes two operators.
     at::Tensor divisor = total + 1e-6;
     at::Tensor inverse = divisor.reciprocal();
     at::Tensor coefficient = inverse * most_;
@@ -54,35 +54,34 @@ class Clipping final : public Technique, public MeasuresGradients {
 
 TechniqueEntry DeclareTechnique_clipping() {
   return {
-      .declaration =
-          {.id = "clipping",
-           .group = "Gradients",
-           .title = "Gradient clipping",
-           .explanation = "Scales all gradients in place when their norm is too large; one "
-                          "number a tensor in addition.",
-           .settings = {{.key = "clip_grad_norm",
-                         .help = "most that the norm of all gradients may be; 0: no clipping",
-                         .kind = run::ValueKind::kNumber,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 1e9,
-                         .label = "norm"}},
-           .toggles = {{.id = "clipping",
-                        .title = "Clip gradients",
-                        .explanation = "by the norm of all of them, in place",
-                        .on = {{"clip_grad_norm", false, {"0"}}},
-                        .ways = {{{"clip_grad_norm", "1"}}},
-                        .controls = {"clip_grad_norm"}}},
-           .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
-                               {"precision", true, {"amp-fp16"}},
-                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
-                               {"shard.implementation", true, {"fsdp2"}}},
-                      .why = "clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, "
-                             "which of shards is planned of FSDP1's alone; use amp-bf16, or "
-                             "shard.implementation=fsdp1",
-                      .instead = {{"clip_grad_norm", "0"}}}},
-           .implies = {"gradients of amp-fp16 are unscaled before they are measured, as "
-                       "GradScaler.unscale_ does"}},
+      .declaration = {.id = "clipping",
+                      .group = "Gradients",
+                      .title = "Gradient clipping",
+                      .explanation = "Scales all gradients in place if their norm is too large. "
+                                     "Needs one additional number per tensor.",
+                      .settings = {{.key = "clip_grad_norm",
+                                    .help = "maximum norm of all gradients; 0: no clipping",
+                                    .kind = run::ValueKind::kNumber,
+                                    .default_value = "0",
+                                    .low = 0,
+                                    .high = 1e9,
+                                    .label = "norm"}},
+                      .toggles = {{.id = "clipping",
+                                   .title = "Clip gradients",
+                                   .explanation = "by the norm of all of them, in place",
+                                   .on = {{"clip_grad_norm", false, {"0"}}},
+                                   .ways = {{{"clip_grad_norm", "1"}}},
+                                   .controls = {"clip_grad_norm"}}},
+                      .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
+                                          {"precision", true, {"amp-fp16"}},
+                                          {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
+                                          {"shard.implementation", true, {"fsdp2"}}},
+                                 .why = "clip_grad_norm: the scaled gradients of amp-fp16 are "
+                                        "unscaled first, which for shards is only supported with "
+                                        "FSDP1; use amp-bf16, or shard.implementation=fsdp1",
+                                 .instead = {{"clip_grad_norm", "0"}}}},
+                      .implies = {"gradients of amp-fp16 are unscaled before their norm is "
+                                  "computed, as by GradScaler.unscale_"}},
       .order = 62,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const double most = config.Number("clip_grad_norm");

@@ -1,11 +1,11 @@
-// What the techniques and optimizers of this build declare. Free of LibTorch.
+// The techniques and optimizers that this build declares. Does not use LibTorch.
 #pragma once
 
 #include "profiler/run/catalogue.h"
 
 namespace vramscope::trainer {
 
-// What resources/catalogue.json holds.
+// The contents of resources/catalogue.json.
 run::Catalogue DeclaredCatalogue();
 
 }  // namespace vramscope::trainer

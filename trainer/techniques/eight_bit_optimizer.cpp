@@ -1,9 +1,9 @@
-// Adam's moments in 8 bits, in blocks of 256 elements with a scale each, as bitsandbytes'
-// AdamW8bit: tensors below 4096 elements keep fp32 moments, two tables of 256 values are made once.
-// transformers' Trainer (4.52 and later) overrides that for every nn.Embedding, whose moments stay
-// fp32 (GlobalOptimManager, in Trainer.create_optimizer). Paged, moments of 100,000 elements or
-// more are in managed memory, which PyTorch's allocator does not know; what stands for it here is
-// host memory.
+// Adam's moments in 8 bits, in blocks of 256 elements with a scale each, like bitsandbytes'
+// AdamW8bit. Tensors below 4096 elements keep fp32 moments; two tables of 256 values are made once.
+// transformers' Trainer (4.52 and later) makes an exception for every nn.Embedding, whose moments
+// stay fp32 (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of 100,000
+// elements or more are in managed memory, which PyTorch's allocator does not see; here they are
+// represented by host memory.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -28,7 +28,7 @@ constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
 
 using Storages = std::unordered_set<uint64_t>;  // by StorageKey
 
-// What one of bitsandbytes' optimizers makes; each has tables of its own.
+// The tensors that one optimizer of bitsandbytes allocates. Each optimizer has its own tables.
 class Layout {
  public:
   Layout(Storages in_fp32, bool paged, bool computes)
@@ -63,7 +63,7 @@ class Layout {
   }
 
  private:
-  // What a byte stands for; made on the host.
+  // The value of each byte; made on the host.
   static at::Tensor Table(at::Device device) {
     const CategoryScope category(trace::Category::kOptimizerState);
     return at::empty({kTable}, at::TensorOptions().dtype(at::kFloat))
@@ -75,7 +75,7 @@ class Layout {
   at::Tensor signed_table_, unsigned_table_;
 };
 
-// One kernel a tensor, in place.
+// One kernel per tensor, in place.
 void UpdateByKernel(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const char* kernel = moments.first.scale.defined() ? kStep8 : kStep32;
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -90,7 +90,7 @@ class EightBitOptimizer final : public Technique {
         embeddings_in_fp32_(config.Is("optimizer.embedding_bits", "32")) {}
 
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    in_fp32_.clear();  // of the rehearsal
+    in_fp32_.clear();  // left from the rehearsal
     if (!embeddings_in_fp32_) return;
     model.Visit([&](Module& module, const std::string&) {
       if (auto* embedding = dynamic_cast<Embedding*>(&module))
@@ -118,18 +118,18 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
            .group = "Optimizer",
            .title = "8-bit Adam",
            .explanation =
-               "Each moment takes a byte an element and a scale for each 256: a quarter of fp32. "
-               "One kernel a tensor, no temporaries. The moments of embeddings stay fp32, as "
-               "transformers' Trainer has it; bitsandbytes by itself has 8 bits there too "
-               "(optimizer.embedding_bits=8). Paged, moments of large tensors are in "
-               "managed memory: on the card while there is room, on the host where there is none, "
-               "and each step brings them back over the bus.",
+               "Each moment takes one byte per element and a scale for each 256 elements: a "
+               "quarter of fp32. The step runs one kernel per tensor, without temporaries. The "
+               "moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone "
+               "uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large "
+               "tensors are in managed memory: on the GPU while it has room, otherwise on the "
+               "host, and each step brings them back over the bus.",
            .settings = {{.key = "optimizer.bits",
-                         .help = "bits of an optimizer state element; 8 and 4: in blocks with a "
+                         .help = "bits per element of optimizer state; 8 and 4: in blocks with a "
                                  "scale (optimizer.library); 16: bfloat16",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
-                         .choices = {{"32", "as the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
+                         .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
                         {.key = "optimizer.paged",
                          .help = "8-bit moments of large tensors in managed memory, as "
                                  "bitsandbytes' paged optimizers",
@@ -137,16 +137,16 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}}},
                         {.key = "optimizer.embedding_bits",
-                         .help = "bits of an embedding's moments beside bitsandbytes' 8-bit ones; "
-                                 "32: as transformers' Trainer registers them (4.52 and later), 8: "
-                                 "as bitsandbytes' optimizers have them without that",
+                         .help = "bits of an embedding's moments with bitsandbytes' 8-bit "
+                                 "optimizer; 32: as registered by transformers' Trainer (4.52 and "
+                                 "later), 8: as in bitsandbytes without that",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
                          .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},
                          .label = "embeddings"}},
            .toggles = {{.id = "optimizer-8bit",
                         .title = "8-bit Adam",
-                        .explanation = "a byte a moment, scales for each 256",
+                        .explanation = "one byte per moment element, a scale for each 256",
                         .on = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.library", true, {"bitsandbytes"}},
                                {"optimizer.paged", true, {"false"}}},
@@ -156,30 +156,30 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                         .controls = {"optimizer.embedding_bits"}},
                        {.id = "optimizer-paged",
                         .title = "Paged 8-bit Adam",
-                        .explanation = "moments make room when others need it",
+                        .explanation = "moments leave the GPU when memory is short",
                         .on = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.paged", true, {"true"}}},
                         .ways = {{{"optimizer.bits", "8"},
                                   {"optimizer.library", "bitsandbytes"},
                                   {"optimizer.paged", "true"}}},
                         .controls = {"optimizer.embedding_bits"}}},
-           .rules = {{.when = {{"optimizer.paged", true, {"true"}},
-                               {"optimizer.bits", false, {"8"}}},
-                      .why = "optimizer.paged is planned of 8-bit moments: set optimizer.bits=8",
-                      .instead = {{"optimizer.bits", "8"}}},
-                     {.when = {{"optimizer.bits", true, {"8"}},
-                               {"optimizer.name", false, {"adam", "adamw"}}},
-                      .why = "optimizer.bits=8 is Adam's: set optimizer.name to adam or adamw",
-                      .instead = {{"optimizer.bits", "32"}}}},
+           .rules =
+               {{.when = {{"optimizer.paged", true, {"true"}}, {"optimizer.bits", false, {"8"}}},
+                 .why = "optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8",
+                 .instead = {{"optimizer.bits", "8"}}},
+                {.when = {{"optimizer.bits", true, {"8"}},
+                          {"optimizer.name", false, {"adam", "adamw"}}},
+                 .why = "optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw",
+                 .instead = {{"optimizer.bits", "32"}}}},
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
-                        .what = "paged moments are not in the peak: PyTorch's allocator does not "
-                                "know managed memory, which the card holds where it has room; "
-                                "the step is timed as if it held them"},
+                        .what = "paged moments are not in the peak, because PyTorch's allocator "
+                                "does not see managed memory. The GPU keeps them where it has "
+                                "room; the step's time assumes that it does"},
                        {.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"bitsandbytes"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
-                                "place, without memory of its own, as fast as the memory gives "
-                                "its gradient, weight and moments"}}},
+                                "place, without temporaries, at memory bandwidth for its gradient, "
+                                "weight and moments"}}},
       .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
               {.row = "optimizer-paged", .changes = run::Changes::kRounding, .last_resort = true}},
       .modelled = {{.assumed = 1, .category = "Optimizer state"}},

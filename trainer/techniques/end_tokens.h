@@ -1,6 +1,6 @@
-// What transformers' generate() does about an end token (generation/utils.py of 4.51): which
-// sequences are finished is asked of each new token, and finished ones are padded until the last
-// one ends. A few numbers a token; what the tokens are is not computed here.
+// End tokens in transformers' generate() (generation/utils.py of 4.51). Each new token is checked
+// to see which sequences are finished; finished ones are padded until the last one ends. This takes
+// a few numbers per token. The values of the tokens are not computed here.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,15 +9,15 @@ namespace vramscope::trainer {
 
 class EndTokens {
  public:
-  // Without a padding token of its own: the end token is it.
+  // Without a padding token of its own, the end token is used for padding.
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // Whether a prompt ends in padding, of several sequences.
+  // For several sequences: checks whether a prompt ends in padding.
   void LookForPadding(const at::Tensor& ids) const;
-  // Which tokens of a prompt are there.
+  // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
-  // `next`, padded where a sequence is finished.
+  // Returns `next`, replaced by padding for finished sequences.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;
   // Which sequences end with their last token.
   at::Tensor Ended(const at::Tensor& ids) const;

@@ -1,4 +1,4 @@
-// A validation pass after training, with or without autograd's graph, its logits kept or not.
+// A validation pass after training, with or without autograd's graph, with logits kept or not.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -27,7 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // What it executes needs the libraries' workspaces, which a rehearsed run has on its tape alone.
+  // A rehearsed run has the libraries' workspaces only on its tape, but this pass is executed and
+  // needs them.
   bool rehearses() const override { return false; }
 
  private:
@@ -42,10 +43,9 @@ TechniqueEntry DeclareTechnique_evaluation() {
           {.id = "evaluation",
            .group = "Evaluation",
            .title = "Evaluation",
-           .explanation =
-               "A pass over validation batches. Without no_grad it keeps what a backward would "
-               "need, and two passes' worth at once while a name still holds the last loss; "
-               "logits that are collected on the card add up.",
+           .explanation = "A pass over validation batches. Without no_grad it keeps the "
+                          "activations for a backward, even of two passes while a variable still "
+                          "refers to the last loss. Logits that are collected on the GPU add up.",
            .settings = {{.key = "eval",
                          .help = "an evaluation pass after training: none, with a graph (grad) or "
                                  "without (no_grad)",
@@ -70,7 +70,7 @@ TechniqueEntry DeclareTechnique_evaluation() {
                         .ways = {{{"eval", "grad"}}},
                         .controls = {"eval_keeps_logits"}}},
            .rules = {{.when = {{"eval_keeps_logits", true, {"true"}}, {"eval", true, {"none"}}},
-                      .why = "eval_keeps_logits without an evaluation does nothing",
+                      .why = "eval_keeps_logits has no effect without an evaluation",
                       .refuses = false}}},
       .order = 80,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

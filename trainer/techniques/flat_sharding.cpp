@@ -1,4 +1,4 @@
-// FSDP1: shards of flat parameters, in place of FSDP2's of each parameter's rows (sharding.cpp).
+// FSDP1: shards of flat parameters, in contrast to FSDP2's rows of each parameter (sharding.cpp).
 #include <torch/types.h>
 
 #include "trainer/sharding/flat_sharded.h"
@@ -32,8 +32,8 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
         replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
         adds_up_whole_(config.Is("shard.no_sync", "true")) {
-    // GPUs that follow each other hold a model in parts, as those of a node do; those of the same
-    // place in each group hold the same part.
+    // Consecutive GPUs, such as those of a node, split one model. GPUs at the same place in each
+    // group have the same part.
     together_ = ranks_ / replicas_;
     place_ = together_ > 0 ? rank_ % together_ : 0;
   }
@@ -41,10 +41,10 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   absl::Status OnModel(Model& model) override {
     if (ranks_ % replicas_ == 0 && together_ > 1) return SharedUnits::OnModel(model);
     if (replicas_ == 1) return SharedUnits::OnModel(model);
-    return absl::InvalidArgumentError(fmt::format(
-        "shard.replicas = {} does not divide shard.ranks = {} into groups of two or more GPUs, "
-        "each of which holds the model in parts",
-        replicas_, ranks_));
+    return absl::InvalidArgumentError(
+        fmt::format("shard.replicas = {} does not divide shard.ranks = {} into equal groups of two "
+                    "or more GPUs, which each split one copy of the model",
+                    replicas_, ranks_));
   }
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     auto held = std::make_unique<HeldReplicas>(*this);
@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // Leaves the groups beside that of the parts.
+  // Leaves the groups other than that of the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {
@@ -86,7 +86,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   };
 
   const int replicas_;
-  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // where that is not the group of the parts
+  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // if different from the group of the parts
   const int micro_batches_;
   const bool adds_up_whole_;
   int64_t forwards_ = 0;
@@ -108,10 +108,10 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                      .instead = std::move(instead)};
   };
   const std::string nested =
-      "a re-entrant checkpoint of a part of a unit lets go of the unit's weights when its own "
-      "backward is through, and PyTorch fails; set checkpointing.reentrant=false";
+      "a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward "
+      "is done, and then PyTorch fails; set checkpointing.reentrant=false";
   const std::string partly =
-      "PyTorch refuses units of which a part is trained with use_orig_params=False; set "
+      "with use_orig_params=False, PyTorch refuses units that are only partly trained; set "
       "shard.original_parameters=true";
   const std::vector<std::string> controls = {"shard.ranks",
                                              "shard.rank",
@@ -137,11 +137,11 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
            .group = "Several GPUs",
            .title = "Shards of flat parameters",
            .explanation =
-               "FullyShardedDataParallel (FSDP1) in place of fully_shard: all parameters of a "
-               "layer are one flat tensor, of which each GPU has an even part. It is gathered as "
-               "one into the memory that the parameters are views of, and the layer's gradients "
-               "are one tensor, trained or not, before they are scattered; this GPU's gradients "
-               "are there until the next forward, whenever they were let go of.",
+               "FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer "
+               "are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and "
+               "the parameters are views of it. The layer's gradients, trained or not, are also "
+               "one tensor until they are scattered. This GPU's gradients stay in memory until the "
+               "next forward, even if they are released earlier.",
            .settings =
                {{.key = "shard.implementation",
                  .help = "zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around "
@@ -151,21 +151,21 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .choices = {{"fsdp2", "fully_shard"}, {"fsdp1", "FullyShardedDataParallel"}},
                  .label = "by"},
                 {.key = "shard.replicas",
-                 .help = "fsdp1: groups of GPUs, each of which holds the model in parts "
-                         "(HYBRID_SHARD); gradients are scattered within a group and added up over "
-                         "the groups; 1: all GPUs are one",
+                 .help = "fsdp1: number of groups of GPUs, which each split one copy of the model "
+                         "(HYBRID_SHARD); gradients are scattered within a group and summed over "
+                         "the groups; 1: all GPUs form one group",
                  .kind = ValueKind::kInteger,
                  .default_value = "1",
                  .low = 1,
                  .high = 65536,
                  .label = "groups"},
                 yes_or_no("shard.limit_all_gathers",
-                          "fsdp1: the host waits until what was gathered two units before is gone "
-                          "(limit_all_gathers); false: it gathers as far ahead as it gets",
+                          "fsdp1: before a gather, the host waits until the weights of the second "
+                          "unit before are freed (limit_all_gathers); false: no limit",
                           "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
-                 .help = "fsdp1: in backward the next layer is gathered before a layer's gradients "
-                         "are computed (BACKWARD_PRE), after it (BACKWARD_POST), or when it is "
+                 .help = "fsdp1: when backward gathers the next layer: before a layer's gradients "
+                         "are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is "
                          "needed (None)",
                  .kind = ValueKind::kChoice,
                  .default_value = "before",
@@ -174,23 +174,23 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                              {"never", "when needed"}},
                  .label = "next in backward"},
                 yes_or_no("shard.original_parameters",
-                          "fsdp1: the optimizer gets what this GPU has of each parameter "
+                          "fsdp1: the optimizer gets this GPU's part of each parameter "
                           "(use_orig_params); false: the flat parameters",
                           "true", "original parameters"),
                 yes_or_no("shard.no_sync",
-                          "fsdp1: gradients of all micro-batches but the last are added up whole "
-                          "and not scattered (no_sync)",
+                          "fsdp1: gradients of all micro-batches but the last are accumulated "
+                          "unsharded (no_sync)",
                           "false", "no_sync"),
                 {.key = "shard.gathered_as",
                  .help = "fsdp1: type in which weights are gathered and gradients scattered "
-                         "(MixedPrecision(param_dtype=...)); the parts keep their own",
+                         "(MixedPrecision(param_dtype=...)); the parts keep their own type",
                  .kind = ValueKind::kChoice,
                  .default_value = "weights",
                  .choices = {{"weights", "their own"}, {"bf16", ""}, {"fp16", ""}},
                  .label = "gathered as"}},
            .toggles = {{.id = "fsdp1",
                         .title = "Flat shards (FSDP1)",
-                        .explanation = "a layer's parameters are one tensor, divided evenly",
+                        .explanation = "each layer's parameters are one tensor, divided evenly",
                         .on = {fsdp1, {"shard.strategy", true, {"zero3"}}},
                         .ways = {{{"shard.implementation", "fsdp1"},
                                   {"shard.strategy", "zero3"},
@@ -204,80 +204,80 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                                   {"shard.strategy", "zero2"},
                                   {"shard.ranks", "4"}}},
                         .controls = controls}},
-           .rules = {not_with({{"shard.forward_prefetch", false, {"0", "1"}}},
-                              "it gathers one layer ahead at most; set shard.forward_prefetch=1",
-                              {{"shard.forward_prefetch", "1"}}),
-                     not_with(
-                         {{"shard.backward_prefetch", false, {"1"}}},
-                         "it gathers one layer ahead in backward, shard.backward_prefetch_at says "
-                         "when; set shard.backward_prefetch=1",
-                         {{"shard.backward_prefetch", "1"}}),
-                     not_with({{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},
-                              "over one GPU it is NO_SHARD, which is not planned; use "
-                              "shard.implementation=fsdp2",
-                              {{"shard.implementation", "fsdp2"}}),
-                     not_with({{"offload.parameters", true, {"cpu"}},
-                               {"micro_batches", false, {"1"}},
-                               {"shard.no_sync", true, {"false"}}},
-                              "PyTorch does not add up gradients that are on the host; set "
-                              "shard.no_sync=true",
-                              {{"shard.no_sync", "true"}}),
-                     {.when = {{"shard.replicas", false, {"1"}},
-                               {"shard.implementation", true, {"fsdp2"}}},
-                      .why = "shard.replicas are FSDP1's groups (HYBRID_SHARD); set "
-                             "shard.implementation=fsdp1",
-                      .instead = {{"shard.replicas", "1"}}},
-                     {.when = {{"shard.replicas", false, {"1"}},
-                               {"shard.strategy", false, {"zero2", "zero3"}}},
-                      .why = "shard.replicas: groups each hold the model in parts, which "
-                             "shard.strategy=zero3 and zero2 make",
-                      .instead = {{"shard.replicas", "1"}}},
-                     not_with({{"quantization", false, {"none"}}},
-                              "PyTorch refuses to flatten integers; set quantization=none, or "
-                              "shard.implementation=fsdp2",
-                              {{"quantization", "none"}}),
-                     not_with(
-                         {{"lora.rank", false, {"0"}},
+           .rules =
+               {not_with(
+                    {{"shard.forward_prefetch", false, {"0", "1"}}},
+                    "FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1",
+                    {{"shard.forward_prefetch", "1"}}),
+                not_with(
+                    {{"shard.backward_prefetch", false, {"1"}}},
+                    "FSDP1 gathers one layer ahead in backward, at the time of "
+                    "shard.backward_prefetch_at; set shard.backward_prefetch=1",
+                    {{"shard.backward_prefetch", "1"}}),
+                not_with(
+                    {{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},
+                    "FSDP1 on one GPU is NO_SHARD, which is not supported; use "
+                    "shard.implementation=fsdp2",
+                    {{"shard.implementation", "fsdp2"}}),
+                not_with(
+                    {{"offload.parameters", true, {"cpu"}},
+                     {"micro_batches", false, {"1"}},
+                     {"shard.no_sync", true, {"false"}}},
+                    "PyTorch does not accumulate gradients on the host; set shard.no_sync=true",
+                    {{"shard.no_sync", "true"}}),
+                {.when =
+                     {{"shard.replicas", false, {"1"}}, {"shard.implementation", true, {"fsdp2"}}},
+                 .why =
+                     "shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1",
+                 .instead = {{"shard.replicas", "1"}}},
+                {.when = {{"shard.replicas", false, {"1"}},
+                          {"shard.strategy", false, {"zero2", "zero3"}}},
+                 .why = "shard.replicas: groups that split the model require shard.strategy=zero3 "
+                        "or zero2",
+                 .instead = {{"shard.replicas", "1"}}},
+                not_with({{"quantization", false, {"none"}}},
+                         "PyTorch refuses to flatten integers; set quantization=none, or "
+                         "shard.implementation=fsdp2",
+                         {{"quantization", "none"}}),
+                not_with({{"lora.rank", false, {"0"}},
                           {"lora.dtype", true, {"fp32"}},
                           {"precision", true, {"bf16", "fp16"}}},
-                         "PyTorch refuses to flatten adapters in fp32 and weights in 16 bits into "
-                         "one; set lora.dtype=weights",
+                         "PyTorch refuses to flatten fp32 adapters and 16-bit weights into one "
+                         "tensor; set lora.dtype=weights",
                          {{"lora.dtype", "weights"}}),
-                     not_with({flat, {"lora.rank", false, {"0"}}}, partly,
-                              {{"shard.original_parameters", "true"}}),
-                     not_with({flat, {"trainable", false, {"all"}}}, partly,
-                              {{"shard.original_parameters", "true"}}),
-                     not_with({{"checkpointing.mode", true, {"attention", "ffn"}},
-                               {"checkpointing.reentrant", true, {"true"}}},
-                              nested, {{"checkpointing.reentrant", "false"}}),
-                     not_with({{"shard.units", true, {"model"}},
-                               {"checkpointing.mode", true, {"layer", "every-k", "alternate"}},
-                               {"checkpointing.reentrant", true, {"true"}}},
-                              nested, {{"checkpointing.reentrant", "false"}}),
-                     not_with(
-                         {{"galore.rank", false, {"0"}}},
-                         "GaLore projects matrices, and a part of a flat parameter is a row; set "
-                         "galore.rank=0",
+                not_with({flat, {"lora.rank", false, {"0"}}}, partly,
+                         {{"shard.original_parameters", "true"}}),
+                not_with({flat, {"trainable", false, {"all"}}}, partly,
+                         {{"shard.original_parameters", "true"}}),
+                not_with({{"checkpointing.mode", true, {"attention", "ffn"}},
+                          {"checkpointing.reentrant", true, {"true"}}},
+                         nested, {{"checkpointing.reentrant", "false"}}),
+                not_with({{"shard.units", true, {"model"}},
+                          {"checkpointing.mode", true, {"layer", "every-k", "alternate"}},
+                          {"checkpointing.reentrant", true, {"true"}}},
+                         nested, {{"checkpointing.reentrant", "false"}}),
+                not_with({{"galore.rank", false, {"0"}}},
+                         "GaLore projects matrices, but a part of a flat parameter is "
+                         "one-dimensional; set galore.rank=0",
                          {{"galore.rank", "0"}}),
-                     not_with(
-                         {{"gradients.dtype", true, {"fp32"}}},
-                         "gradients come to flat parameters, where no parameter's hook sees them; "
-                         "set gradients.dtype=weights",
+                not_with({{"gradients.dtype", true, {"fp32"}}},
+                         "gradients arrive at flat parameters, so no hook of a parameter is "
+                         "called; set gradients.dtype=weights",
                          {{"gradients.dtype", "weights"}}),
-                     not_with(
-                         {{"save", false, {"none"}}},
-                         "its state_dict gathers the model, which is not planned; set save=none",
-                         {{"save", "none"}}),
-                     not_with({{"resume.map_location", false, {"none"}}},
-                              "its load_state_dict gathers the model, which is not planned; set "
-                              "resume.map_location=none",
-                              {{"resume.map_location", "none"}}),
-                     not_with({{"load", true, {"cast-on-device"}}},
-                              "units come to the GPU one by one; set load=device",
-                              {{"load", "device"}})},
+                not_with(
+                    {{"save", false, {"none"}}},
+                    "FSDP1's state_dict gathers the model, which is not supported; set save=none",
+                    {{"save", "none"}}),
+                not_with({{"resume.map_location", false, {"none"}}},
+                         "FSDP1's load_state_dict gathers the model, which is not supported; set "
+                         "resume.map_location=none",
+                         {{"resume.map_location", "none"}}),
+                not_with({{"load", true, {"cast-on-device"}}},
+                         "units are moved to the GPU one by one; set load=device",
+                         {{"load", "device"}})},
            .assumes = {{.when = {fsdp1, units},
-                        .what = "FullyShardedDataParallel is Python: what it asks for is written "
-                                "after PyTorch 2.11's, request for request"}}},
+                        .what = "FullyShardedDataParallel is Python code; its allocations are "
+                                "reproduced from PyTorch 2.11, one by one"}}},
       .modelled = {{.assumed = 0, .category = "Communication"},
                    {.assumed = 0, .category = "Gradient"}},
       .order = 28,  // as FSDP2's

@@ -1,6 +1,6 @@
-// Kernels that keep less for backward than the operators that models are written in: RMS norms in
-// one operator (torch.nn.functional.rms_norm keeps input and a number a row), and silu(gate) * up
-// in one that keeps its two inputs and computes the rest again, as Liger's LigerSiLUMulFunction.
+// Kernels that save less for backward than the operators of the models: RMS norms in one operator
+// (torch.nn.functional.rms_norm saves the input and a number per row), and silu(gate) * up in one
+// operator that saves its two inputs and recomputes the rest, like Liger's LigerSiLUMulFunction.
 #include <torch/autograd.h>
 #include <torch/types.h>
 
@@ -17,7 +17,7 @@ using torch::autograd::variable_list;
 
 constexpr char kSiluTimes[] = "liger::silu_mul";
 
-// Backward writes the two gradients over the inputs.
+// Backward overwrites the inputs with their gradients.
 struct SiluTimes : torch::autograd::Function<SiluTimes> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& gate, const at::Tensor& up,
                             bool computes) {
@@ -82,14 +82,12 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
           {.id = "fused-kernels",
            .group = "Activations",
            .title = "Fused norm and SwiGLU",
-           .explanation =
-               "An RMS norm in one kernel keeps its input and a number a row in place of four "
-               "tensors; silu(gate) * up keeps its two inputs and computes the rest again. As fast "
-               "or faster.",
+           .explanation = "An RMS norm in one kernel keeps its input and a number per row instead "
+                          "of four tensors. silu(gate) * up keeps its two inputs and recomputes "
+                          "the rest. Speed is the same or better.",
            .settings = {{.key = "kernels",
-                         .help =
-                             "RMS norms and silu(gate) * up as the model is written (eager), or "
-                             "in one kernel each",
+                         .help = "RMS norms and silu(gate) * up as in the model's code (eager), or "
+                                 "as one kernel each",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "eager",
                          .choices = {{"eager", ""}, {"fused", ""}}}},
@@ -100,16 +98,15 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
                         .ways = {{{"kernels", "fused"}}}}},
            .rules = {{.when = {{"kernels", true, {"fused"}},
                                {"model.family", false, {"llama", "qwen3", "qwen3-moe", "mixtral"}}},
-                      .why = "kernels=fused is there for RMS norms and silu(gate) * up of Llama, "
-                             "Qwen, Mistral and Mixtral; set kernels=eager",
+                      .why = "kernels=fused is only supported for RMS norms and silu(gate) * up of "
+                             "Llama, Qwen, Mistral and Mixtral; set kernels=eager",
                       .instead = {{"kernels", "eager"}}},
                      {.when = {{"kernels", true, {"fused"}}, {"shard.strategy", true, {"tensor"}}},
-                      .why = "kernels=fused beside split layers is not planned: set kernels=eager",
+                      .why = "kernels=fused is not supported with split layers: set kernels=eager",
                       .instead = {{"kernels", "eager"}}}},
            .assumes = {{.when = {{"kernels", true, {"fused"}}},
-                        .what = "the kernel of silu(gate) * up is modelled after Liger's: the "
-                                "product, and gradients in the place of its inputs; the norm is "
-                                "PyTorch's own"}}},
+                        .what = "the kernel of silu(gate) * up is modelled after Liger's, whose "
+                                "gradients overwrite its inputs; the norm is PyTorch's own"}}},
       .fit = {{.row = "fused-kernels"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kSiluTimes}},
                    {.assumed = 0, .category = "Temporary", .ops = {kSiluTimes}}},

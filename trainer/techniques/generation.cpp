@@ -1,5 +1,5 @@
-// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or what an encoder makes
-// of it, then token by token with the keys and values of all before.
+// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or an encoder's output
+// for it, then token by token with the keys and values of all previous tokens.
 #include "trainer/models/generation.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ class Generation final : public LoopTechnique {
 
   absl::Status OnModel(Model& model) override {
     form_ = model.generation();
-    // The last token is not looked at any more.
+    // The last generated token is not an input of the model.
     const int64_t most = form_.positions;
     if (form_.tuples && prompt_ + tokens_ - 1 > most) {
       return absl::InvalidArgumentError(
@@ -45,14 +45,14 @@ class Generation final : public LoopTechnique {
     if (cache_ != "sliding") return absl::OkStatus();
     if (form_.window == 0) {
       return absl::InvalidArgumentError(
-          "generate.cache=sliding keeps what a model's window sees, and this one has none "
-          "(sliding_window): use generate.cache=static");
+          "generate.cache=sliding needs a model with a sliding window (sliding_window), but this "
+          "model has none: use generate.cache=static");
     }
     if (prompt_ <= form_.window) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format(
-        "generate.cache=sliding has a mask as wide as the window, {}, which a prompt of {} tokens "
-        "does not go through: use generate.cache=dynamic, or seq <= {}",
-        form_.window, prompt_, form_.window));
+    return absl::InvalidArgumentError(
+        fmt::format("generate.cache=sliding has a mask as wide as the window, {}, so it does not "
+                    "support a prompt of {} tokens: use generate.cache=dynamic, or seq <= {}",
+                    form_.window, prompt_, form_.window));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
@@ -67,7 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // What it executes needs the libraries' workspaces, which a rehearsed run has on its tape alone.
+  // A rehearsed run has the libraries' workspaces only on its tape, but generation is executed and
+  // needs them.
   bool rehearses() const override { return false; }
 
  private:
@@ -81,7 +82,7 @@ class Generation final : public LoopTechnique {
     return host.front().to(run.device);
   }
 
-  // Until the longest sequence has ended, at most generate.tokens.
+  // The tokens until the longest sequence has ended, at most generate.tokens.
   static int64_t TokensOf(const run::RunConfig& config) {
     const int64_t most = config.Integer("generate.tokens");
     const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
@@ -94,8 +95,7 @@ class Generation final : public LoopTechnique {
     return std::min(most, longest);
   }
 
-  // A cache of a fixed room is the model's from then on, and used again (its old values are
-  // masked).
+  // Once created, a fixed-size cache belongs to the model and is reused (old values are masked).
   KeyValueCache* FixedCache(const at::Tensor& ids) {
     if (cache_ != "static" && cache_ != "sliding") return nullptr;
     if (fixed_ != nullptr) return fixed_.get();
@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the cache is among them.
+  // `given`: the cache is one of the arguments.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -192,7 +192,7 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // Named by generate() until it returns, while sampling goes on with longer ones.
+    // generate() keeps these until it returns, while sampling continues with longer ones.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -211,13 +211,13 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        if (form.tuples) made->pass.positions.reset();  // no argument of such a model
+        if (form.tuples) made->pass.positions.reset();  // such a model has no argument for them
         if (form.encodes) {
           made->pass.mask = encoded_mask;
           made->pass.encoded = encoded;
           made->pass.cross = cache != nullptr ? &cross : nullptr;
         }
-        // The pass before is named until this one's arguments are whole.
+        // The previous pass's arguments are kept until this pass's are complete.
         made->pass.prepared = [&inputs] { inputs.reset(); };
         if (cache) cache->Begin();
         Batch batch;
@@ -262,7 +262,7 @@ class Generation final : public LoopTechnique {
     return model_->Encode(batch);
   }
 
-  // StoppingCriteriaList with the greatest length, and end tokens where they are looked for.
+  // StoppingCriteriaList with the maximum length and, if enabled, end tokens.
   void Stop(bool full, const EndTokens* ends, const at::Tensor& ids, at::Tensor& unfinished,
             at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);
@@ -283,7 +283,7 @@ class Generation final : public LoopTechnique {
   }
 
   const int64_t rows_, prompt_;
-  const bool ends_;  // an end token is looked for
+  const bool ends_;  // whether end tokens are checked
   const int64_t tokens_;
   const std::string cache_;
   const bool instead_;
@@ -305,21 +305,21 @@ TechniqueEntry DeclareTechnique_generation() {
            .group = "Evaluation",
            .title = "Generation",
            .explanation =
-               "transformers' generate(): a prompt of seq tokens, then one token after the other. "
-               "Keys and values of all tokens before are kept: dynamic makes each layer's anew, "
-               "one token longer, for every token; static has room for all from the beginning, "
-               "and masks what is not there yet; sliding keeps a window's; none computes the whole "
-               "sequence for each token.",
+               "transformers' generate(): a prompt of seq tokens, then one token after another. "
+               "Keys and values of all previous tokens are kept. dynamic reallocates each layer's "
+               "cache for every token, one token longer. static allocates space for all tokens at "
+               "the beginning and masks unused positions. sliding keeps only a window. none "
+               "recomputes the whole sequence for each token.",
            .settings = {{.key = "generate.tokens",
-                         .help = "new tokens that generate() makes after training and evaluation, "
-                                 "or instead of them (mode=generate); 0: no generation",
+                         .help = "number of tokens that generate() produces after training and "
+                                 "evaluation, or instead of them (mode=generate); 0: no generation",
                          .kind = ValueKind::kInteger,
                          .default_value = "0",
                          .low = 0,
                          .high = 1 << 20,
                          .label = "tokens"},
                         {.key = "generate.cache",
-                         .help = "what is kept of the tokens before",
+                         .help = "what is kept of the previous tokens",
                          .kind = ValueKind::kChoice,
                          .default_value = "dynamic",
                          .choices = {{"dynamic", "DynamicCache, grows"},
@@ -328,9 +328,9 @@ TechniqueEntry DeclareTechnique_generation() {
                                      {"none", "nothing (use_cache=False)"}},
                          .label = "cache"},
                         {.key = "generate.lengths",
-                         .help = "new tokens of each sequence up to its end token, \"40,120\" in "
-                                 "turn, or a range, whose greatest counts: generation ends with "
-                                 "the longest; empty: no end token",
+                         .help = "number of new tokens of each sequence up to its end token, such "
+                                 "as \"40,120\" in turn, or a range, whose maximum is used; "
+                                 "generation ends with the longest sequence; empty: no end token",
                          .kind = ValueKind::kText,
                          .default_value = "",
                          .format = "lengths",
@@ -344,71 +344,71 @@ TechniqueEntry DeclareTechnique_generation() {
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}},
                        {.id = "generate-after",
                         .title = "Generate after training",
-                        .explanation = "beside weights and optimizer state",
+                        .explanation = "with weights and optimizer state in memory",
                         .on = {on, {"mode", true, {"train"}}},
                         .ways = {{{"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}}},
            .rules =
                {{.when = {{"mode", true, {"generate"}}, off},
-                 .why = "mode=generate makes generate.tokens tokens, which are 0: set "
+                 .why = "mode=generate needs a number of tokens, but generate.tokens is 0: set "
                         "generate.tokens=64",
                  .instead = {{"generate.tokens", "64"}}},
                 {.when = {on, {"mode", true, {"inference"}}},
                  .why =
-                     "generate.tokens: mode=inference is plain forward passes; set mode=generate",
+                     "generate.tokens: mode=inference runs only forward passes; set mode=generate",
                  .instead = {{"mode", "generate"}}},
                 {.when = {on,
                           {"model.family",
                            false,
                            {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2",
                             "t5"}}},
-                 .why = "generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, "
-                        "Mistral, Mixtral, Phi, GPT-2, T5 and their like; others have caches of "
-                        "their own, which are not planned",
+                 .why = "generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, "
+                        "GPT-2, T5 and similar models; other models have caches of their own, "
+                        "which are not supported",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"model.family", true, {"gpt2", "t5"}}},
                  .why = "generate.cache=static and sliding: {model} has no such cache in "
-                        "transformers 4.51, or none that is planned; set generate.cache=dynamic",
+                        "transformers 4.51, or it is not supported; set generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {{"generate.lengths", false, {""}}, off},
-                 .why = "generate.lengths are of generated tokens, which are 0: set "
+                 .why = "generate.lengths needs generated tokens, but generate.tokens is 0: set "
                         "generate.tokens=64",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "generate.lengths: where values are computed a sequence ends where its "
-                        "tokens say so; use backend=plan",
+                 .why = "generate.lengths: where values are computed, the tokens determine the end "
+                        "of a sequence; use backend=plan",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
-                 .why = "generate.tokens is planned on one GPU: set shard.strategy=none",
+                 .why = "generate.tokens is only supported on one GPU: set shard.strategy=none",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on, {"attention", true, {"flash-2"}}},
-                 .why = "generate.tokens with attention=flash-2 takes another way through its "
-                        "package, which is not planned; use attention=flash",
+                 .why = "generate.tokens with attention=flash-2 uses other functions of the "
+                        "package, which are not supported; use attention=flash",
                  .instead = {{"attention", "flash"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"attention", true, {"flash", "cudnn"}}},
-                 .why = "generate.cache=static and sliding attend through a mask, which flash "
-                        "kernels don't take: use attention=efficient",
+                 .why = "generate.cache=static and sliding use a mask, which flash kernels do not "
+                        "accept: use attention=efficient",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"precision", true, {"amp-bf16", "amp-fp16"}}},
-                 .why = "generate.cache=static has the weights' type, which autocast's keys do "
-                        "not have; use generate.cache=dynamic",
+                 .why = "generate.cache=static has the weights' type, but autocast's keys have "
+                        "another; use generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {on, {"offload.parameters", true, {"cpu"}}},
-                 .why = "generate.tokens is planned of weights on the card: set "
+                 .why = "generate.tokens is only supported with weights on the GPU: set "
                         "offload.parameters=none",
                  .instead = {{"offload.parameters", "none"}}}},
            .assumes = {{.when = {on, {"generate.lengths", true, {""}}},
-                        .what = "generation ends at its greatest length: no end token is computed, "
-                                "and the few bytes that look for one are not asked for"},
+                        .what = "generation ends at the maximum length: end tokens are not "
+                                "computed, and the few bytes for checking them are not allocated"},
                        {.when = {on, {"generate.lengths", false, {""}}},
-                        .what = "sequences end as generate.lengths says: keys and values of those "
-                                "that have ended stay until the last one ends"}}},
+                        .what = "generate.lengths determines the ends of sequences: keys and "
+                                "values of finished sequences stay until the last one ends"}}},
       .order = 81,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("generate.tokens") == 0) return nullptr;

@@ -1,8 +1,9 @@
-// GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024), as galore_torch's
-// AdamW under transformers' optim="galore_adamw". The linear layers that `galore.targets` chooses
-// (optim_target_modules) are projected: each weight has a projection, made of its gradient's
-// singular vectors in the first step and every `galore.gap` steps from then on. All other
-// parameters, embeddings and norms among them, have whole moments and are updated first.
+// GaLore: Adam's moments of a low-rank projection of the gradient (Zhao et al. 2024), like
+// galore_torch's AdamW under transformers' optim="galore_adamw". The linear layers that
+// `galore.targets` selects (optim_target_modules) are projected. Each of their weights has a
+// projection, computed from its gradient's singular vectors in the first step and every
+// `galore.gap` steps after that. All other parameters, including embeddings and norms, have full
+// moments and are updated first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/types.h>
@@ -32,7 +33,7 @@ struct State {
 
 class ProjectedAdam final : public Optimizer {
  public:
-  // `projected`: storages of the weights that are.
+  // `projected`: storages of the projected weights.
   ProjectedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters,
                 const std::unordered_set<uint64_t>& projected, int64_t rank, int64_t gap)
       : Optimizer(std::move(parameters), config.lr),
@@ -40,7 +41,7 @@ class ProjectedAdam final : public Optimizer {
         rank_(rank),
         gap_(gap),
         states_(parameters_.size()) {
-    // Two parameter groups, those without a projection first.
+    // Two parameter groups; the one without projections is first.
     for (const bool chosen : {false, true}) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         states_[i].projected = projected.contains(StorageKey(parameters_[i]));
@@ -51,7 +52,7 @@ class ProjectedAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // Names of the original's loop: each keeps its tensor until the next parameter rebinds it.
+    // Names of the original's loop. Each keeps its tensor until the next parameter rebinds it.
     at::Tensor gradient, denominator, update;
     for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];
@@ -98,12 +99,12 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a part of all the singular vectors, and so all of them.
+  // The package keeps a slice of the singular vectors, and so the whole matrix.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
     at::Tensor kept = right ? v.slice(0, 0, rank_) : u.slice(1, 0, rank_);
-    // The package makes the other half of the product as well and does not use it.
+    // The package also computes the other half of the product, without using it.
     const at::Tensor unused =
         right ? at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)))
               : at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));
@@ -115,10 +116,10 @@ class ProjectedAdam final : public Optimizer {
   const double weight_decay_;
   const int64_t rank_, gap_;
   std::vector<State> states_;
-  std::vector<size_t> order_;  // of the updates
+  std::vector<size_t> order_;  // order of the updates
 };
 
-// Those that are nn.Linear (GPT-2's layers are Conv1D) below `root`, with their paths.
+// Visits the nn.Linear modules below `root` with their paths (GPT-2's layers are Conv1D).
 using LinearVisitor = std::function<void(const Linear& linear, const std::string& path)>;
 void VisitLinear(Module& root, const LinearVisitor& visitor) {
   root.Visit([&](Module& module, const std::string& path) {
@@ -145,20 +146,20 @@ class GradientProjection final : public Technique {
     for (const Linear* linear : chosen) {
       if (!embedded.contains(linear->weight().get())) continue;
       return absl::InvalidArgumentError(
-          "galore.targets: the output layer is chosen, whose weight is the embedding's: "
-          "transformers puts it into two parameter groups, which PyTorch refuses; set layers");
+          "galore.targets selects the output layer, whose weight is the embedding's: transformers "
+          "puts it into two parameter groups, which PyTorch refuses; set layers");
     }
     if (!chosen.empty()) return absl::OkStatus();
     std::set<std::string> names;
     VisitLinear(model,
                 [&](const Linear& linear, const std::string&) { names.insert(linear.name()); });
     return absl::InvalidArgumentError(fmt::format(
-        "galore.targets={}: chooses no linear layer of this model, which has {}; or set layers",
+        "galore.targets={} selects no linear layer of this model, which has {}; or set layers",
         fmt::join(targets_, ","),
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    projected_.clear();  // of the rehearsal
+    projected_.clear();  // left from the rehearsal
     for (const Linear* linear : Chosen(model))
       projected_.insert(StorageKey(linear->weight()->tensor));
   }
@@ -166,7 +167,7 @@ class GradientProjection final : public Technique {
                                            const std::vector<at::Tensor>& trained) override {
     return std::make_unique<ProjectedAdam>(config_, trained, projected_, rank_, gap_);
   }
-  // cuSOLVER and cuBLAS have workspaces of the thread that steps.
+  // cuSOLVER and cuBLAS allocate workspaces for the thread of the step.
   bool rehearses() const override { return false; }
 
  private:
@@ -190,7 +191,7 @@ class GradientProjection final : public Technique {
   OptimizerConfig config_;
   int64_t rank_, gap_;
   std::vector<std::string> targets_;
-  std::unordered_set<uint64_t> projected_;  // storages of their weights
+  std::unordered_set<uint64_t> projected_;  // storages of the projected weights
 };
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
@@ -207,65 +208,62 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
           {.id = "gradient-projection",
            .group = "Optimizer",
            .title = "GaLore",
-           .explanation =
-               "Adam's moments of a linear layer's gradient in a few dimensions: rank x its longer "
-               "side twice, and a projection. The gradient itself stays whole, and so do the "
-               "moments of what is not chosen: embeddings, norms, the output layer. The singular "
-               "vectors are computed again every few hundred steps, which is slow and needs room.",
+           .explanation = "Adam's moments of a linear layer's gradient are projected to a few "
+                          "dimensions: twice rank x the longer side, plus a projection matrix. The "
+                          "gradient itself keeps its size, and so do the moments of other "
+                          "parameters: embeddings, norms, the output layer. The singular vectors "
+                          "are recomputed every few hundred steps, which is slow and needs memory.",
            .settings = {{.key = "galore.rank",
-                         .help = "dimensions that moments of a matrix have; 0: all",
+                         .help = "rank of the moments of a matrix; 0: not projected",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "0",
                          .low = 0,
                          .high = 65536,
                          .label = "rank"},
                         {.key = "galore.gap",
-                         .help = "steps from one projection to the next",
+                         .help = "number of steps between two computations of the projection",
                          .kind = run::ValueKind::kInteger,
                          .default_value = "200",
                          .low = 1,
                          .high = 1e6,
                          .label = "steps"},
                         {.key = "galore.targets",
-                         .help =
-                             "linear layers that are projected: layers (all in the model's "
-                             "layers: transformers' optim_target_modules=[\"attn\", \"mlp\"] of "
-                             "Llama and its like), parts of their paths, or all-linear (the "
-                             "output layer too, where it is not tied to the embedding)",
+                         .help = "the projected linear layers: layers (all in the model's layers, "
+                                 "like transformers' optim_target_modules=[\"attn\", \"mlp\"] for "
+                                 "Llama and similar models), parts of their paths, or all-linear "
+                                 "(including the output layer if it is not tied to the embedding)",
                          .kind = run::ValueKind::kText,
                          .default_value = "layers",
                          .format = "names",
                          .label = "on"}},
            .toggles = {{.id = "galore",
                         .title = "GaLore",
-                        .explanation = "moments in few dimensions",
+                        .explanation = "moments with low rank",
                         .on = {{"galore.rank", false, {"0"}}},
                         .ways = {{{"galore.rank", "128"}}},
                         .controls = {"galore.rank", "galore.gap", "galore.targets"}}},
            .rules = {NotWith({"model.family", true, {"gpt2"}},
-                             "transformers' GaLore passes over GPT-2's Conv1D layers: set "
-                             "galore.rank=0",
+                             "transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0",
                              {{"galore.rank", "0"}}),
                      NotWith({"optimizer.name", false, {"adamw"}},
-                             "it is a form of AdamW: set optimizer.name=adamw",
+                             "GaLore is a form of AdamW: set optimizer.name=adamw",
                              {{"galore.rank", "0"}}),
                      NotWith({"optimizer.bits", false, {"32"}},
-                             "its moments are fp32 here: set optimizer.bits=32",
+                             "GaLore supports only fp32 moments here: set optimizer.bits=32",
                              {{"optimizer.bits", "32"}}),
                      NotWith({"offload.optimizer", false, {"none"}},
-                             "its state is on the card: set offload.optimizer=none",
+                             "GaLore's state is on the GPU: set offload.optimizer=none",
                              {{"offload.optimizer", "none"}}),
+                     NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
+                             "a part of a gradient has different singular vectors: use "
+                             "shard.strategy=ddp, or none",
+                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
                      NotWith(
-                         {"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
-                         "a part of a gradient has other singular vectors: use shard.strategy=ddp, "
-                         "or none",
-                         {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
-                     NotWith({"resume.map_location", false, {"none"}},
-                             "its state is not loaded: set resume.map_location=none",
-                             {{"resume.map_location", "none"}}),
+                         {"resume.map_location", false, {"none"}},
+                         "loading GaLore's state is not supported: set resume.map_location=none",
+                         {{"resume.map_location", "none"}}),
                      NotWith({"model.family", true, {"basics"}},
-                             "the basics model's script brings an optimizer of its own: set "
-                             "galore.rank=0",
+                             "the basics model's script has its own optimizer: set galore.rank=0",
                              {{"galore.rank", "0"}})}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -1,6 +1,6 @@
-// Gradients of 16-bit weights added up in fp32, as Megatron's main_grad: each gradient is added to
-// a tensor that stays from the first micro-batch on, and goes; the step gets them in the weights'
-// type.
+// Gradients of 16-bit weights are accumulated in fp32, like Megatron's main_grad. Each gradient is
+// added to an fp32 tensor that is kept from the first micro-batch on, and is then freed. The step
+// gets the sums in the weights' type.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // Gradients that stay are not where a tape looks for them.
+  // The sums are gradients that a tape does not know.
   bool repeats() const override { return false; }
 
  private:
-  // In the order of the parameters: an order of addresses would differ from run to run.
+  // In the order of the parameters, because an order of addresses would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };
@@ -72,32 +72,33 @@ TechniqueEntry DeclareTechnique_gradient_type() {
           {.id = "gradient-type",
            .group = "Gradients",
            .title = "Gradients added up in fp32",
-           .explanation =
-               "Gradients of 16-bit weights are added up in fp32 tensors that stay for the whole "
-               "run: 4 bytes a trained weight more, for sums that do not lose small gradients.",
+           .explanation = "Gradients of 16-bit weights are accumulated in fp32 tensors that exist "
+                          "for the whole run. This needs 4 more bytes per trained weight, and "
+                          "small gradients are not lost in the sums.",
            .settings = {{.key = "gradients.dtype",
-                         .help = "type in which gradients are added up: the weights' own, or fp32",
+                         .help =
+                             "type in which gradients are accumulated: the weights' type, or fp32",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "weights",
                          .choices = {{"weights", "the weights'"}, {"fp32", ""}}}},
            .toggles = {{.id = "gradients-fp32",
                         .title = "Gradients in fp32",
-                        .explanation = "sums beside 16-bit gradients",
+                        .explanation = "fp32 sums in addition to 16-bit gradients",
                         .on = {{"gradients.dtype", true, {"fp32"}}},
                         .ways = {{{"gradients.dtype", "fp32"}}}}},
            .rules = {{.when = {{"gradients.dtype", true, {"fp32"}},
                                {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "weights are fp32, and so are their gradients",
+                      .why = "the weights and their gradients are already fp32",
                       .refuses = false},
                      NotWith({"optimizer.in_backward", true, {"true"}},
-                             "gradients that are used at once are not added up; set "
+                             "gradients that are used immediately are not accumulated; set "
                              "optimizer.in_backward=false",
                              {{"optimizer.in_backward", "false"}}),
                      NotWith({"zero_grad", true, {"zero"}},
-                             "what is filled with zeros are the sums; set zero_grad=none",
+                             "only the sums would be filled with zeros; set zero_grad=none",
                              {{"zero_grad", "none"}}),
                      NotWith({"shard.strategy", false, {"none"}},
-                             "is planned on one GPU: set shard.strategy=none",
+                             "only one GPU is supported: set shard.strategy=none",
                              {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

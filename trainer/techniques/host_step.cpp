@@ -12,7 +12,7 @@ constexpr double kBytesPerSecond = 20e9;
 }  // namespace
 
 std::string HostStepAssumption() {
-  return fmt::format("the optimizer's step on the host moves {} GB a second",
+  return fmt::format("the optimizer's step on the host processes {} GB per second",
                      kBytesPerSecond / 1e9);
 }
 

@@ -1,4 +1,4 @@
-// An optimizer of torch.optim that steps on the host, in plans, which leave its computing out.
+// An optimizer of torch.optim that steps on the host, in plans, which do not compute the step.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,13 +13,14 @@
 
 namespace vramscope::trainer {
 
-// How long it would take: weights, gradients and state are read, weights and state written, at a
-// rate that is assumed.
+// The duration of a step: weights, gradients and state are read, weights and state are written, at
+// an assumed rate.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
-// What a plan says of that.
+// The text of this assumption in a plan.
 std::string HostStepAssumption();
 
-// Shards whose optimizer steps on the host, where nothing computes in a plan but time passes.
+// For shards whose optimizer steps on the host: in a plan nothing is computed there, but time
+// passes.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

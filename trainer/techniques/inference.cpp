@@ -1,4 +1,4 @@
-// Forward passes alone: no graph, no gradients, no optimizer.
+// Forward passes only: no graph, no gradients, no optimizer.
 #include <torch/types.h>
 
 #include "trainer/models/training_mode.h"
@@ -31,18 +31,17 @@ TechniqueEntry DeclareTechnique_inference() {
           {.id = "inference",
            .group = "Evaluation",
            .title = "Inference",
-           .explanation =
-               "Forward passes without a graph: weights, and of the activations what one layer "
-               "needs and the logits.",
+           .explanation = "Forward passes without a graph: memory holds the weights, the "
+                          "activations of one layer at a time, and the logits.",
            .settings = {{.key = "mode",
-                         .help = "train: forward, backward, optimizer; inference: forward alone, "
+                         .help = "train: forward, backward, optimizer; inference: only forward, "
                                  "under no_grad; generate: token by token (generate.tokens)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "train",
                          .choices = {{"train", ""}, {"inference", ""}, {"generate", ""}}}},
            .toggles = {{.id = "inference",
                         .title = "Inference only",
-                        .explanation = "forward alone, nothing is kept",
+                        .explanation = "only forward, nothing is kept",
                         .on = {{"mode", true, {"inference"}}},
                         .ways = {{{"mode", "inference"}}}}}},
       .order = 5,

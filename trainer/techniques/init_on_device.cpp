@@ -1,6 +1,6 @@
-// `with torch.device("cuda")` around the making of a model: its weights are made where they stay,
-// one after the other, as they are when load=device; a tied output layer's own weight is made, too,
-// and goes when it is tied.
+// `with torch.device("cuda")` around the creation of a model: each weight is created on the device,
+// one after another, as with load=device. The own weight of a tied output layer is also created,
+// and freed when it is tied.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -17,7 +17,7 @@ class InitOnDevice final : public Technique {
       const auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || linear->weight() == nullptr) return;
       const Parameter& weight = *linear->weight();
-      if (weight.name() == path + ".weight") return;  // its own
+      if (weight.name() == path + ".weight") return;  // not tied: it has its own weight
       const OwnerScope owner(path + ".weight");
       const CategoryScope category(trace::Category::kParameter);
       at::empty(weight.spec().shape,
@@ -39,35 +39,32 @@ TechniqueEntry DeclareTechnique_init_on_device() {
       .declaration =
           {.id = "init-on-device",
            .group = "Parameters",
-           .title = "Making weights on the card",
-           .explanation =
-               "The model is made on the card (with torch.device(\"cuda\")) and not on the host: "
-               "no "
-               "copy of it is there and none is moved. A tied output layer's own weight is there "
-               "until it is tied, and its segment stays.",
+           .title = "Creating weights on the GPU",
+           .explanation = "The model is created on the GPU (with torch.device(\"cuda\")) instead "
+                          "of the host, so there is no host copy to move. A tied output layer's "
+                          "own weight exists until it is tied, and its segment stays reserved.",
            .settings = {{.key = "init_on_device",
-                         .help = "weights are made on the GPU, not on the CPU",
+                         .help = "weights are created on the GPU, not on the CPU",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", "with torch.device(\"cuda\")"}}}},
            .toggles = {{.id = "init-on-device",
-                        .title = "Make weights on the card",
-                        .explanation = "no copy on the host; a tied output layer is there for a "
-                                       "moment",
+                        .title = "Create weights on the GPU",
+                        .explanation = "no host copy; a tied output layer exists briefly",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
-           .rules = {not_with({"load", false, {"device"}},
-                              "weights that are made on the card are not moved or cast; set "
-                              "load=device"),
-                     not_with({"quantization", false, {"none"}},
-                              "quantized weights are made of those that are moved; set "
-                              "quantization=none"),
-                     not_with({"shard.strategy", true, {"zero2", "zero3", "tensor"}},
-                              "a rank's share is made of weights on the host; use "
-                              "shard.strategy=ddp")},
+           .rules =
+               {not_with(
+                    {"load", false, {"device"}},
+                    "weights that are created on the GPU are not moved or cast; set load=device"),
+                not_with(
+                    {"quantization", false, {"none"}},
+                    "weights are quantized when they are moved to the GPU; set quantization=none"),
+                not_with({"shard.strategy", true, {"zero2", "zero3", "tensor"}},
+                         "a rank's part is made from weights on the host; use shard.strategy=ddp")},
            .assumes = {{.when = {on},
-                        .what = "what buffers are computed from on the card (masks, frequencies; a "
-                                "few MiB, gone at once) is not asked for"}}},
+                        .what = "temporaries for computing buffers on the GPU (masks, frequencies; "
+                                "a few MiB, freed immediately) are not allocated"}}},
       .order = 16,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -1,6 +1,6 @@
-// Adapters that stand beside whole layers in place of beside their linear parts: in each layer
-// (what goes in comes out through a narrow way as well), or as a tower of their own that reads what
-// the layers make and gives them nothing back, so that the layers need no backward.
+// Adapters for whole layers instead of linear modules. They are either inside each layer (its input
+// also goes through the adapter), or a separate tower that reads the layers' outputs and passes
+// nothing back, so that the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -29,7 +29,7 @@ class LayerAdapters final : public Technique {
     const std::vector<LayerStack> stacks = model.Stacks();
     if (stacks.size() != 1 || width_ <= 0) {
       return absl::InvalidArgumentError(
-          "lora.placement=layer-parallel and tower are for models with one stack of layers and a "
+          "lora.placement=layer-parallel and tower require a model with one stack of layers and a "
           "hidden_size; set lora.placement=weight");
     }
     for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
@@ -46,7 +46,7 @@ class LayerAdapters final : public Technique {
     return [this, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
                          const std::string& path, Carried& carried) {
       std::vector<LayerFunction> with;
-      const size_t place = carried.size();  // of what the tower hands on
+      const size_t place = carried.size();  // of the tower's state
       for (size_t i = 0; i < layers.size(); ++i) {
         LayerAdapter* adapter = adapters_[i];
         with.push_back(
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // The first pass over the data has made what all later ones need of the trunk.
+  // The first pass over the data has computed the trunk's outputs for all later passes.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,12 +90,12 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // Which adapter is a layer's is told by its place among all.
+  // A layer's adapter is found by the layer's position, which rehearsals change.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 
  private:
-  // What a layer of the trunk makes of a batch: from the host, once it has been there.
+  // The output of a layer of the trunk for a batch. It comes from the host once it is cached there.
   at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
     at::Tensor& kept = outputs_[i];
     if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);
@@ -111,7 +111,7 @@ class LayerAdapters final : public Technique {
   const bool tower_, caches_;
   at::ScalarType dtype_ = at::kFloat;
   std::vector<LayerAdapter*> adapters_;
-  std::vector<at::Tensor> outputs_;  // of the trunk's layers, on the host
+  std::vector<at::Tensor> outputs_;  // outputs of the trunk's layers, on the host
   std::vector<at::Tensor> trunk_;    // weights
 };
 
@@ -122,30 +122,30 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
       .declaration =
           {.id = "layer-adapters",
            .group = "Parameters",
-           .title = "Adapters beside layers",
+           .title = "Adapters for whole layers",
            .explanation =
-               "An adapter beside each layer in place of beside its linear parts. In each layer "
-               "the frozen trunk still needs a backward for its inputs; as a tower, which the "
-               "layers get nothing back from, the trunk keeps no activation at all.",
+               "One adapter for each whole layer instead of its linear modules. With an adapter "
+               "inside each layer, the frozen trunk still needs a backward for its inputs. A tower "
+               "passes nothing back to the layers, so the trunk keeps no activations.",
            .settings = {{.key = "lora.placement",
-                         .help = "where adapters of lora.rank stand: beside chosen linear layers "
-                                 "(weight), in each layer of the model, or as a tower beside them",
+                         .help = "where the adapters of lora.rank are: on selected linear layers "
+                                 "(weight), in each layer of the model, or in a separate tower",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "weight",
-                         .choices = {{"weight", "beside linear layers"},
+                         .choices = {{"weight", "on linear layers"},
                                      {"layer-parallel", "in each layer"},
                                      {"tower", "a tower"}}},
                         {.key = "lora.trunk",
-                         .help = "of a tower: its frozen trunk runs for each batch, or only in the "
-                                 "first step, which puts what its layers make into host memory "
-                                 "(steps after it stand for later epochs)",
+                         .help = "for a tower: its frozen trunk runs for each batch, or only in "
+                                 "the first step, which stores the outputs of its layers in host "
+                                 "memory (later steps represent later epochs)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "runs",
                          .choices = {{"runs", ""}, {"cached", ""}},
                          .label = "trunk"}},
            .toggles = {{.id = "adapter-layer",
                         .title = "Adapters in each layer",
-                        .explanation = "a narrow way beside each layer is trained",
+                        .explanation = "a low-rank adapter in parallel to each layer is trained",
                         .on = {{"lora.placement", true, {"layer-parallel"}},
                                {"lora.rank", false, {"0"}}},
                         .ways = {{{"lora.placement", "layer-parallel"}, {"lora.rank", "8"}}},
@@ -158,67 +158,68 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         .controls = {"lora.rank", "lora.trunk"}}},
            .rules =
                {{.when = {{"lora.trunk", true, {"cached"}}, {"lora.placement", false, {"tower"}}},
-                 .why = "lora.trunk=cached needs a trunk that adapters give nothing back to: set "
+                 .why = "lora.trunk=cached needs a trunk that does not depend on the adapters: set "
                         "lora.placement=tower",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "lora.trunk=cached is planned, not run: the data of a second epoch are not "
-                        "those of the first here; use backend=plan",
+                 .why = "lora.trunk=cached can only be planned, because the data of a second epoch "
+                        "differ here from those of the first; use backend=plan",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
-                 .why = "lora.trunk=cached is planned of whole batches: set micro_batches=1",
+                 .why = "lora.trunk=cached is only supported without micro-batches: set "
+                        "micro_batches=1",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}},
                           {"checkpointing.mode", false, {"none"}}},
-                 .why = "lora.trunk=cached leaves nothing to compute again: set "
-                        "checkpointing.mode=none",
+                 .why =
+                     "lora.trunk=cached leaves nothing to recompute: set checkpointing.mode=none",
                  .instead = {{"checkpointing.mode", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"lengths", false, {""}}},
-                 .why = "lora.trunk=cached is planned of batches of one length: set lengths to "
-                        "nothing",
+                 .why = "lora.trunk=cached is only supported for batches of one length: set "
+                        "lengths to nothing",
                  .instead = {{"lengths", ""}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
-                 .why = "lora.trunk=cached has no trunk on the card for evaluation: set eval=none",
+                 .why = "lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none",
                  .instead = {{"eval", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"generate.tokens", false, {"0"}}},
-                 .why = "lora.trunk=cached has no trunk on the card for generation: set "
+                 .why = "lora.trunk=cached has no trunk on the GPU for generation: set "
                         "generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
-                 .why =
-                     "lora.trunk=cached is planned of batches of one length: set samples.file to "
-                     "nothing",
+                 .why = "lora.trunk=cached is only supported for batches of one length: set "
+                        "samples.file to nothing",
                  .instead = {{"samples.file", ""}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.rank", true, {"0"}}},
-                 .why = "lora.placement says where adapters of lora.rank are, which is 0: set "
+                 .why = "lora.placement has no effect without adapters, and lora.rank is 0: set "
                         "lora.rank=8",
                  .instead = {{"lora.rank", "8"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.kind", false, {"lora"}}},
-                 .why = "lora.placement=layer-parallel and tower have one form of adapter: set "
-                        "lora.kind=lora",
+                 .why = "lora.placement=layer-parallel and tower support only one kind of adapter: "
+                        "set lora.kind=lora",
                  .instead = {{"lora.kind", "lora"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"model.family", true, {"t5", "torch_transformer", "vit", "basics", ""}}},
-                 .why = "lora.placement=layer-parallel and tower are for models with one stack of "
-                        "layers over tokens; the torch.nn.Transformer presets have them built in",
+                 .why =
+                     "lora.placement=layer-parallel and tower require a model with one stack of "
+                     "layers over tokens; the torch.nn.Transformer presets have built-in adapters",
                  .instead = {{"lora.placement", "weight"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"shard.strategy", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are planned on one GPU: set "
-                        "shard.strategy=none",
+                 .why = "lora.placement=layer-parallel and tower are only supported on one GPU: "
+                        "set shard.strategy=none",
                  .instead = {{"shard.ranks", "1"}, {"shard.strategy", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"quantization", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are planned over weights as they "
-                        "are: set quantization=none",
+                 .why = "lora.placement=layer-parallel and tower are only supported for "
+                        "unquantized weights: set quantization=none",
                  .instead = {{"quantization", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"trainable", false, {"all"}}},
-                 .why = "the adapters have frozen the weights already",
+                 .why = "the adapters have already frozen the weights",
                  .refuses = false}}},
-      .order = 28,  // around checkpointing, which runs the layers with what stands beside them
+      .order = 28,  // outside of checkpointing, which runs the layers with their adapters
       .place = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("lora.placement", "weight") || config.Integer("lora.rank") == 0) {

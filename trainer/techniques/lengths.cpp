@@ -1,4 +1,4 @@
-// Batches of different lengths: what padding, grouping and packing do to a run.
+// Batches of different lengths: the effects of padding, grouping and packing on a run.
 #include "profiler/run/lengths.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Micro-batches as the list says: padded, if at all, before they come here.
+// Micro-batches with the listed lengths, already padded if necessary.
 class Lengths final : public Technique {
  public:
   Lengths(std::vector<run::LengthRange> ranges, uint64_t seed)
@@ -23,7 +23,7 @@ class Lengths final : public Technique {
   void OnOptions(ModelOptions& options) override {
     for (const run::LengthRange& range : ranges_) options.seq = std::max(options.seq, range.high);
   }
-  // The list is gone through again and again; a range draws a length for each micro-batch.
+  // The list is repeated cyclically. A range draws a length for each micro-batch.
   int SeqOf(int, int64_t micro_batch) const override {
     const run::LengthRange& range = ranges_[static_cast<size_t>(micro_batch) % ranges_.size()];
     if (range.low == range.high) return range.low;
@@ -38,7 +38,7 @@ class Lengths final : public Technique {
   uint64_t seed_;
 };
 
-// Samples drawn from a file's histogram, put into micro-batches.
+// Draws samples from a file's histogram and puts them into micro-batches.
 class Samples final : public LoopTechnique {
  public:
   explicit Samples(const run::RunConfig& config)
@@ -76,10 +76,10 @@ class Samples final : public LoopTechnique {
   bool repeats() const override { return false; }
 
  private:
-  // transformers' group_by_length sorts so many batches at a time, the longest sample first.
+  // transformers' group_by_length sorts this many batches at a time, the longest sample first.
   static constexpr int64_t kGrouped = 50;
 
-  // Of the samples of a micro-batch, cut where a tokenizer would (seq).
+  // The lengths of a micro-batch's samples, truncated as by a tokenizer (seq).
   std::vector<int> Drawn(int64_t micro_batch) const {
     const auto draw = [&](int64_t first, int64_t count) {
       std::vector<int> out;
@@ -112,58 +112,59 @@ TechniqueEntry DeclareTechnique_lengths() {
       .declaration =
           {.id = "lengths",
            .group = "Data",
-           .title = "Lengths of the batches",
+           .title = "Lengths of batches",
            .explanation =
-               "Batches that are padded to their own longest sample differ in length: blocks of "
-               "one do not fit the next, and what is reserved grows beyond the peak. grouped: "
-               "samples of like length share a batch, so that little is padding. packed: a batch's "
-               "samples in one row, without padding.",
+               "Batches that are padded to their longest sample differ in length, so blocks of one "
+               "batch do not fit the next, and reserved memory grows beyond the peak. grouped: a "
+               "batch has samples of similar length, with little padding. packed: a batch's "
+               "samples are in one row, without padding.",
            .settings = {{.key = "lengths",
-                         .help = "lengths of the micro-batches in turn, \"400,1536,400\", or a "
-                                 "range to draw from, \"256-1024\": what seq=LIST sets; empty: "
-                                 "all as seq says",
+                         .help = "lengths of the micro-batches in turn, such as \"400,1536,400\", "
+                                 "or a range to draw from, such as \"256-1024\" (seq=LIST sets "
+                                 "this); empty: all have the length seq",
                          .kind = run::ValueKind::kText,
                          .default_value = "",
                          .format = "lengths",
                          .label = "tokens"},
                         {.key = "samples.file",
-                         .help = "how long samples are: a file of lines \"length,count\", from "
-                                 "which each micro-batch draws its samples: what seq=FILE sets; "
-                                 "longer ones are cut to a seq that is a number",
+                         .help = "lengths of samples: a file of lines \"length,count\", from which "
+                                 "each micro-batch draws its samples (seq=FILE sets this); if seq "
+                                 "is a number, longer samples are truncated to it",
                          .kind = run::ValueKind::kText,
                          .default_value = "",
                          .format = "path",
                          .label = "file"},
                         {.key = "samples.batches",
-                         .help = "how samples of samples.file come into a micro-batch",
+                         .help = "how samples of samples.file are put into micro-batches",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "padded",
                          .choices = {{"padded", "as drawn, padded to the longest"},
                                      {"grouped", "by length, padded to the longest"},
-                                     {"packed", "one after the other in one row"}},
+                                     {"packed", "one after another in one row"}},
                          .label = "batches"}},
            .rules = {{.when = {file, {"lengths", false, {""}}},
-                      .why = "samples.file has lengths of samples, lengths those of batches: set "
-                             "one of them",
+                      .why = "samples.file sets lengths of samples, lengths those of batches: set "
+                             "only one of them",
                       .instead = {{"lengths", ""}}},
                      {.when = {{"samples.batches", false, {"padded"}},
                                {"samples.file", true, {""}}},
-                      .why = "samples.batches puts samples of samples.file together, and there is "
-                             "no such file",
+                      .why = "samples.batches has no effect without samples.file",
                       .instead = {{"samples.batches", "padded"}},
                       .refuses = false},
                      {.when = {file, {"model.family", true, {"vit", "basics"}}},
-                      .why = "samples.file is of token sequences, which this model is not given",
+                      .why = "samples.file has lengths of token sequences, which are not this "
+                             "model's input",
                       .instead = {{"samples.file", ""}}},
                      {.when = {file,
                                {"samples.batches", true, {"packed"}},
                                {"attention", true, {"eager", "math"}}},
-                      .why = "samples.batches=packed: written-out attention would have the scores "
+                      .why = "samples.batches=packed: explicit attention would compute the scores "
                              "of a whole row; use attention=efficient or flash",
                       .instead = {{"attention", "efficient"}}}},
-           .assumes = {{.when = {file, {"samples.batches", true, {"packed"}}},
-                        .what = "a packed row's attention asks for what one sequence of its length "
-                                "asks for; where samples begin (a few bytes) is not asked for"}}},
+           .assumes =
+               {{.when = {file, {"samples.batches", true, {"packed"}}},
+                 .what = "attention of a packed row allocates as for one sequence of its length; "
+                         "the start positions of samples (a few bytes) are not allocated"}}},
       .order = 70,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Get("samples.file").empty()) return std::make_unique<Samples>(config);

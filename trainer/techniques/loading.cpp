@@ -1,4 +1,4 @@
-// How the weights come to the card: made there in their type, or moved and cast.
+// How the weights are brought to the GPU: created there in their type, or moved and cast.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -8,7 +8,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// model.to(device) in fp32, then model.to(dtype) there: each tensor's cast replaces it.
+// model.to(device) in fp32, then model.to(dtype) on the device: each tensor is replaced by its
+// cast.
 class CastOnDevice final : public Technique {
  public:
   void AfterLoad(const RunContext&, Model& model) override {
@@ -34,27 +35,26 @@ TechniqueEntry DeclareTechnique_loading() {
           {.id = "loading",
            .group = "Parameters",
            .title = "Loading",
-           .explanation =
-               "Cast on the card, the fp32 weights are there first: their segments stay reserved. "
-               "Made on the card, or cast before they are moved, the weights take what they "
-               "need.",
-           .settings = {{.key = "load",
-                         .help = "device: weights are made on the GPU in their type; "
-                                 "cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, "
-                                 "then moved",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "device",
-                         .choices = {{"device", "made on the GPU"},
-                                     {"cast-on-device", "moved in fp32, cast there"},
-                                     {"cast-on-cpu", "cast on the CPU, moved"}}}},
+           .explanation = "If weights are cast on the GPU, the fp32 weights are there first, and "
+                          "their segments stay reserved. If they are created on the GPU, or cast "
+                          "before they are moved, they use only the memory that they need.",
+           .settings =
+               {{.key = "load",
+                 .help = "device: weights are created on the GPU in their type; cast-on-device: "
+                         "moved in fp32 and cast there; cast-on-cpu: cast, then moved",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "device",
+                 .choices = {{"device", "created on the GPU"},
+                             {"cast-on-device", "moved in fp32, cast there"},
+                             {"cast-on-cpu", "cast on the CPU, moved"}}}},
            .toggles = {{.id = "cast-on-device",
-                        .title = "Cast weights on the card",
-                        .explanation = "moved in fp32 first: reserved stays twice as large",
+                        .title = "Cast weights on the GPU",
+                        .explanation = "moved in fp32 first: reserved memory stays twice as large",
                         .on = {{"load", true, {"cast-on-device"}}},
                         .ways = {{{"load", "cast-on-device"}}}}},
            .rules = {{.when = {{"load", true, {"cast-on-device"}},
                                {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "load=cast-on-device: these weights stay fp32, nothing is cast",
+                      .why = "load=cast-on-device has no effect: these weights stay fp32",
                       .refuses = false}}},
       .order = 15,
       .place = 47,

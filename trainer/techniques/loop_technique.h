@@ -1,11 +1,11 @@
-// A technique that takes a hand in the loop itself: batches of other shapes, steps that are
-// something else than training steps, what comes before the first step and after the last.
+// A technique that changes the loop itself: the shapes of batches, steps other than training steps,
+// work before the first step and after the last.
 //
 //   class Generation final : public LoopTechnique {
 //     bool InsteadOfStep(const RunContext& run, const LoopAccess& loop) override { ... }
 //   };
 //
-// On the loop's thread, as any technique.
+// Called on the loop's thread, like any technique.
 #pragma once
 
 #include <functional>
@@ -18,29 +18,30 @@ namespace vramscope::trainer {
 
 struct BatchShape {
   int64_t rows = 1;
-  int64_t seq = 1;  // tokens of each
+  int64_t seq = 1;  // tokens per sample
 };
 
-// What the loop hands to a technique that calls the model by itself.
+// Functions of the loop for a technique that calls the model itself.
 struct LoopAccess {
-  // What all techniques hold around a forward pass.
+  // Makes the scopes that all techniques keep around a forward pass.
   std::function<std::vector<std::unique_ptr<Held>>()> hold;
-  // So much of the technique's work is done, of 1; throws where the whole would be too long.
+  // Reports the completed share of the technique's work (0 to 1). Throws if the whole would be too
+  // long.
   std::function<void(double share)> done;
 };
 
 class LoopTechnique : public Technique {
  public:
-  // Of the micro-batch of that number, counted from the first step on.
+  // The shape of that micro-batch, counted from the first step.
   virtual BatchShape ShapeOf(BatchShape shape, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return shape;
   }
-  // Before the first step; null: nothing is trained.
+  // Called before the first step; null: nothing is trained.
   virtual void BeforeTraining(const RunContext&, Optimizer*) {}
-  // A step that is something else than a training step or a pass: true if it was made.
+  // Makes a step that is neither a training step nor a pass. Returns false if it made none.
   virtual bool InsteadOfStep(const RunContext&, const LoopAccess&) { return false; }
-  // The last step is done, and evaluation with it.
+  // Called after the last step and evaluation.
   virtual void AfterSteps(const RunContext&, const LoopAccess&) {}
 };
 

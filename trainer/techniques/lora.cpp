@@ -1,4 +1,4 @@
-// Low-rank adapters beside linear layers, the rest frozen, as PEFT's LoRA and DoRA.
+// Low-rank adapters on linear layers, with all other weights frozen, like PEFT's LoRA and DoRA.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ absl::Status ApplyLora(Model& model, const LoraConfig& config) {
     if (linear == nullptr) return;
     names.insert(linear->name());
     for (const std::string& target : config.targets) {
-      // As PEFT: a whole name, or the end of the path at a dot.
+      // As in PEFT: the whole name, or the end of the path after a dot.
       const bool matches = path == target || path.ends_with("." + target);
       if (!matches) continue;
       unmatched.erase(target);
@@ -66,12 +66,12 @@ TechniqueEntry DeclareTechnique_lora() {
            .group = "Parameters",
            .title = "LoRA",
            .explanation =
-               "Two small matrices beside each chosen linear layer are trained, all else is "
-               "frozen: gradients and optimizer state exist for them alone, and frozen layers do "
-               "not keep their inputs. DoRA also trains how long each row of the adapted weight "
-               "is: one number a row, but each forward makes the adapter's product as large as "
-               "the weight, in fp32, to measure it. LoRA-FA trains the upper matrix alone: half of "
-               "the trained numbers, and the layer's input is not kept for the adapter.",
+               "Two small matrices for each selected linear layer are trained and all other "
+               "weights are frozen. Only the small matrices have gradients and optimizer state, "
+               "and frozen layers do not keep their inputs. DoRA also trains the length of each "
+               "row of the adapted weight: one number per row, but each forward computes an fp32 "
+               "product as large as the weight. LoRA-FA trains only the upper matrix: half of the "
+               "trained numbers, and the layer's input is not kept for the adapter.",
            .settings = {{.key = "lora.rank",
                          .help = "rank of the LoRA adapters; 0: no LoRA",
                          .kind = run::ValueKind::kInteger,
@@ -80,9 +80,9 @@ TechniqueEntry DeclareTechnique_lora() {
                          .high = 4096,
                          .label = "rank"},
                         {.key = "lora.kind",
-                         .help = "dora: the lengths of the weight's rows are trained apart from "
-                                 "their directions; lora-fa: the matrix that the input meets stays "
-                                 "as it began; rslora: scale alpha / sqrt(rank)",
+                         .help = "dora: the lengths of the weight's rows are trained separately "
+                                 "from their directions; lora-fa: the matrix applied to the input "
+                                 "keeps its initial values; rslora: scale alpha / sqrt(rank)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "lora",
                          .choices = {{"lora", "LoRA"},
@@ -105,14 +105,15 @@ TechniqueEntry DeclareTechnique_lora() {
                          .high = 0.999,
                          .label = "dropout"},
                         {.key = "lora.dtype",
-                         .help = "type of the adapters: fp32 whatever the weights have, or the "
-                                 "weights' (PEFT's autocast_adapter_dtype=False, torchtune)",
+                         .help =
+                             "type of the adapters: fp32 for any type of the weights, or the type "
+                             "of the weights (PEFT's autocast_adapter_dtype=False, torchtune)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "fp32",
                          .choices = {{"fp32", ""}, {"weights", "the weights'"}},
                          .label = "type"},
                         {.key = "lora.targets",
-                         .help = "linear layers that get an adapter, as \"q_proj,v_proj\"",
+                         .help = "linear layers that get an adapter, such as \"q_proj,v_proj\"",
                          .kind = run::ValueKind::kText,
                          .default_value = "q_proj,v_proj",
                          .format = "names",
@@ -120,7 +121,7 @@ TechniqueEntry DeclareTechnique_lora() {
                          .choices_from = "family.lora_targets"}},
            .toggles = {{.id = "lora",
                         .title = "LoRA",
-                        .explanation = "low-rank adapters, rest frozen",
+                        .explanation = "low-rank adapters, all other weights frozen",
                         .on = {{"lora.rank", false, {"0"}},
                                {"lora.kind", true, {"lora"}},
                                {"lora.placement", true, {"weight"}}},
@@ -129,7 +130,7 @@ TechniqueEntry DeclareTechnique_lora() {
                                      "lora.dtype"}},
                        {.id = "dora",
                         .title = "DoRA",
-                        .explanation = "adapters that train rows' lengths apart",
+                        .explanation = "adapters that train the lengths of rows separately",
                         .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
                         .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
                         .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
@@ -148,24 +149,23 @@ TechniqueEntry DeclareTechnique_lora() {
                         .ways = {{{"lora.rank", "8"}, {"lora.kind", "rslora"}}},
                         .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
                                      "lora.dtype"}}},
-           .rules = {{.when = {{"lora.kind", true, {"dora"}},
-                               {"quantization", true, {"nf4", "int8"}},
-                               {"lora.rank", false, {"0"}}},
-                      .why =
-                          "lora.kind=dora beside weights of 4 or 8 bits is not planned: it makes "
-                          "them wide in each forward, to measure their rows; use lora.kind=lora",
-                      .instead = {{"lora.kind", "lora"}}},
-                     {.when = {{"lora.rank", false, {"0"}},
-                               {"model.linear_layers", true, {"none"}}},
-                      .why = "{model} has no linear layer that an adapter could stand beside: its "
-                             "projections are bare weights",
-                      .refuses = false},
-                     {.when = {{"lora.rank", false, {"0"}},
-                               {"lora.targets.match", true, {"false"}}},
-                      .why = "{model} has no linear layers of these names",
-                      .refuses = false}},
-           .implies = {"adapters are fp32 whatever the type of the weights, unless lora.dtype says "
-                       "otherwise"}},
+           .rules =
+               {{.when =
+                     {{"lora.kind", true, {"dora"}},
+                      {"quantization", true, {"nf4", "int8"}},
+                      {"lora.rank", false, {"0"}}},
+                 .why =
+                     "lora.kind=dora with 4-bit or 8-bit weights is not supported, because it "
+                     "dequantizes them in each forward to measure their rows; use lora.kind=lora",
+                 .instead = {{"lora.kind", "lora"}}},
+                {.when = {{"lora.rank", false, {"0"}}, {"model.linear_layers", true, {"none"}}},
+                 .why =
+                     "{model} has no linear layer for an adapter: its projections are bare weights",
+                 .refuses = false},
+                {.when = {{"lora.rank", false, {"0"}}, {"lora.targets.match", true, {"false"}}},
+                 .why = "{model} has no linear layers with these names",
+                 .refuses = false}},
+           .implies = {"adapters are fp32 for any type of the weights, unless lora.dtype is set"}},
       .fit = {{.row = "lora", .changes = run::Changes::kTraining},
               {.row = "dora", .changes = run::Changes::kTraining}},
       .order = 40,

@@ -1,8 +1,9 @@
-// Adam's moments in 8 or 4 bits, as torchao's AdamW8bit and AdamW4bit (torchao/optim): codes and an
-// fp32 scale for each block of 256 (8 bits) or 128 (4 bits, two codes a byte), a table of what a
-// code stands for beside each moment, tensors that are small or do not fill blocks as they are. Its
-// step is compiled: one kernel for tensors whose rows are blocks; else Inductor (torch 2.11) makes
-// the scales and both moments in fp32 first, and codes of 4 bits as 64-bit numbers.
+// Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): codes, an
+// fp32 scale for each block of 256 (8 bits) or 128 elements (4 bits, two codes per byte), and a
+// table of code values for each moment. Tensors that are small or do not consist of whole blocks
+// are not quantized. The step is compiled. It is one kernel for tensors whose rows are whole
+// blocks. For others, Inductor (torch 2.11) first makes the scales and both moments in fp32, and
+// 4-bit codes as 64-bit numbers.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -41,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// In the order of Inductor's code. What it borrows is written once and read by the kernels after:
-// moments in fp32 by the one that finds the scales, too.
+// In the order of Inductor's code. Temporaries are written once and read by later kernels; fp32
+// moments are also read by the kernel that computes the scales.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());
@@ -100,20 +101,20 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
           {.id = "low-bit-optimizer",
            .group = "Optimizer",
            .title = "Adam in 8 or 4 bits by torchao",
-           .explanation =
-               "Moments in a byte or in half a byte an element with a scale for each block. "
-               "torchao's work on the shards of zero2 and zero3, where bitsandbytes' do not. Its "
-               "compiled step makes both moments of one tensor in fp32, with 4 bits their codes as "
-               "64-bit numbers as well: 24 bytes an element of the largest tensor (8 with 8 bits) "
-               "for a moment, which can be more than 4 bits save beside 8.",
+           .explanation = "Moments have one byte or half a byte per element, with a scale for each "
+                          "block. torchao's optimizers support the shards of zero2 and zero3; "
+                          "bitsandbytes' do not. Their compiled step temporarily makes both "
+                          "moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit "
+                          "numbers. This takes 24 bytes per element of the largest tensor (8 with "
+                          "8 bits), which can be more than 4 bits save compared with 8.",
            .settings = {{.key = "optimizer.library",
-                         .help = "whose optimizer has 8-bit moments",
+                         .help = "library of the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "bitsandbytes",
                          .choices = {{"bitsandbytes", ""}, {"torchao", ""}}}},
            .toggles = {{.id = "optimizer-8bit-torchao",
                         .title = "8-bit Adam of torchao",
-                        .explanation = "goes with shards",
+                        .explanation = "supports shards",
                         .on = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.library", true, {"torchao"}}},
                         .ways = {{{"optimizer.bits", "8"},
@@ -121,27 +122,28 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                                   {"optimizer.paged", "false"}}}},
                        {.id = "optimizer-4bit",
                         .title = "4-bit Adam",
-                        .explanation = "half a byte a moment, scales for each 128",
+                        .explanation = "half a byte per moment element, a scale for each 128",
                         .on = {{"optimizer.bits", true, {"4"}}},
                         .ways = {{{"optimizer.bits", "4"}}}}},
-           .rules = {{.when = {{"optimizer.bits", true, {"4"}},
-                               {"optimizer.name", false, {"adam", "adamw"}}},
-                      .why = "optimizer.bits=4 is Adam's: set optimizer.name to adam or adamw",
-                      .instead = {{"optimizer.bits", "32"}}},
-                     {.when = {{"optimizer.library", true, {"torchao"}},
-                               {"optimizer.paged", true, {"true"}}},
-                      .why = "optimizer.paged is bitsandbytes': set optimizer.library=bitsandbytes",
-                      .instead = {{"optimizer.library", "bitsandbytes"}}}},
-           .assumes = {{.when = {{"optimizer.bits", true, {"8"}},
-                                 {"optimizer.library", true, {"torchao"}}},
-                        .what =
-                            "torchao's compiled step is modelled as Inductor made it: in place, "
-                            "with both moments in fp32 beside a tensor whose rows are no "
-                            "blocks of 256"},
-                       {.when = {{"optimizer.bits", true, {"4"}}},
-                        .what = "the step of 4-bit moments is modelled as Inductor made torchao's: "
-                                "in place, with both moments in fp32 and their codes in 64 bits "
-                                "beside each tensor"}}},
+           .rules =
+               {{.when = {{"optimizer.bits", true, {"4"}},
+                          {"optimizer.name", false, {"adam", "adamw"}}},
+                 .why = "optimizer.bits=4 requires Adam: set optimizer.name to adam or adamw",
+                 .instead = {{"optimizer.bits", "32"}}},
+                {.when = {{"optimizer.library", true, {"torchao"}},
+                          {"optimizer.paged", true, {"true"}}},
+                 .why = "optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes",
+                 .instead = {{"optimizer.library", "bitsandbytes"}}}},
+           .assumes =
+               {{.when = {{"optimizer.bits", true, {"8"}},
+                          {"optimizer.library", true, {"torchao"}}},
+                 .what =
+                     "torchao's compiled step is modelled after Inductor's code: in place, with "
+                     "both moments in fp32 for a tensor whose rows are not multiples of 256"},
+                {.when = {{"optimizer.bits", true, {"4"}}},
+                 .what = "the step with 4-bit moments is modelled after Inductor's code for "
+                         "torchao: in place, with both moments in fp32 and their codes in 64 bits "
+                         "for each tensor"}}},
       .modelled = {{.assumed = 0, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 1, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 0, .category = "Optimizer state"},

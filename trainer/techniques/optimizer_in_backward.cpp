@@ -1,5 +1,5 @@
-// The optimizer's step inside backward: each parameter is updated as soon as its gradient is whole,
-// and the gradient goes. One at a time is there in place of all.
+// The optimizer's step inside backward: each parameter is updated as soon as its gradient is
+// complete, and the gradient is then freed. So only one gradient exists at a time.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -10,9 +10,9 @@
 namespace vramscope::trainer {
 namespace {
 
-using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // of a parameter each
+using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// What is left of the step: nothing.
+// The remaining optimizer step, which does nothing.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)
@@ -50,7 +50,7 @@ class OptimizerInBackward final : public Technique {
     optimizers_[at->second]->ZeroGrad(ZeroGradMode::kNone);
   }
   bool steps_in_backward() const override { return true; }
-  // The first backward makes the state.
+  // The first backward allocates the state.
   bool repeats() const override { return false; }
   void AfterRun() override {
     optimizers_.clear();
@@ -70,46 +70,46 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
           {.id = "optimizer-in-backward",
            .group = "Optimizer",
            .title = "Step inside backward",
-           .explanation =
-               "Each parameter is updated when its gradient is whole, and the gradient goes: "
-               "gradients take as much as the largest parameter in place of all of them.",
-           .settings = {{.key = "optimizer.in_backward",
-                         .help = "update each parameter in backward, as soon as its gradient is "
-                                 "there",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}}}},
+           .explanation = "Each parameter is updated when its gradient is complete, and the "
+                          "gradient is then freed. Gradients need only the memory of the largest "
+                          "parameter instead of all parameters.",
+           .settings =
+               {{.key = "optimizer.in_backward",
+                 .help = "update each parameter in backward, as soon as its gradient is complete",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}}}},
            .toggles = {{.id = "optimizer-in-backward",
                         .title = "Step inside backward",
-                        .explanation = "a gradient goes as soon as it is used",
+                        .explanation = "each gradient is freed as soon as it is used",
                         .on = {{"optimizer.in_backward", true, {"true"}}},
                         .ways = {{{"optimizer.in_backward", "true"}}}}},
-           .rules =
-               {{.when = {{"optimizer.in_backward", true, {"true"}},
-                          {"micro_batches", false, {"1"}}},
-                 .why = "optimizer.in_backward: gradients can't be added up over micro-batches "
-                        "when each is used at once; set micro_batches=1",
-                 .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"optimizer.in_backward", true, {"true"}},
-                          {"precision", true, {"amp-fp16"}}},
-                 .why = "optimizer.in_backward: a scaled loss needs all gradients before the "
-                        "step; use amp-bf16",
-                 .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"optimizer.in_backward", true, {"true"}},
-                          {"clip_grad_norm", false, {"0"}}},
-                 .why = "optimizer.in_backward: clipping by the norm of all gradients needs them "
-                        "all; set clip_grad_norm=0",
-                 .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"optimizer.in_backward", true, {"true"}},
-                          {"loss", true, {"chunked"}},
-                          {"loss_reentrant", true, {"true"}}},
-                 .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints the "
-                        "output layer's gradient comes once for every chunk, and is whole only "
-                        "after the last; set loss_reentrant=false",
-                 .instead = {{"loss_reentrant", "false"}}},
-                {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
-                 .why = "optimizer.in_backward lets gradients go; set zero_grad=none",
-                 .instead = {{"optimizer.in_backward", "false"}}}}},
+           .rules = {{.when = {{"optimizer.in_backward", true, {"true"}},
+                               {"micro_batches", false, {"1"}}},
+                      .why = "optimizer.in_backward: gradients that are used immediately can't be "
+                             "accumulated over micro-batches; set micro_batches=1",
+                      .instead = {{"optimizer.in_backward", "false"}}},
+                     {.when = {{"optimizer.in_backward", true, {"true"}},
+                               {"precision", true, {"amp-fp16"}}},
+                      .why = "optimizer.in_backward: a scaled loss needs all gradients before the "
+                             "step; use amp-bf16",
+                      .instead = {{"optimizer.in_backward", "false"}}},
+                     {.when = {{"optimizer.in_backward", true, {"true"}},
+                               {"clip_grad_norm", false, {"0"}}},
+                      .why = "optimizer.in_backward: clipping by the norm of all gradients needs "
+                             "all of them; set clip_grad_norm=0",
+                      .instead = {{"optimizer.in_backward", "false"}}},
+                     {.when = {{"optimizer.in_backward", true, {"true"}},
+                               {"loss", true, {"chunked"}},
+                               {"loss_reentrant", true, {"true"}}},
+                      .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints, "
+                             "the output layer's gradient is accumulated for every chunk and "
+                             "complete only after the last; set loss_reentrant=false",
+                      .instead = {{"loss_reentrant", "false"}}},
+                     {.when = {{"optimizer.in_backward", true, {"true"}},
+                               {"zero_grad", true, {"zero"}}},
+                      .why = "optimizer.in_backward frees gradients; set zero_grad=none",
+                      .instead = {{"optimizer.in_backward", "false"}}}}},
       .fit = {{.row = "optimizer-in-backward"}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

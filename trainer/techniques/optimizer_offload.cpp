@@ -1,5 +1,5 @@
-// Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
-// runs there on a copy of the weights, the new weights come back.
+// Optimizer state in host memory, like ZeRO-Offload: gradients are copied to pinned host memory,
+// the step runs there on a copy of the weights, and the new weights are copied back.
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -43,7 +43,7 @@ class HostOptimizer final : public Optimizer {
       inner_->Step();
       inner_->ZeroGrad(ZeroGradMode::kNone);
     } else {
-      HostWorks(takes_ns_);  // nothing computes in a plan, on the host as on the card
+      HostWorks(takes_ns_);  // in a plan, neither host nor GPU compute anything
     }
     ReleaseList(gradients_);
     for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -85,9 +85,10 @@ class OptimizerOffload final : public Technique {
     if (folder_.empty()) return absl::OkStatus();
     std::error_code error;
     if (std::filesystem::is_directory(folder_, error)) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format(
-        "offload.path = \"{}\" is no folder of this computer: optimizer state on disk needs one",
-        folder_.substr(0, 200)));
+    return absl::InvalidArgumentError(
+        fmt::format("offload.path = \"{}\" is not a folder on this computer, but optimizer state "
+                    "on disk needs one",
+                    folder_.substr(0, 200)));
   }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
@@ -109,18 +110,17 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
            .group = "Offload",
            .title = "Optimizer state on the host",
            .explanation =
-               "Moments and the step live in host memory; gradients cross the bus to it and new "
-               "weights back. The card keeps weights, gradients and activations. nvme: the state "
-               "lies on "
-               "disk between steps; for the card it is the same.",
+               "Moments are in host memory, and the step runs on the host. Gradients are copied to "
+               "the host and new weights back. The GPU keeps weights, gradients and activations. "
+               "nvme: the state is on disk between steps, which makes no difference for the GPU.",
            .settings = {{.key = "offload.optimizer",
-                         .help = "where the optimizer state lives",
+                         .help = "where the optimizer state is kept",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""}, {"cpu", ""}, {"nvme", "on disk"}}},
                         {.key = "offload.path",
-                         .help = "folder of the disk, for offload.optimizer=nvme; none: that of "
-                                 "temporary files",
+                         .help = "folder on the disk, for offload.optimizer=nvme; none: the folder "
+                                 "for temporary files",
                          .kind = run::ValueKind::kText,
                          .default_value = ""}},
            .toggles = {{.id = "offload-optimizer",
@@ -130,37 +130,36 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                         .ways = {{{"offload.optimizer", "cpu"}}}},
                        {.id = "offload-optimizer-disk",
                         .title = "Optimizer state on disk",
-                        .explanation = "the step runs on the CPU, its state lies on NVMe",
+                        .explanation = "the step runs on the CPU, its state is on NVMe",
                         .on = {{"offload.optimizer", true, {"nvme"}}},
                         .ways = {{{"offload.optimizer", "nvme"}}},
                         .controls = {"offload.path"}}},
            .rules =
                {{.when = {{"offload.optimizer", true, {"nvme"}},
                           {"backend", true, {"cpu", "cuda"}}},
-                 .why = "offload.optimizer=nvme is planned, not run: use backend=plan, or "
+                 .why = "offload.optimizer=nvme can only be planned: use backend=plan, or "
                         "offload.optimizer=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},
                           {"optimizer.bits", false, {"32"}}},
-                 .why =
-                     "offload.optimizer steps on the host, where optimizer.bits below 32 have no "
-                     "kernel: set optimizer.bits=32",
+                 .why = "offload.optimizer steps on the host, which has no kernels for "
+                        "optimizer.bits below 32: set optimizer.bits=32",
                  .instead = {{"optimizer.bits", "32"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},
                           {"optimizer.in_backward", true, {"true"}}},
-                 .why = "offload.optimizer steps once for all parameters: set "
+                 .why = "offload.optimizer runs one step for all parameters: set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"offload.optimizer", false, {"none"}},
-                          {"model.family", true, {"basics"}}},
-                 .why = "the basics model's script brings an optimizer of its own: set "
-                        "offload.optimizer=none",
+                {.when =
+                     {{"offload.optimizer", false, {"none"}}, {"model.family", true, {"basics"}}},
+                 .why =
+                     "the basics model's script has its own optimizer: set offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}}},
            .assumes = {{.when = {{"offload.optimizer", false, {"none"}}},
                         .what = HostStepAssumption()},
                        {.when = {{"offload.optimizer", true, {"nvme"}}},
-                        .what = "optimizer state on disk asks for the same on the card as state in "
-                                "host memory; reading and writing the disk takes no time"}}},
+                        .what = "optimizer state on disk needs the same GPU memory as state in "
+                                "host memory; disk access is assumed to take no time"}}},
       .fit = {{.row = "offload-optimizer", .last_resort = true}},
       .order = 43,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

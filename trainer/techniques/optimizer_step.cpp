@@ -1,5 +1,4 @@
-// Which optimizer updates the weights, and how: one tensor after the other, in lists, or in one
-// kernel.
+// Which optimizer updates the weights, and its implementation: loop, foreach or fused.
 #include <algorithm>
 
 #include "trainer/techniques/technique.h"
@@ -31,7 +30,8 @@ class OptimizerStep final : public Technique {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
-  // A rehearsed run has the workspaces of its matrices on its tape alone.
+  // A rehearsed run has cuBLAS's workspaces only on its tape, but this step is executed and needs
+  // them.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;
@@ -51,7 +51,7 @@ std::vector<run::Choice> Names() {
   return out;
 }
 
-// Optimizers that lack an implementation.
+// Optimizers without some implementations.
 std::vector<run::Rule> Rules() {
   std::vector<run::Rule> out;
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -64,8 +64,7 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// Other implementations are the same training; an optimizer with some state, but less than Adam, is
-// another one.
+// Other implementations do not change the training. An optimizer with less state than Adam does.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -94,12 +93,11 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
            .group = "Optimizer",
            .title = "Optimizer",
            .explanation =
-               "Its state is there from the first step on: two tensors as large as the trained "
-               "parameters for Adam, none for SGD. foreach makes temporaries as large as them, "
-               "loop "
-               "as large as the largest, fused none.",
+               "The state exists from the first step on: two tensors as large as the trained "
+               "parameters for Adam, none for SGD. foreach makes temporaries as large as all "
+               "trained parameters, loop as large as the largest one, fused none.",
            .settings = {{.key = "optimizer.name",
-                         .help = "what updates the weights",
+                         .help = "the optimizer that updates the weights",
                          .kind = ValueKind::kChoice,
                          .default_value = "adamw",
                          .choices = Names()},
@@ -140,7 +138,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                                  {"optimizer.name", false, {"sgd"}}},
                         .what = "optimizer.momentum has no effect: only SGD has one"}}},
       .fit = Moves(),
-      .order = 50,  // after those that bring an optimizer of their own
+      .order = 50,  // after techniques with an optimizer of their own
       .place = 42,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));

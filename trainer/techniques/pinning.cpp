@@ -1,5 +1,5 @@
-// Batches in page-locked host memory, as a DataLoader with pin_memory=True: the card's memory does
-// not change, copies may run beside computation.
+// Batches in page-locked host memory, as from a DataLoader with pin_memory=True. GPU memory does
+// not change, but copies may overlap with computation.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -13,23 +13,22 @@ class Pinning final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_pinning() {
-  return {.declaration =
-              {.id = "pinning",
-               .group = "Data",
-               .title = "Pinned batches",
-               .explanation =
-                   "Batches lie in page-locked memory of the host, and their copies need not wait. "
-                   "Memory of the card: the same.",
-               .settings = {{.key = "pin_memory",
-                             .help = "batches in page-locked host memory",
-                             .kind = run::ValueKind::kChoice,
-                             .default_value = "false",
-                             .choices = {{"false", ""}, {"true", ""}}}},
-               .toggles = {{.id = "pin-memory",
-                            .title = "Pin batches",
-                            .explanation = "page-locked host memory; the card's stays as it is",
-                            .on = {{"pin_memory", true, {"true"}}},
-                            .ways = {{{"pin_memory", "true"}}}}}},
+  return {.declaration = {.id = "pinning",
+                          .group = "Data",
+                          .title = "Pinned batches",
+                          .explanation = "Batches are in page-locked host memory, so their copies "
+                                         "are asynchronous. GPU memory does not change.",
+                          .settings = {{.key = "pin_memory",
+                                        .help = "batches in page-locked host memory",
+                                        .kind = run::ValueKind::kChoice,
+                                        .default_value = "false",
+                                        .choices = {{"false", ""}, {"true", ""}}}},
+                          .toggles = {{.id = "pin-memory",
+                                       .title = "Pin batches",
+                                       .explanation =
+                                           "page-locked host memory; GPU memory does not change",
+                                       .on = {{"pin_memory", true, {"true"}}},
+                                       .ways = {{{"pin_memory", "true"}}}}}},
           .order = 71,
           .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
             if (!config.Is("pin_memory", "true")) return nullptr;

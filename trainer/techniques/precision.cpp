@@ -68,7 +68,7 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
 
 void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
   at::Tensor found = Full(0, at::kFloat);
-  // PyTorch makes a copy of both for every device, the one that they are on included.
+  // PyTorch copies both for every device, including the one they are on.
   const auto replica = [](const at::Tensor& t) {
     return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
   };
@@ -86,7 +86,7 @@ at::Tensor GradScaler::Inverse() const {
   return reciprocal.to(at::kFloat);
 }
 
-// An optimizer whose kernel unscales does not ask the others.
+// Not called for an optimizer whose kernel unscales.
 void GradScaler::FindOverRanks() {
   if (sharing_ != nullptr) sharing_->OverflowsOverRanks(found_inf_);
 }
@@ -104,10 +104,10 @@ void GradScaler::Step(Optimizer& optimizer) {
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
-    // Only looks for overflows; the optimizer's kernel unscales.
+    // Only checks for overflows; the optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch's sum over devices
-    // As a product with what the optimizer may have been given before, or else with 1.
+    // Multiplied by the optimizer's existing scale, or else by 1.
     at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
     optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();
@@ -133,7 +133,7 @@ void GradScaler::Update() {
 
 namespace {
 
-// With the cache as it is found.
+// Leaves the cache setting unchanged.
 class HeldAutocast final : public Held {
  public:
   HeldAutocast(c10::DeviceType device, at::ScalarType dtype)
@@ -145,7 +145,7 @@ class HeldAutocast final : public Held {
   AutocastScope scope_;
 };
 
-// Weights of 16 bits, and arithmetic with them.
+// 16-bit weights and arithmetic.
 class HalfWeights final : public Technique {
  public:
   explicit HalfWeights(at::ScalarType dtype) : dtype_(dtype) {}
@@ -155,7 +155,7 @@ class HalfWeights final : public Technique {
   at::ScalarType dtype_;
 };
 
-// fp32 weights, 16-bit arithmetic; with fp16 a scaled loss.
+// fp32 weights and 16-bit arithmetic; with fp16, loss scaling.
 class Autocast final : public Technique, public MeasuresGradients {
  public:
   explicit Autocast(at::ScalarType dtype) : dtype_(dtype) {}
@@ -171,7 +171,7 @@ class Autocast final : public Technique, public MeasuresGradients {
   at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
     return scaler_ ? scaler_->Scale(loss) : loss;
   }
-  // Before those that measure gradients, which come after this technique.
+  // Comes before the techniques that measure gradients.
   void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
     if (!scaler_ || run.config.Is("clip_grad_norm", "0")) return;
     std::vector<at::Tensor> gradients;
@@ -188,7 +188,7 @@ class Autocast final : public Technique, public MeasuresGradients {
     };
   }
   void AfterRun() override { scaler_.reset(); }
-  bool rehearses() const override { return !scales(); }  // the first step makes the scale
+  bool rehearses() const override { return !scales(); }  // the first step allocates the scale
 
  private:
   bool scales() const { return dtype_ == at::kHalf; }
@@ -213,10 +213,9 @@ TechniqueEntry DeclareTechnique_precision() {
           {.id = "precision",
            .group = "Precision",
            .title = "Precision",
-           .explanation =
-               "16-bit weights halve parameters, gradients and optimizer state; autocast keeps "
-               "fp32 weights, computes most operators in 16 bits and holds a 16-bit copy of the "
-               "weights until backward is over.",
+           .explanation = "16-bit weights halve parameters, gradients and optimizer state. "
+                          "Autocast keeps fp32 weights, computes most operators in 16 bits, and "
+                          "keeps a 16-bit copy of the weights until the end of backward.",
            .settings = {{.key = "precision",
                          .help =
                              "types of weights and arithmetic; amp-*: autocast over fp32 weights",
@@ -230,7 +229,7 @@ TechniqueEntry DeclareTechnique_precision() {
            .toggles = {Row("amp-bf16", "bf16 autocast", "fp32 weights, bf16 compute", "amp-bf16"),
                        Row("amp-fp16", "fp16 autocast", "fp16 compute, loss scaling", "amp-fp16"),
                        Row("bf16", "bf16 throughout", "weights and states in bf16", "bf16")},
-           .implies = {"16-bit weights make autocast a no-op",
+           .implies = {"autocast has no effect on 16-bit weights",
                        "amp-fp16 scales the loss, as torch.amp.GradScaler does"}},
       .fit = {{.row = "amp-bf16", .changes = run::Changes::kRounding},
               {.row = "bf16", .changes = run::Changes::kRounding}},

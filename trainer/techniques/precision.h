@@ -1,5 +1,5 @@
-// Autocast and loss scaling, for the technique of that name and for those that run a part of the
-// model again.
+// Autocast and loss scaling, for the technique precision and for those that run a part of the model
+// again.
 //
 //   { AutocastScope autocast(device.type(), AutocastState{at::kBFloat16}); loss = forward(); }
 //   GradScaler scaler(device);
@@ -15,18 +15,18 @@
 
 namespace vramscope::trainer {
 
-// What torch.autocast is asked for.
+// The arguments of torch.autocast.
 struct AutocastState {
   at::ScalarType dtype = at::kBFloat16;
-  bool caches = true;  // casts of weights are kept for their next use
+  bool caches = true;  // casts of weights are cached
 };
 
-// torch.autocast as a scope; without a state nothing. Leaving the outermost one drops the cached
-// casts of weights.
+// torch.autocast as a scope; without a state it does nothing. The end of the outermost scope drops
+// the cached casts of weights.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);
-  // How it is now; nothing: autocast is off.
+  // The current state; nullopt: autocast is off.
   static std::optional<AutocastState> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
@@ -41,24 +41,24 @@ class AutocastScope {
 };
 
 // torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 good steps, halved after
-// an overflow, whose step is skipped. The same tensors at the same moments.
+// an overflow, whose step is skipped. Makes the same tensors at the same times.
 class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
   at::Tensor Scale(const at::Tensor& loss);
-  // unscale_(): before the step, for whoever wants to see the gradients themselves.
+  // unscale_(): called before the step if the unscaled gradients are needed.
   void UnscaleFirst(const std::vector<at::Tensor>& gradients);
-  // Unscales where that was not done, and steps unless a gradient overflowed. The overflow flag
-  // lives until Update().
+  // Unscales if necessary, and steps unless a gradient overflowed. The overflow flag lives until
+  // Update().
   void Step(Optimizer& optimizer);
   void Update();
-  // From now on a ShardedGradScaler, where the ranks share gradients.
+  // Makes it a ShardedGradScaler, for ranks that share gradients.
   void Share(SharesTraining* sharing) { sharing_ = sharing; }
 
  private:
   at::Tensor Full(double value, at::ScalarType dtype) const;
   std::vector<at::Tensor> Gradients(const Optimizer& optimizer) const;
-  // Looks for overflows (found_inf_) and multiplies by `inverse`.
+  // Checks for overflows (found_inf_) and multiplies by `inverse`.
   void Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse);
   at::Tensor Inverse() const;
 

@@ -1,5 +1,5 @@
-// Prefix tuning as PEFT's (peft/tuners/prefix_tuning): the model is frozen, every layer attends to
-// a few keys and values more, which are trained.
+// Prefix tuning as in PEFT (peft/tuners/prefix_tuning): the model is frozen, and every layer
+// attends to a few additional keys and values, which are trained.
 #include <torch/types.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// All layers' keys and values as rows of one table.
+// All layers' keys and values, as rows of one table.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -28,7 +28,7 @@ class Encoder : public Module {
   std::shared_ptr<Parameter> table_;
 };
 
-// Begins with the trained ones of each layer.
+// A cache that starts with the trained keys and values of each layer.
 class PrefixCache final : public KeyValueCache {
  public:
   explicit PrefixCache(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // Which rows are a layer's is told by its place among all.
+  // A layer's rows are found by the layer's position, which rehearsals change.
   bool rehearses() const override { return false; }
 
  private:
@@ -111,62 +111,63 @@ TechniqueEntry DeclareTechnique_prefix() {
           {.id = "prefix",
            .group = "Parameters",
            .title = "Prefix tuning",
-           .explanation =
-               "The model is frozen; every layer attends to a few keys and values more, and these "
-               "alone are trained. Activations of the whole trunk are still needed, and attention "
-               "gets a mask.",
-           .settings = {{.key = "prefix.tokens",
-                         .help = "trained keys and values that each layer has in front of the "
-                                 "sequence; 0: none",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 4096,
-                         .label = "tokens"}},
+           .explanation = "The model is frozen. Every layer attends to a few additional keys and "
+                          "values, and only these are trained. Activations of the whole trunk are "
+                          "still needed, and attention needs a mask.",
+           .settings =
+               {{.key = "prefix.tokens",
+                 .help =
+                     "number of trained keys and values before the sequence in each layer; 0: none",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 4096,
+                 .label = "tokens"}},
            .toggles = {{.id = "prefix",
                         .title = "Prefix tuning",
-                        .explanation = "trained keys and values, rest frozen",
+                        .explanation = "trained keys and values, all other weights frozen",
                         .on = {{"prefix.tokens", false, {"0"}}},
                         .ways = {{{"prefix.tokens", "20"}}},
                         .controls = {"prefix.tokens"}}},
            .rules = {NotWith({"model.family",
                               false,
                               {"llama", "qwen3", "qwen3-moe", "mixtral", "phi", "phi3"}},
-                             "is planned of Llama, Qwen, Mistral, Mixtral and Phi, whose attention "
-                             "takes keys from a cache; set prefix.tokens=0",
+                             "only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose "
+                             "attention reads keys from a cache; set prefix.tokens=0",
                              {{"prefix.tokens", "0"}}),
                      NotWith({"checkpointing.mode", false, {"none"}},
-                             "PEFT refuses checkpointing, which would make the cache anew: set "
+                             "PEFT refuses checkpointing, which would create the cache again: set "
                              "checkpointing.mode=none",
                              {{"checkpointing.mode", "none"}}),
-                     NotWith(
-                         {"attention", true, {"flash", "flash-2", "cudnn"}},
-                         "attention over trained keys has a mask, which flash kernels don't take: "
-                         "use attention=efficient or math",
-                         {{"attention", "math"}}),
-                     NotWith({"lora.rank", false, {"0"}}, "one adapter at a time: set lora.rank=0",
+                     NotWith({"attention", true, {"flash", "flash-2", "cudnn"}},
+                             "attention over trained keys has a mask, which flash kernels do not "
+                             "accept: use attention=efficient or math",
+                             {{"attention", "math"}}),
+                     NotWith({"lora.rank", false, {"0"}},
+                             "only one kind of adapter is allowed: set lora.rank=0",
                              {{"lora.rank", "0"}}),
                      NotWith({"trainable", false, {"all"}},
-                             "the weights are frozen already: set trainable=all",
+                             "the weights are already frozen: set trainable=all",
                              {{"trainable", "all"}}),
                      NotWith({"quantization", false, {"none"}},
-                             "is planned over weights as they are: set quantization=none",
+                             "only unquantized weights are supported: set quantization=none",
                              {{"quantization", "none"}}),
                      NotWith({"use_cache", true, {"true"}},
-                             "the cache is the prefix's: set use_cache=false",
+                             "the prefix uses the cache: set use_cache=false",
                              {{"use_cache", "false"}}),
                      NotWith({"shard.strategy", false, {"none"}},
-                             "is planned on one GPU: set shard.strategy=none",
+                             "only one GPU is supported: set shard.strategy=none",
                              {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
                      NotWith({"generate.tokens", false, {"0"}},
-                             "generation from a prefix is not planned: set generate.tokens=0",
+                             "generation from a prefix is not supported: set generate.tokens=0",
                              {{"generate.tokens", "0"}, {"mode", "train"}}),
                      NotWith({"lengths", false, {""}},
-                             "is planned of batches of one length: set lengths to nothing",
+                             "only batches of one length are supported: set lengths to nothing",
                              {{"lengths", ""}}),
-                     NotWith({"samples.file", false, {""}},
-                             "is planned of batches of one length: set samples.file to nothing",
-                             {{"samples.file", ""}})}},
+                     NotWith(
+                         {"samples.file", false, {""}},
+                         "only batches of one length are supported: set samples.file to nothing",
+                         {{"samples.file", ""}})}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

@@ -1,13 +1,13 @@
-// Adam whose moments are kept in fewer bits than it computes with: in a type of their own, or as
-// codes with an fp32 scale for each block. How a library lays a moment out is the library's; what
-// is done with it is the same.
+// Adam whose moments are stored in fewer bits than it computes with: in another type, or as codes
+// with an fp32 scale for each block. Libraries differ in how they store a moment, but not in its
+// use.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);
 //
 // `make_moments` is called for each parameter in the first step, in their order. In a plan, which
-// computes nothing, a parameter's update is what `plan_update` does: it allocates what the
-// library's kernels borrow and launches them (modelled_kernel.h).
+// computes nothing, `plan_update` stands in for a parameter's update: it allocates the temporaries
+// of the library's kernels and launches the kernels (modelled_kernel.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +20,10 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  at::Tensor codes = {};  // a byte for each element (8 bits) or for two (4); no scale: as they are
+  // a byte per element (8 bits) or per two (4 bits); without a scale: plain values
+  at::Tensor codes = {};
   at::Tensor scale = {};  // of each block
-  at::Tensor table = {};  // what a code stands for, where each moment has one
+  at::Tensor table = {};  // value of each code, if each moment has a table
   int bits = 8;
   int64_t block = 256;
 };
@@ -31,8 +32,8 @@ struct QuantisedMoments {
   QuantisedMoment first = {}, second = {};
 };
 
-// What an update in place reads and writes: the gradient once; the weight, both moments and their
-// scales twice.
+// Bytes that an in-place update reads and writes: the gradient once; the weight, both moments and
+// their scales twice.
 uint64_t BytesOfUpdate(const at::Tensor& parameter, const QuantisedMoments& moments);
 
 class QuantisedAdam final : public Optimizer {

@@ -19,12 +19,13 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr int64_t kBlock = 64;        // weights that share a scale
-constexpr int64_t kScaleBlock = 256;  // scales that share a scale of theirs
-constexpr int64_t kTable = 256;       // what a byte of a scale stands for
-constexpr double kOutlier = 6;        // activations from here on are multiplied in 16 bits
+constexpr int64_t kScaleBlock = 256;  // scales that share a scale of their own
+constexpr int64_t kTable = 256;       // number of values that a byte of a scale can have
+// activations of at least this value are multiplied in 16 bits
+constexpr double kOutlier = 6;
 
-// The quantiles of a normal distribution that four bits stand for (Dettmers et al. 2023, QLoRA,
-// appendix E).
+// The quantiles of a normal distribution that the 4-bit codes represent (Dettmers et al. 2023,
+// QLoRA, appendix E).
 constexpr float kNormalFloat[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491748f,
                                     -0.28444138f, -0.18477343f, -0.09105003f, 0.0f,
                                     0.07958029f,  0.16093020f,  0.24611230f,  0.33791524f,
@@ -39,14 +40,14 @@ at::Tensor AsBuffer(const at::Tensor& tensor) {
   return tensor;
 }
 
-// Values of a flat tensor in blocks of `size`, the last one filled up with zeros.
+// The values of a flat tensor in blocks of `size`, the last one padded with zeros.
 at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   const int64_t blocks = (flat.numel() + size - 1) / size;
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
 }
 
-// What a kernel of bitsandbytes would have made: a plan tells its blocks from those that PyTorch's
-// own operators ask for.
+// The output of a bitsandbytes kernel. The operator's name distinguishes its block from blocks that
+// PyTorch's own operators allocate.
 template <class... Arguments>
 at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -88,7 +89,7 @@ class Nf4Weight final : public QuantisedWeight {
     {
       at::Tensor largest = codes_.abs();
       largest = largest.max();
-      codes_.div_(largest);  // it is 1: get_4bit_type divides all the same
+      codes_.div_(largest);  // the maximum is 1, but get_4bit_type divides anyway
     }
     mean_ = AsBuffer(scales.mean());
     at::Tensor centred = scales - mean_;
@@ -111,7 +112,7 @@ class Nf4Weight final : public QuantisedWeight {
     return kept_;
   }
 
-  // In the type of the weights, whatever comes: bnb_4bit_compute_dtype.
+  // Computes in the type of the weights, whatever the type of x: bnb_4bit_compute_dtype.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) override;
 
   at::Tensor Wide(at::ScalarType type) const override {
@@ -122,7 +123,7 @@ class Nf4Weight final : public QuantisedWeight {
     return wide.to(type);
   }
 
-  // With the names of the Python function that multiplies, all there until it returns.
+  // Keeps the same variables as the Python function until it returns.
   at::Tensor Multiplied(const at::Tensor& x, const at::Tensor& bias) const {
     const at::Tensor centred = Centred();
     const at::Tensor scales = centred + mean_;
@@ -141,7 +142,7 @@ class Nf4Weight final : public QuantisedWeight {
  private:
   int64_t scale_count() const { return (rows_ * columns_ + kBlock - 1) / kBlock; }
 
-  // The scales but for their mean.
+  // The scales minus their mean.
   at::Tensor Centred() const {
     at::Tensor scales =
         Modelled(kDequantiseScales, bytes_.sizes(), bytes_.options().dtype(at::kFloat));
@@ -175,7 +176,8 @@ class Nf4Weight final : public QuantisedWeight {
   void Quantise(const at::Tensor& wide, at::Tensor& scales) {
     const at::Tensor blocks = Blocks(wide.to(at::kFloat).flatten(), kBlock);
     scales.copy_(blocks.abs().amax(1).clamp_min(1e-12));
-    // The nearest of sixteen: how many of the middles between two neighbours lie below.
+    // The index of the nearest of sixteen values: the number of midpoints between neighbours that
+    // are below.
     const at::Tensor table = NormalFloatTable();
     const at::Tensor middles = (table.slice(0, 1) + table.slice(0, 0, 15)) / 2;
     const at::Tensor codes = at::bucketize((blocks / scales.unsqueeze(1)).flatten(), middles)
@@ -187,7 +189,7 @@ class Nf4Weight final : public QuantisedWeight {
 
   std::shared_ptr<ScaleTable> table_;
   at::ScalarType type_ = at::kFloat;
-  at::Tensor codes_, mean_, scales_of_scales_, bytes_, own_table_;  // bytes_: a scale each
+  at::Tensor codes_, mean_, scales_of_scales_, bytes_, own_table_;  // bytes_: one scale each
 };
 
 class Int8Weight final : public QuantisedWeight {
@@ -203,7 +205,7 @@ class Int8Weight final : public QuantisedWeight {
         AsBuffer(Modelled(kQuantise8, at::IntArrayRef{rows_}, narrow.options().dtype(at::kFloat)));
     kept_ =
         Modelled(kQuantise8, at::IntArrayRef{rows_, columns_}, narrow.options().dtype(at::kChar));
-    // A row is read for its largest, then once more.
+    // Each row is read twice, first to find its maximum.
     Launch(kQuantise8, {narrow, narrow, kept_, scales_});
     if (computes_) {
       const at::Tensor values = wide.to(at::kFloat);
@@ -220,7 +222,7 @@ class Int8Weight final : public QuantisedWeight {
     return wide.mul_(scales_.unsqueeze(1).mul(1.0 / 127));
   }
 
-  // `x`: [tokens, columns]. Tokens and weights as bytes, summed in 32 bits.
+  // `x`: [tokens, columns]. Tokens and weights are bytes, summed in 32 bits.
   at::Tensor Multiplied(const at::Tensor& x, const at::Tensor& bias) const {
     at::Tensor narrow = x.to(at::kHalf);
     const at::Tensor scales =
@@ -248,7 +250,7 @@ class Int8Weight final : public QuantisedWeight {
   }
 
  private:
-  // The columns that have an outlier; in bytes they are nothing.
+  // The columns with an outlier; their bytes become 0.
   static at::Tensor WithoutOutliers(const at::Tensor& x, at::Tensor& bytes) {
     at::Tensor outliers = at::ge(x.abs(), kOutlier);
     at::Tensor columns;
@@ -277,7 +279,7 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor scales_;  // of each row
 };
 
-// An undefined tensor is no argument of a function of autograd.
+// Functions of autograd do not accept an undefined tensor.
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
@@ -303,7 +305,7 @@ struct Int8Product : torch::autograd::Function<Int8Product> {
                             const c10::intrusive_ptr<Int8Weight>& weight) {
     const at::Tensor tokens = x.reshape({-1, x.size(-1)});
     context->saved_data["weight"] = c10::IValue::make_capsule(weight);
-    // On the node itself, as bitsandbytes has it: there until the graph goes.
+    // Saved on the node itself, as in bitsandbytes, so it lives until the graph is freed.
     context->saved_data["tokens"] = tokens;
     context->saved_data["sizes"] = x.sizes().vec();
     std::vector<int64_t> sizes = x.sizes().vec();

@@ -1,7 +1,7 @@
-// A weight in 4 or 8 bits and the product with it: what Linear4bit (NF4 in blocks of 64, scales
-// quantised again in blocks of 256) and Linear8bitLt (LLM.int8, outliers from 6 on) of bitsandbytes
-// ask for. On a device that computes nothing the requests alone are made; where values are
-// computed, they are (without bitsandbytes' kernels).
+// A weight in 4 or 8 bits and the product with it, with the allocations of bitsandbytes' Linear4bit
+// (NF4 in blocks of 64, scales quantized again in blocks of 256) and Linear8bitLt (LLM.int8,
+// outliers from 6 on). A device that computes nothing makes only the allocations. Elsewhere values
+// are computed (without bitsandbytes' kernels).
 //
 //   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
 //   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });
@@ -22,15 +22,16 @@ class QuantisedWeight : public torch::CustomClassHolder {
  public:
   QuantisedWeight(int64_t rows, int64_t columns, bool computes)
       : rows_(rows), columns_(columns), computes_(computes) {}
-  // What is kept in the weight's place.
+  // The form that is stored in place of the weight.
   virtual ParameterSpec stored() const = 0;
-  // Of a weight that is on the device (any shape: a transposed one comes as it lies).
+  // Quantizes a weight that is on the device. Any shape is accepted; a transposed one is passed as
+  // it is stored.
   virtual at::Tensor Keep(const at::Tensor& wide) = 0;
-  // x W^T + bias (undefined: none).
+  // Returns x W^T + bias (undefined: none).
   virtual at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) = 0;
-  // [rows, columns] in `type`: as forward and backward see the weight.
+  // The weight in `type`, [rows, columns], as forward and backward use it.
   virtual at::Tensor Wide(at::ScalarType type) const = 0;
-  // Lets go of every tensor.
+  // Releases every tensor.
   virtual void Release() { kept_.reset(); }
 
  protected:
@@ -39,7 +40,7 @@ class QuantisedWeight : public torch::CustomClassHolder {
   at::Tensor kept_;
 };
 
-// The table by which scales are quantised; one for all weights, on the device.
+// The table for quantizing scales, on the device. All weights share it.
 struct ScaleTable {
   at::Tensor values;
 };

@@ -1,7 +1,7 @@
-// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
-// doubly quantised scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters stand beside
-// them in the layer's type. Prepared, what is left in 16 bits is cast to fp32 before the adapters
-// are made, as PEFT's prepare_model_for_kbit_training does.
+// Frozen linear layers in 4 or 8 bits, as made by from_pretrained with bitsandbytes: NF4 with
+// doubly quantized scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters have the layer's
+// type. With preparation, remaining 16-bit parameters are cast to fp32 before the adapters are
+// created, like PEFT's prepare_model_for_kbit_training.
 #include <ATen/DeviceAccelerator.h>
 #include <torch/types.h>
 
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The last module stays as it is, with all that is in it: it may be the embedding's weight.
+// The last module and everything in it is not quantized, because its weight may be the embedding's.
 bool IsKept(const std::string& path) {
   const std::string first = path.substr(0, path.find('.'));
   return first == "lm_head" || first == "classifier";
@@ -35,7 +35,7 @@ class Quantization final : public Technique {
       auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || IsKept(path)) return;
       Replace(*linear);
-      // Linear4bit casts its bias back to the type that it computes in, in its first forward.
+      // In its first forward, Linear4bit casts its bias back to its compute type.
       if (four_bits_) narrow_.insert(path + ".bias");
     });
     if (weights_.empty()) {
@@ -52,7 +52,7 @@ class Quantization final : public Technique {
     if (!prepares_) return;
     at::NoGradGuard no_grad;
     for (Parameter* parameter : model.Parameters()) {
-      // PEFT makes the adapters later.
+      // PEFT creates the adapters later.
       const bool adapter =
           parameter->trainable || parameter->name().find(".lora.") != std::string::npos;
       if (adapter || narrow_.contains(parameter->name()) ||
@@ -88,10 +88,10 @@ class Quantization final : public Technique {
   bool four_bits_, prepares_, computes_;
   std::shared_ptr<ScaleTable> table_ = std::make_shared<ScaleTable>();
   std::vector<c10::intrusive_ptr<QuantisedWeight>> weights_;
-  std::set<std::string> narrow_;  // parameters that preparing leaves in 16 bits
+  std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// Of every category: what bitsandbytes' kernels make.
+// The outputs of bitsandbytes' kernels, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
@@ -116,43 +116,43 @@ TechniqueEntry DeclareTechnique_quantization() {
            .group = "Parameters",
            .title = "Quantised base weights",
            .explanation =
-               "Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide "
-               "for a moment: NF4 for each product, int8 in backward alone, where inputs are kept "
-               "instead. Embeddings, norms and the output layer stay in their type, unless "
-               "prepare_kbit_training=true has them in fp32, as PEFT's "
-               "prepare_model_for_kbit_training: 2 bytes more for each of their weights, and "
-               "hidden states in fp32.",
-           .settings = {{.key = "quantization",
-                         .help = "frozen linear layers in nf4 (QLoRA) or int8",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
-                        {.key = "prepare_kbit_training",
-                         .help = "cast what is not quantised from 16 bits to fp32, as PEFT's "
-                                 "prepare_model_for_kbit_training; with precision=amp-* it is "
-                                 "fp32 anyway",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}},
-                         .label = "prepare_model_for_kbit_training"}},
+               "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They "
+               "are dequantized temporarily: NF4 for each product, int8 only in backward, which "
+               "keeps quantized inputs instead. Embeddings, norms and the output layer keep their "
+               "type, unless prepare_kbit_training=true casts them to fp32, like PEFT's "
+               "prepare_model_for_kbit_training. This needs 2 more bytes for each of their "
+               "weights, and makes hidden states fp32.",
+           .settings =
+               {{.key = "quantization",
+                 .help = "frozen linear layers in nf4 (QLoRA) or int8",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "none",
+                 .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
+                {.key = "prepare_kbit_training",
+                 .help =
+                     "cast unquantized 16-bit weights to fp32, like PEFT's "
+                     "prepare_model_for_kbit_training; with precision=amp-* they are already fp32",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}},
+                 .label = "prepare_model_for_kbit_training"}},
            .toggles = {{.id = "nf4",
                         .title = "4-bit base weights",
-                        .explanation = "NF4, as QLoRA: with adapters, or to infer",
+                        .explanation = "NF4, as in QLoRA: with adapters or for inference",
                         .on = {{"quantization", true, {"nf4"}}},
                         .ways = {{{"quantization", "nf4"}}},
                         .controls = {"prepare_kbit_training"}},
                        {.id = "int8-weights",
                         .title = "8-bit base weights",
-                        .explanation = "a byte a weight, a scale a row",
+                        .explanation = "one byte per weight, a scale per row",
                         .on = {{"quantization", true, {"int8"}}},
                         .ways = {{{"quantization", "int8"}}},
                         .controls = {"prepare_kbit_training"}}},
            .rules = {{.when = {{"quantization", true, {"nf4", "int8"}},
                                {"lora.rank", true, {"0"}},
                                {"mode", true, {"train"}}},
-                      .why =
-                          "quantization: weights of 4 or 8 bits can't be trained; set lora.rank, "
-                          "or mode=inference",
+                      .why = "quantization: 4-bit and 8-bit weights can't be trained; set "
+                             "lora.rank, or mode=inference",
                       .instead = {{"lora.rank", "8"}}},
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
@@ -162,21 +162,22 @@ TechniqueEntry DeclareTechnique_quantization() {
                                {"quantization", true, {"nf4", "int8"}},
                                {"precision", true, {"bf16", "fp16"}},
                                {"attention", true, {"flash", "flash-2", "cudnn"}}},
-                      .why = "prepare_kbit_training=true makes hidden states fp32, which this "
-                             "attention does not take: use attention=efficient, or precision=amp-*",
+                      .why =
+                          "prepare_kbit_training=true makes hidden states fp32, which this "
+                          "attention does not accept: use attention=efficient, or precision=amp-*",
                       .instead = {{"attention", "efficient"}}}},
-           .assumes =
-               {{.when = {{"quantization", true, {"nf4"}}},
-                 .what = "bitsandbytes' 4-bit kernels are modelled: a product asks for the scales "
-                         "in fp32 and for a copy of its weight in the input's type, also for few "
-                         "tokens, where its newer versions multiply without"},
-                {.when = {{"quantization", true, {"int8"}}},
-                 .what = "bitsandbytes' LLM.int8 is modelled: no activation is an outlier (6 or "
-                         "more); outliers' columns would be multiplied in 16 bits beside"}}},
+           .assumes = {{.when = {{"quantization", true, {"nf4"}}},
+                        .what = "bitsandbytes' 4-bit kernels are modelled: a product allocates the "
+                                "scales in fp32 and a copy of its weight in the input's type, even "
+                                "for few tokens, where newer versions need no copy"},
+                       {.when = {{"quantization", true, {"int8"}}},
+                        .what =
+                            "bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 "
+                            "or more), whose columns would also be multiplied in 16 bits"}}},
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // Before LoRA, which puts adapters beside what is there then.
+      // Before LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

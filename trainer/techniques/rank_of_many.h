@@ -1,5 +1,5 @@
-// What techniques that share a training have in common: this run is one rank of many, in a group
-// from the first tensor to the last.
+// Common code of techniques with several ranks: this run is one rank, in a group that exists from
+// the first tensor to the last.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ class RankOfMany : public Technique, public SharesTraining {
   absl::Status OnModel(Model&) override {
     if (rank_ < ranks_) return absl::OkStatus();
     return absl::InvalidArgumentError(fmt::format(
-        "shard.rank = {} is not one of {} ranks: they are counted from 0 to shard.ranks - 1", rank_,
-        ranks_));
+        "shard.rank = {} is not one of the {} ranks, which are numbered from 0 to shard.ranks - 1",
+        rank_, ranks_));
   }
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     return std::make_unique<HeldGroup>(*this, run.join_ranks(place_, together_));
@@ -35,7 +35,7 @@ class RankOfMany : public Technique, public SharesTraining {
 
  protected:
   const int rank_, ranks_;
-  int place_, together_;  // in the group of those that share one copy: all, if nothing else is said
+  int place_, together_;  // in the group that shares one copy of the model; by default, all ranks
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 
  private:
@@ -54,13 +54,14 @@ class RankOfMany : public Technique, public SharesTraining {
   };
 };
 
-// Whether a program calls the loss itself, after the model has returned.
+// Whether the program calls the loss itself, after the model has returned.
 inline bool LossIsOutside(const run::RunConfig& config) {
   const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
-// Layers that are gathered together: those that are run again together are; 0: the whole model.
+// Number of layers that are gathered together: those that are recomputed together are; 0: the whole
+// model.
 inline int LayersPerUnit(const run::RunConfig& config) {
   if (config.Is("shard.units", "model")) return 0;
   return config.Is("checkpointing.mode", "every-k")

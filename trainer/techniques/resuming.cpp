@@ -1,4 +1,4 @@
-// A run that goes on from a checkpoint: torch.load of model and optimizer, load_state_dict of both.
+// Continues from a checkpoint: torch.load of model and optimizer, then load_state_dict of both.
 #include <torch/types.h>
 
 #include <span>
@@ -22,7 +22,7 @@ class Resuming final : public LoopTechnique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // The checkpoint is one of this very run before its first step.
+  // The checkpoint is assumed to be of this run before its first step.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
     const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;
@@ -66,7 +66,7 @@ class Resuming final : public LoopTechnique {
   static at::Tensor OnHost(const at::Tensor& like, at::ScalarType type) {
     return at::empty(like.sizes(), type);
   }
-  // A storage of the file, where map_location has it.
+  // A storage of the file, on the device that map_location names.
   at::Tensor Loaded(const RunContext& run, at::Tensor host) const {
     ThrowIfCancelled();
     return to_card_ ? host.to(run.device) : host;
@@ -92,62 +92,69 @@ TechniqueEntry DeclareTechnique_resuming() {
           {.id = "resuming",
            .group = "Loop",
            .title = "Resume from a checkpoint",
-           .explanation =
-               "torch.load of model and optimizer before the first step. With "
-               "map_location=\"cuda\", as with none where the file was saved from a card, weights "
-               "are there twice until the checkpoint is let go; with \"cpu\" the card sees nothing "
-               "of it but what it needs.",
+           .explanation = "torch.load of model and optimizer before the first step. With "
+                          "map_location=\"cuda\", or without one for a file that was saved from a "
+                          "GPU, weights exist twice until the checkpoint is released. With "
+                          "\"cpu\", the GPU gets only the restored tensors.",
            .settings = {{.key = "resume.map_location",
-                         .help = "a checkpoint is loaded before the first step, to the host (cpu) "
-                                 "or to the card (cuda), as map_location says",
+                         .help = "load a checkpoint before the first step, to the host (cpu) or to "
+                                 "the GPU (cuda), as with map_location",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
-                         .choices = {{"none", ""}, {"cpu", "by the host"}, {"cuda", "by the card"}},
+                         .choices = {{"none", ""}, {"cpu", "to the host"}, {"cuda", "to the GPU"}},
                          .label = "map_location"},
                         {.key = "resume.keeps",
-                         .help = "the loaded checkpoint is named until the run ends",
+                         .help = "a variable refers to the loaded checkpoint until the run ends",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}},
                          .label = "checkpoint kept"}},
            .toggles = {{.id = "resume-cpu",
-                        .title = "Resume by the host",
-                        .explanation = "torch.load(map_location=\"cpu\"): nothing twice",
+                        .title = "Resume through the host",
+                        .explanation = "torch.load(map_location=\"cpu\"): nothing exists twice",
                         .on = {{"resume.map_location", true, {"cpu"}}},
                         .ways = {{{"resume.map_location", "cpu"}}}},
                        {.id = "resume-cuda",
-                        .title = "Resume by the card",
-                        .explanation = "weights twice until the checkpoint goes",
+                        .title = "Resume through the GPU",
+                        .explanation = "weights exist twice until the checkpoint is released",
                         .on = {{"resume.map_location", true, {"cuda"}}},
                         .ways = {{{"resume.map_location", "cuda"}}},
                         .controls = {"resume.keeps"}}},
            .rules =
-               {not_with({"optimizer.name", false, {"adam", "adamw", "sgd"}},
-                         "is planned of Adam's and SGD's state: use optimizer.name=adamw", "adamw"),
+               {not_with(
+                    {"optimizer.name", false, {"adam", "adamw", "sgd"}},
+                    "is only supported for the state of Adam and SGD: use optimizer.name=adamw",
+                    "adamw"),
                 not_with({"optimizer.bits", false, {"32"}},
-                         "is planned of state in the weights' type: set optimizer.bits=32", "32"),
+                         "is only supported for state in the weights' type: set optimizer.bits=32",
+                         "32"),
                 not_with({"optimizer.in_backward", true, {"true"}},
-                         "is planned of one optimizer: set optimizer.in_backward=false", "false"),
+                         "is only supported for one optimizer: set optimizer.in_backward=false",
+                         "false"),
                 not_with({"offload.optimizer", false, {"none"}},
-                         "is planned of state on the card: set offload.optimizer=none", "none"),
-                not_with({"offload.parameters", true, {"cpu"}},
-                         "is planned of weights on the card: set offload.parameters=none", "none"),
-                not_with({"quantization", false, {"none"}},
-                         "is planned of weights as they are saved: set quantization=none", "none"),
-                not_with({"shard.strategy", false, {"none", "ddp"}},
-                         "is planned of whole state dicts: use shard.strategy=ddp, or none",
+                         "is only supported for state on the GPU: set offload.optimizer=none",
                          "none"),
+                not_with({"offload.parameters", true, {"cpu"}},
+                         "is only supported for weights on the GPU: set offload.parameters=none",
+                         "none"),
+                not_with({"quantization", false, {"none"}},
+                         "is only supported for unquantized weights: set quantization=none",
+                         "none"),
+                not_with(
+                    {"shard.strategy", false, {"none", "ddp"}},
+                    "is only supported for complete state dicts: use shard.strategy=ddp, or none",
+                    "none"),
                 {.when = {resumes, {"model.family", true, {"basics"}}},
-                 .why = "resume is not planned of the basics model, whose script brings an "
-                        "optimizer of its own",
+                 .why = "resume is not supported for the basics model, whose script has its own "
+                        "optimizer",
                  .instead = {{"resume.map_location", "none"}}},
                 {.when = {{"resume.keeps", true, {"true"}},
                           {"resume.map_location", true, {"none"}}},
-                 .why = "resume.keeps without resume.map_location does nothing",
+                 .why = "resume.keeps has no effect without resume.map_location",
                  .refuses = false}},
            .assumes = {{.when = {resumes},
-                        .what = "the file system takes no time: the checkpoint is in the host's "
-                                "memory when torch.load begins"}}},
+                        .what = "reading files is assumed to take no time: the checkpoint is in "
+                                "host memory when torch.load begins"}}},
       .order = 90,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("resume.map_location", "none")) return nullptr;

@@ -1,5 +1,5 @@
-// Techniques that keep in another way what autograd saves: the model's own tensors and what is not
-// worth it stay as they are.
+// Base of techniques that change how autograd's saved tensors are kept. The model's own tensors and
+// those not worth it are not changed.
 //
 //   class OnHost : public SavedActivations {
 //     bool IsWorthIt(const at::Tensor& tensor) const override { return tensor.nbytes() >= 1024; }

@@ -1,4 +1,4 @@
-// The state of model and optimizer saved after each step, as torch.save of both state_dicts.
+// Saves the state of model and optimizer after each step, like torch.save of both state_dicts.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -19,8 +19,8 @@ class Saving final : public Technique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // torch.save goes from storage to storage: each is copied to pageable host memory, written, and
-  // let go. The file itself is not made.
+  // torch.save processes one storage at a time: it is copied to pageable host memory, written, and
+  // freed. The file itself is not written here.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;
@@ -48,34 +48,33 @@ TechniqueEntry DeclareTechnique_saving() {
           {.id = "saving",
            .group = "Loop",
            .title = "Checkpoints on disk",
-           .explanation =
-               "torch.save of model and optimizer after each step: every tensor is copied to the "
-               "host, one after the other. The card needs no memory for it, but waits until all "
-               "bytes have crossed the bus.",
+           .explanation = "torch.save of model and optimizer after each step: the tensors are "
+                          "copied to the host one after another. The GPU needs no memory for this, "
+                          "but waits until all bytes have been copied.",
            .settings = {{.key = "save",
-                         .help = "state of model and optimizer to the host, as torch.save does",
+                         .help = "save the state of model and optimizer with torch.save",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""}, {"step", "after each step"}}}},
            .toggles = {{.id = "save-step",
                         .title = "Save after each step",
-                        .explanation = "no memory on the card; time on the bus",
+                        .explanation = "no GPU memory, but time for copies",
                         .on = {{"save", true, {"step"}}},
                         .ways = {{{"save", "step"}}}}},
            .rules = {{.when = {{"save", true, {"step"}},
                                {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
-                      .why = "save=step is planned of whole state dicts; those of sharded runs are "
-                             "not: set save=none",
+                      .why = "save=step is only supported for complete state dicts, not for those "
+                             "of sharded runs: set save=none",
                       .instead = {{"shard.strategy", "none"}}},
                      {.when = {{"save", true, {"step"}}, {"offload.parameters", true, {"cpu"}}},
-                      .why = "save=step is planned of weights on the card: set save=none",
+                      .why = "save=step is only supported for weights on the GPU: set save=none",
                       .instead = {{"offload.parameters", "none"}}},
                      {.when = {{"save", true, {"step"}}, {"mode", false, {"train"}}},
                       .why = "save without training saves nothing new",
                       .refuses = false}},
            .assumes = {{.when = {{"save", true, {"step"}}},
-                        .what = "the file system takes no time: torch.save's copies to the host "
-                                "are made, the file is not"}}},
+                        .what = "writing files is assumed to take no time: torch.save's copies to "
+                                "the host are made, but no file is written"}}},
       .order = 91,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("save", "step")) return nullptr;

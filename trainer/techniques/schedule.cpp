@@ -1,4 +1,4 @@
-// The learning rate over the steps of a run: constant, or down a half cosine to zero, as
+// The learning rate over the steps of a run: constant, or a half cosine down to zero, like
 // torch.optim.lr_scheduler.CosineAnnealingLR with T_max = steps.
 #include <cmath>
 #include <numbers>
@@ -11,7 +11,7 @@ namespace {
 class CosineSchedule final : public Technique {
  public:
   CosineSchedule(double lr, int steps) : lr_(lr), steps_(steps) {}
-  // The scheduler's step comes after the optimizer's.
+  // The scheduler's step follows the optimizer's.
   std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
     return [this, inner = std::move(inner)](Optimizer& optimizer) {
       inner(optimizer);
@@ -30,30 +30,29 @@ class CosineSchedule final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_schedule() {
-  return {
-      .declaration =
-          {.id = "schedule",
-           .group = "Optimizer",
-           .title = "Learning rate",
-           .explanation =
-               "How large the updates are, step by step: no memory, no time. A run that comes to "
-               "its end small is often what lets a lean optimizer (SGD) keep up.",
-           .settings = {{.key = "schedule",
-                         .help = "learning rate: constant, or down a half cosine to 0 over the "
-                                 "steps of the run",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", "constant"}, {"cosine", ""}}}},
-           .toggles = {{.id = "cosine",
-                        .title = "Cosine schedule",
-                        .explanation = "learning rate falls to 0; no memory",
-                        .on = {{"schedule", true, {"cosine"}}},
-                        .ways = {{{"schedule", "cosine"}}}}}},
-      .order = 45,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("schedule", "cosine")) return nullptr;
-        return std::make_unique<CosineSchedule>(config.Number("optimizer.lr"), config.steps);
-      }};
+  return {.declaration =
+              {.id = "schedule",
+               .group = "Optimizer",
+               .title = "Learning rate",
+               .explanation = "The size of the updates in each step. It takes no memory and no "
+                              "time. A learning rate that falls at the end of a run often helps an "
+                              "optimizer with little state (SGD) to keep up.",
+               .settings = {{.key = "schedule",
+                             .help = "learning rate: constant, or down a half cosine to 0 over the "
+                                     "steps of the run",
+                             .kind = run::ValueKind::kChoice,
+                             .default_value = "none",
+                             .choices = {{"none", "constant"}, {"cosine", ""}}}},
+               .toggles = {{.id = "cosine",
+                            .title = "Cosine schedule",
+                            .explanation = "learning rate falls to 0; no memory",
+                            .on = {{"schedule", true, {"cosine"}}},
+                            .ways = {{{"schedule", "cosine"}}}}}},
+          .order = 45,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (!config.Is("schedule", "cosine")) return nullptr;
+            return std::make_unique<CosineSchedule>(config.Number("optimizer.lr"), config.steps);
+          }};
 }
 
 }  // namespace vramscope::trainer

@@ -1,6 +1,6 @@
-// Training on several cards, as one of their ranks: data parallel, and training state in shards as
-// fully_shard has it. What PyTorch has in C++ (DistributedDataParallel's buckets and reduction) is
-// PyTorch's own.
+// Training on several GPUs, planned as one of the ranks: data parallel, and sharded training state
+// as in fully_shard. Parts that PyTorch has in C++ (DistributedDataParallel's buckets and
+// reduction) are PyTorch's own.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -41,7 +41,7 @@ class DataParallelTechnique final : public RankOfMany {
       if (loss_is_outside_) parallel_->AfterForward(reduces_, {&logits});
       at::Tensor loss = inner(model, logits, batch);
       if (loss_is_outside_) return loss;
-      // A loss that is made of its chunks is all that the model returns.
+      // With a chunked loss, the model returns only the loss.
       std::vector<at::Tensor*> returned = {&loss};
       if (logits.defined()) returned.push_back(&logits);
       parallel_->AfterForward(reduces_, returned);
@@ -57,7 +57,7 @@ class DataParallelTechnique final : public RankOfMany {
  private:
   const int micro_batches_;
   const bool loss_is_outside_;
-  const bool deals_out_;  // the optimizer's work
+  const bool deals_out_;  // among the ranks (ZeRO-1)
   const DataParallelOptions options_;
   int64_t forwards_ = 0;
   bool reduces_ = false;
@@ -79,7 +79,7 @@ class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOption
     sharded_->BeforeForward();
     return nullptr;
   }
-  // As distributed tensors have it: squares are added up over the ranks, one number a gradient.
+  // As in distributed tensors: the squares are summed over the ranks, one number per gradient.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
     at::Tensor squares = norms.pow(2);
     std::vector<at::Tensor> sums = {squares.clone()};
@@ -113,7 +113,8 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
-  // With those that ranks divide, which are read for formulas of some families alone.
+  // With the sizes that must be divisible by the ranks, which are parsed only for formulas of some
+  // families.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
     const auto object = run::ParseConfigObject(config.model_config_json);
@@ -161,105 +162,106 @@ TechniqueEntry DeclareTechnique_sharding() {
            .group = "Several GPUs",
            .title = "Several GPUs",
            .explanation =
-               "Each GPU trains on a batch of its own and gradients are averaged. ddp: "
-               "DistributedDataParallel copies them into buckets, once more as much as all "
-               "gradients unless they are views of the buckets. zero1: the same with "
-               "ZeroRedundancyOptimizer, each GPU keeps the state of its share of the parameters. "
-               "zero3: fully_shard on each layer "
-               "and the model (FSDP2); weights, gradients and optimizer state are divided, a layer "
-               "is gathered while it runs. zero2: the same with reshard_after_forward=False, "
-               "gathered weights stay until backward is through. tensor: every GPU has the same "
-               "batch and a part of each layer's heads and feed-forward width, with its gradients "
-               "and optimizer state (ColwiseParallel, RowwiseParallel); activations between the "
-               "parts are whole, and are added up over the GPUs twice a layer and direction.",
-           .settings = {{.key = "shard.strategy",
-                         .help = "how GPUs share the training; batch is what one GPU sees",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", ""},
-                                     {"ddp", "DistributedDataParallel"},
-                                     {"zero1", "ZeroRedundancyOptimizer over ddp"},
-                                     {"zero2", "fully_shard, weights stay until backward"},
-                                     {"zero3", "fully_shard"},
-                                     {"tensor", "ColwiseParallel and RowwiseParallel"}}},
-                        {.key = "shard.ranks",
-                         .help = "GPUs that share",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "1",
-                         .low = 1,
-                         .high = 4096,
-                         .label = "GPUs"},
-                        {.key = "shard.rank",
-                         .help = "which of the GPUs is looked at, counted from 0",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 4095},
-                        {.key = "shard.gradients",
-                         .help = "buckets of ddp: copies of the gradients, or gradients are views "
-                                 "of them (gradient_as_bucket_view)",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "copies",
-                         .choices = {{"copies", ""}, {"views", ""}},
-                         .label = "buckets"},
-                        {.key = "shard.find_unused",
-                         .help = "ddp: parameters that a forward does not use are looked for "
-                                 "(find_unused_parameters), as models need whose parts are not all "
-                                 "used; what the model returns is copied",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}},
-                         .label = "find unused"},
-                        {.key = "shard.bucket_mb",
-                         .help = "ddp: MiB of gradients that are averaged together (bucket_cap_mb)",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "25",
-                         .low = 1,
-                         .high = 65536,
-                         .label = "MiB a bucket"},
-                        {.key = "shard.vocabulary",
-                         .help = "tensor: embedding and output layer whole on every GPU, in parts "
-                                 "whose logits are gathered, or in parts with the loss made of "
-                                 "them (loss_parallel)",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "whole",
-                         .choices = {{"whole", ""},
-                                     {"parts", "embedding and output layer in parts"},
-                                     {"loss", "the loss as well"}},
-                         .label = "vocabulary"},
-                        {.key = "shard.units",
-                         .help = "zero2 and zero3: what is gathered together (fully_shard on each "
-                                 "layer and the model, or on the model alone)",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "layer",
-                         .choices = {{"layer", "each layer"}, {"model", "the model as a whole"}},
-                         .label = "units"},
-                        {.key = "shard.forward_prefetch",
-                         .help = "zero2 and zero3: layers that are gathered ahead in forward "
-                                 "(set_modules_to_forward_prefetch)",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 64,
-                         .label = "ahead in forward"},
-                        {.key = "shard.backward_prefetch",
-                         .help = "zero2 and zero3: layers that are gathered ahead in backward; 1 "
-                                 "is FSDP2's own, more are set_modules_to_backward_prefetch's",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "1",
-                         .low = 1,
-                         .high = 64,
-                         .label = "ahead in backward"}},
+               "Each GPU trains on a batch of its own, and gradients are averaged. ddp: "
+               "DistributedDataParallel copies gradients into buckets, which need as much memory "
+               "again, unless gradients are views of the buckets. zero1: the same with "
+               "ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the "
+               "parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, "
+               "gradients and optimizer state are divided, and a layer is gathered while it runs. "
+               "zero2: the same with reshard_after_forward=False; gathered weights stay until the "
+               "end of backward. tensor: every GPU has the same batch and a part of each layer's "
+               "heads and feed-forward width, with its gradients and optimizer state "
+               "(ColwiseParallel, RowwiseParallel); activations between these parts are complete, "
+               "and are summed over the GPUs twice per layer and direction.",
+           .settings =
+               {{.key = "shard.strategy",
+                 .help = "how GPUs share the training; batch is the number of samples of one GPU",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "none",
+                 .choices = {{"none", ""},
+                             {"ddp", "DistributedDataParallel"},
+                             {"zero1", "ZeroRedundancyOptimizer over ddp"},
+                             {"zero2", "fully_shard, weights stay until backward"},
+                             {"zero3", "fully_shard"},
+                             {"tensor", "ColwiseParallel and RowwiseParallel"}}},
+                {.key = "shard.ranks",
+                 .help = "number of GPUs",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "1",
+                 .low = 1,
+                 .high = 4096,
+                 .label = "GPUs"},
+                {.key = "shard.rank",
+                 .help = "the GPU that is planned, counted from 0",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 4095},
+                {.key = "shard.gradients",
+                 .help = "buckets of ddp: copies of the gradients, or gradients are views "
+                         "of them (gradient_as_bucket_view)",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "copies",
+                 .choices = {{"copies", ""}, {"views", ""}},
+                 .label = "buckets"},
+                {.key = "shard.find_unused",
+                 .help =
+                     "ddp: find parameters that a forward does not use (find_unused_parameters), "
+                     "which models with unused parts need; the model's outputs are copied",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}},
+                 .label = "find unused"},
+                {.key = "shard.bucket_mb",
+                 .help = "ddp: MiB of gradients that are averaged together (bucket_cap_mb)",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "25",
+                 .low = 1,
+                 .high = 65536,
+                 .label = "MiB per bucket"},
+                {.key = "shard.vocabulary",
+                 .help = "tensor: embedding and output layer are complete on every GPU, split with "
+                         "gathered logits, or split with a loss over the parts (loss_parallel)",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "whole",
+                 .choices = {{"whole", ""},
+                             {"parts", "split embedding and output layer"},
+                             {"loss", "split loss, too"}},
+                 .label = "vocabulary"},
+                {.key = "shard.units",
+                 .help = "zero2 and zero3: what is gathered together (fully_shard on each layer "
+                         "and the model, or only on the model)",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "layer",
+                 .choices = {{"layer", "each layer"}, {"model", "the model as a whole"}},
+                 .label = "units"},
+                {.key = "shard.forward_prefetch",
+                 .help = "zero2 and zero3: number of layers gathered ahead in forward "
+                         "(set_modules_to_forward_prefetch)",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 64,
+                 .label = "ahead in forward"},
+                {.key = "shard.backward_prefetch",
+                 .help = "zero2 and zero3: number of layers gathered ahead in backward; 1 is "
+                         "FSDP2's default, more need set_modules_to_backward_prefetch",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "1",
+                 .low = 1,
+                 .high = 64,
+                 .label = "ahead in backward"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
-                        .explanation = "every GPU holds everything, and gradients once more",
+                        .explanation = "every GPU has everything, and a second copy of gradients",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
                                      "shard.bucket_mb", "shard.find_unused"}},
                        {.id = "zero1",
                         .title = "Optimizer state divided",
-                        .explanation = "data parallel, each GPU steps its share of the parameters",
+                        .explanation =
+                            "data parallel; each GPU updates its share of the parameters",
                         .on = {dealt},
                         .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
@@ -273,7 +275,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                                      "shard.forward_prefetch", "shard.backward_prefetch"}},
                        {.id = "zero3",
                         .title = "Shards (FSDP2)",
-                        .explanation = "weights, too; a layer is gathered while it runs",
+                        .explanation =
+                            "weights are also divided; a layer is gathered while it runs",
                         .on = {{"shard.strategy", true, {"zero3"}}, fsdp2},
                         .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.units",
@@ -289,30 +292,27 @@ TechniqueEntry DeclareTechnique_sharding() {
            .rules =
                {{.when =
                      {any, {"shard.ranks", true, {"1"}}, {"offload.parameters", true, {"none"}}},
-                 .why = "shard.strategy: one GPU has nobody to share with; set shard.ranks=2 or "
-                        "more",
+                 .why = "shard.strategy requires at least two GPUs; set shard.ranks=2 or more",
                  .instead = {{"shard.ranks", "2"}}},
                 {.when = {any, {"backend", true, {"cuda"}}},
-                 .why = "shard.strategy: one process on this computer's GPU is not several; use "
+                 .why = "shard.strategy can't be run by one process on this computer's GPU; use "
                         "backend=plan",
                  .instead = none},
                 {.when = {units, {"backend", true, {"cpu"}}},
-                 .why =
-                     "shard.strategy=zero2 or zero3: what other ranks hold is not computed here; "
-                     "use backend=plan, or shard.strategy=ddp",
+                 .why = "shard.strategy=zero2 or zero3: values of other ranks are not computed; "
+                        "use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {any, {"mode", false, {"train"}}},
-                 .why = "shard.strategy shares a training, of which inference and generation have "
-                        "nothing",
+                 .why = "shard.strategy applies only to training, not to inference and generation",
                  .instead = none},
                 {.when = {any, {"optimizer.in_backward", true, {"true"}}},
                  .why = "shard.strategy: gradients are averaged before they are used; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
-                 .why = "shard.strategy: with loss=chunked in re-entrant checkpoints the output "
-                        "layer's gradient comes once for every chunk, and is to be averaged once; "
-                        "set loss_reentrant=false",
+                 .why = "shard.strategy: with loss=chunked in re-entrant checkpoints, the output "
+                        "layer's gradient is accumulated for every chunk but may be averaged only "
+                        "once; set loss_reentrant=false",
                  .instead = {{"loss_reentrant", "false"}}},
                 {.when = {units, fsdp2, {"optimizer.name", true, {"adafactor"}}},
                  .why = "shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed "
@@ -327,68 +327,71 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "set optimizer.library=torchao, or shard.strategy=zero1",
                  .instead = {{"optimizer.library", "torchao"}, {"optimizer.paged", "false"}}},
                 not_with({"optimizer.name", true, {"muon", "adam-mini"}},
-                         "this optimizer is planned of whole matrices; use adamw, or "
+                         "this optimizer is only supported for complete matrices; use adamw, or "
                          "shard.strategy=ddp",
                          "adamw"),
                 {.when =
                      {units,
                       {"offload.optimizer", false, {"none"}},
                       {"offload.parameters", true, {"none"}}},
-                 .why = "shard.strategy=zero2 or zero3: the state of shards is where the shards "
-                        "are; set offload.parameters=cpu as well, or offload.optimizer=none",
+                 .why =
+                     "shard.strategy=zero2 or zero3: the state of shards is on the same device as "
+                     "the shards; also set offload.parameters=cpu, or set offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}},
                 not_with({"offload.activations", true, {"cpu"}},
-                         "gathered weights would be taken for activations; set "
+                         "gathered weights would be treated as activations; set "
                          "offload.activations=none",
                          "none"),
                 not_with({"activation_compression", true, {"int8"}},
-                         "gathered weights would be taken for activations; set "
+                         "gathered weights would be treated as activations; set "
                          "activation_compression=none",
                          "none"),
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}},
                           {"shard.find_unused", true, {"true"}},
                           {"checkpointing.mode", false, {"none", "selective", "budget"}},
                           {"checkpointing.reentrant", true, {"true"}}},
-                 .why = "shard.find_unused: DistributedDataParallel takes parameters of "
-                        "re-entrant checkpoints for unused, and fails; set "
-                        "checkpointing.reentrant=false",
+                 .why =
+                     "shard.find_unused: DistributedDataParallel treats parameters of re-entrant "
+                     "checkpoints as unused, and fails; set checkpointing.reentrant=false",
                  .instead = {{"checkpointing.reentrant", "false"}}},
                 {.when = {split, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=tensor: what other ranks add to a sum is not computed "
-                        "here; use backend=plan, or shard.strategy=ddp",
+                 .why = "shard.strategy=tensor: other ranks' parts of sums are not computed; use "
+                        "backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when =
                      {split,
                       {"model.family", false, {"llama", "qwen3", "gemma", "gemma2", "gemma3"}}},
                  .why = "shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, "
-                        "Qwen2, Qwen3, Mistral and Gemma; this model's layers are others",
+                        "Qwen2, Qwen3, Mistral and Gemma; this model has other layers",
                  .instead = none},
                 not_split({"optimizer.impl", true, {"foreach", "fused"}},
-                          "lists of split and whole parameters are refused by PyTorch, which by "
-                          "itself takes the loop; set optimizer.impl=loop",
+                          "PyTorch refuses lists of split and unsplit parameters and uses the loop "
+                          "by default; set optimizer.impl=loop",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
                 not_split({"optimizer.bits", false, {"32"}},
-                          "moments in fewer bits are not planned of split parameters; set "
+                          "moments in fewer bits are not supported for split parameters; set "
                           "optimizer.bits=32",
                           "32"),
                 not_split({"optimizer.name", true, {"muon", "adam-mini"}},
-                          "this optimizer is planned of whole matrices; use adamw", "adamw"),
+                          "this optimizer is only supported for complete matrices; use adamw",
+                          "adamw"),
                 not_split({"clip_grad_norm", false, {"0"}},
-                          "PyTorch refuses norms of split and whole gradients together; set "
+                          "PyTorch refuses a common norm of split and unsplit gradients; set "
                           "clip_grad_norm=0",
                           "0"),
-                not_split({"precision", true, {"amp-fp16"}},
-                          "whether a gradient is infinite is not asked of all ranks; use "
-                          "precision=amp-bf16",
-                          "amp-bf16"),
+                not_split(
+                    {"precision", true, {"amp-fp16"}},
+                    "infinite gradients are not detected over all ranks; use precision=amp-bf16",
+                    "amp-bf16"),
                 {.when = {split, {"shard.vocabulary", true, {"loss"}}, {"loss", true, {"chunked"}}},
-                 .why = "shard.vocabulary=loss makes the loss of all logits at once: set loss=full",
+                 .why = "shard.vocabulary=loss computes the loss of all logits together: set "
+                        "loss=full",
                  .instead = {{"loss", "full"}}},
                 {.when =
                      {split, {"shard.vocabulary", false, {"whole"}}, {"trainable", false, {"all"}}},
-                 .why = "shard.vocabulary is planned where everything is trained: set "
+                 .why = "shard.vocabulary is only supported if everything is trained: set "
                         "trainable=all",
                  .instead = {{"trainable", "all"}}},
                 not_split({"lora.rank", false, {"0"}}, "adapters are not split; set lora.rank=0",
@@ -397,16 +400,16 @@ TechniqueEntry DeclareTechnique_sharding() {
                           "quantized weights are not split; set quantization=none", "none"),
                 not_split({"offload.optimizer", false, {"none"}},
                           "the optimizer steps on the GPU; set offload.optimizer=none", "none"),
-                not_split({"offload.activations", true, {"cpu"}},
-                          "what is saved of distributed tensors is not offloaded; set "
-                          "offload.activations=none",
-                          "none"),
-                not_split({"activation_compression", true, {"int8"}},
-                          "what is saved of distributed tensors is not compressed; set "
-                          "activation_compression=none",
-                          "none"),
+                not_split(
+                    {"offload.activations", true, {"cpu"}},
+                    "saved distributed tensors are not offloaded; set offload.activations=none",
+                    "none"),
+                not_split(
+                    {"activation_compression", true, {"int8"}},
+                    "saved distributed tensors are not compressed; set activation_compression=none",
+                    "none"),
                 {.when = {dealt, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=zero1: what other ranks step is not computed here; use "
+                 .why = "shard.strategy=zero1: updates by other ranks are not computed; use "
                         "backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {dealt, {"offload.optimizer", false, {"none"}}},
@@ -414,32 +417,32 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "shard.strategy=zero3 with offload.parameters=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {dealt, {"model.family", true, {"basics"}}},
-                 .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
-                        "use shard.strategy=ddp",
+                 .why = "shard.strategy: the basics model's script has its own optimizer; use "
+                        "shard.strategy=ddp",
                  .instead = none},
                 {.when = {units, {"model.family", true, {"basics"}}},
-                 .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
-                        "use shard.strategy=ddp",
+                 .why = "shard.strategy: the basics model's script has its own optimizer; use "
+                        "shard.strategy=ddp",
                  .instead = none}},
            .implies =
-               {"one process stands for one rank of shard.ranks; batch is that of a GPU (with "
-                "shard.strategy=tensor of all, which see the same)",
-                "FSDP and tensor parallelism together are not planned: shard.strategy is one "
-                "of them"},
+               {"one process represents one rank of shard.ranks; batch is that of one GPU (with "
+                "shard.strategy=tensor, all GPUs have the same batch)",
+                "FSDP and tensor parallelism can't be combined: shard.strategy is one of them"},
            .assumes = {{.when = {any},
-                        .what = "other ranks answer at once and hold what this one holds; NCCL's "
-                                "own buffers are 16 channels of two neighbours, 4 MiB each"},
-                       {.when = {units, fsdp2},
-                        .what = "fully_shard is Python: what it asks for is written after PyTorch "
-                                "2.11's, request for request"},
-                       {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
                         .what =
-                            "a bucket as large as all gradients goes when NCCL's watchdog looks, "
-                            "every 100 ms: in a run of other speed the peak of the first steps may "
-                            "be as much higher or lower"}}},
+                            "other ranks respond immediately and have the same values as this one; "
+                            "NCCL's own buffers are 16 channels of two neighbours, 4 MiB each"},
+                       {.when = {units, fsdp2},
+                        .what = "fully_shard is Python code; its allocations are reproduced from "
+                                "PyTorch 2.11, one by one"},
+                       {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
+                        .what = "a bucket as large as all gradients is freed when NCCL's watchdog "
+                                "runs, every 100 ms: in a run with another speed, the peak of the "
+                                "first steps may be higher or lower by this amount"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
-      .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
+      // outside of checkpointing: a unit's layer runs again while the unit is gathered
+      .order = 28,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1")) {

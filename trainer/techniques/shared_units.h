@@ -1,5 +1,5 @@
-// What FSDP2 and FSDP1 have in common as techniques: the model comes to the card in units, which
-// `Sharded` (FullySharded, FlatSharded) gathers around layers, forward and loss.
+// Common code of the techniques FSDP2 and FSDP1: the model is moved to the GPU in units. `Sharded`
+// (FullySharded, FlatSharded) gathers them around layers, forward and loss.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class SharedUnits : public RankOfMany {
     model_ = &model;
     return RankOfMany::OnModel(model);
   }
-  // The model comes to the card unit by unit, so that it never is there as a whole.
+  // The model is moved to the GPU unit by unit, so the whole model never exists there.
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);

@@ -1,10 +1,10 @@
-// What a technique that shares a training among ranks does for others of the same run. The loop
-// brings them together; neither knows the other.
+// The services of a technique that splits a training among ranks, for other techniques of the run.
+// The loop connects them; they do not depend on each other.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
 //   class Clipping : public Technique, public MeasuresGradients { ... };
 //
-// On the loop's thread.
+// Used on the loop's thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,17 +20,18 @@ class SharesTraining {
   SharesTraining(const SharesTraining&) = delete;
   SharesTraining& operator=(const SharesTraining&) = delete;
 
-  // Norms of what this rank has of the gradients, as those of all ranks' parts.
+  // Converts the norms of this rank's parts of the gradients to those of the whole gradients.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
-  // Scales all gradients whose norm is more than `most`; false: as torch.nn.utils does.
+  // Scales all gradients if their norm exceeds `most`. Returns false if clipping should be done as
+  // in torch.nn.utils.
   virtual bool ClipNorm(double most) {
     static_cast<void>(most);
     return false;
   }
-  // Whether a gradient of any rank overflowed, as ShardedGradScaler adds it up; without it each
-  // rank looks at its own.
+  // Sums the overflow flags over the ranks, as in ShardedGradScaler. By default each rank uses only
+  // its own.
   virtual void OverflowsOverRanks(const at::Tensor& found) { static_cast<void>(found); }
-  // What is trained in place of the model's parameters.
+  // The tensors that are trained in place of the model's parameters.
   virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }
 };
 
@@ -41,7 +42,7 @@ class MeasuresGradients {
   MeasuresGradients(const MeasuresGradients&) = delete;
   MeasuresGradients& operator=(const MeasuresGradients&) = delete;
 
-  // They are shared; `sharing` lasts as long as the run.
+  // Called if the training is shared; `sharing` lives as long as the run.
   virtual void Join(SharesTraining& sharing) = 0;
 };
 

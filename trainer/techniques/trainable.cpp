@@ -1,4 +1,4 @@
-// Which parameters are trained, by position or by name.
+// Selects the trained parameters, by position or by name.
 #include "trainer/techniques/trainable.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     }
     Module* chosen = selection == "first-layer" ? layers.front() : layers.back();
     for (Parameter* parameter : chosen->Parameters()) layer.insert(parameter);
-    model.Parameters();  // full names again
+    model.Parameters();  // restores the full names
   }
   size_t left = 0;
   for (Parameter* parameter : parameters) {
@@ -34,7 +34,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     parameter->trainable = parameter->trainable && keep;
     if (parameter->trainable) ++left;
   }
-  // All of a model that trains nothing, for inference, is none.
+  // A model that trains nothing, for inference, is allowed with "all".
   if (left > 0 || selection == "all") return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("trainable={}: nothing is left to train; parameters are named like \"{}\"",
@@ -86,9 +86,8 @@ TechniqueEntry DeclareTechnique_trainable() {
               {.id = "trainable",
                .group = "Parameters",
                .title = "Frozen parameters",
-               .explanation =
-                   "What is frozen has no gradient and no optimizer state; layers before the first "
-                   "trained one keep nothing for backward.",
+               .explanation = "Frozen parameters have no gradient and no optimizer state. Layers "
+                              "before the first trained one keep nothing for backward.",
                .settings = {{.key = "trainable",
                              .help = "parameters that train: all, first-layer, last-layer or a "
                                      "pattern",
@@ -99,7 +98,7 @@ TechniqueEntry DeclareTechnique_trainable() {
                            Row("first-layer", "Train the first layer only", "first-layer")},
                .rules = {{.when = {{"trainable", true, {"first-layer", "last-layer"}},
                                    {"lora.rank", false, {"0"}}},
-                          .why = "LoRA has frozen the weights already",
+                          .why = "LoRA has already frozen the weights",
                           .refuses = false}}},
           .order = 41,
           .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

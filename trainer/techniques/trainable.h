@@ -1,5 +1,5 @@
-// Which parameters are trained: low-rank adapters, and subsets by position or name. Both act on a
-// model before it is materialised.
+// Selects the trained parameters: low-rank adapters, and subsets by position or name. Both
+// functions must be called before the model is materialized.
 //
 //   RETURN_IF_ERROR(ApplyLora(*model, {.rank = 8}));
 //   RETURN_IF_ERROR(ApplyTrainable(*model, "last-layer"));
@@ -13,12 +13,13 @@
 
 namespace vramscope::trainer {
 
-// Freezes the model and gives every linear module that a target names an adapter. kInvalidArgument
-// names a target that no linear module has, and the names that there are.
+// Freezes the model and adds an adapter to every linear module that a target names. If no linear
+// module has a target's name, kInvalidArgument names the target and the existing names.
 absl::Status ApplyLora(Model& model, const LoraConfig& config);
 
-// "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names: what does not match is
-// frozen; what is frozen already stays so. kInvalidArgument: nothing is left to train.
+// `selection`: "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names.
+// Parameters that do not match are frozen; frozen ones stay frozen. kInvalidArgument: nothing is
+// left to train.
 absl::Status ApplyTrainable(Model& model, std::string_view selection);
 
 // True when `text` as a whole matches `pattern` (* any run of characters, ? any one).

@@ -1,6 +1,6 @@
-// Keys and values in a cache while a model trains, as transformers' models make it where nobody
-// sets use_cache=False: a name for each layer's keys and values until the loss is there. Gemma 2
-// and 3 make none while they train.
+// A KV cache during training, as transformers' models create it unless use_cache=False is set: each
+// layer's keys and values are kept until the loss is computed. Gemma 2 and 3 create none in
+// training.
 #include "profiler/run/model_config.h"
 #include "trainer/models/generation.h"
 #include "trainer/techniques/technique.h"
@@ -28,20 +28,20 @@ TechniqueEntry DeclareTechnique_training_cache() {
       .declaration =
           {.id = "training-cache",
            .group = "Activations",
-           .title = "Keys and values kept in training",
+           .title = "KV cache in training",
            .explanation =
-               "A decoder's cache is on unless use_cache=False says otherwise: keys and values of "
-               "all layers stay until the loss is there. Without checkpointing backward keeps them "
-               "anyway; with it they are what it lets go of.",
+               "A decoder's cache is enabled unless use_cache=False is set: keys and values of all "
+               "layers are kept until the loss is computed. Without checkpointing, backward keeps "
+               "them anyway. Checkpointing would free them.",
            .settings = {{.key = "use_cache",
-                         .help = "keys and values of every layer are kept through forward and loss "
-                                 "(use_cache=True of a model that trains)",
+                         .help = "keep keys and values of every layer during forward and loss "
+                                 "(use_cache=True in training)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}}}},
            .toggles = {{.id = "use-cache",
                         .title = "KV cache in training",
-                        .explanation = "keys and values stay named until the loss",
+                        .explanation = "keys and values are kept until the loss",
                         .on = {{"use_cache", true, {"true"}}},
                         .ways = {{{"use_cache", "true"}}}}},
            .rules =
@@ -49,12 +49,12 @@ TechniqueEntry DeclareTechnique_training_cache() {
                           {"model.family",
                            false,
                            {"llama", "qwen3", "qwen3-moe", "gemma", "mixtral", "phi", "phi3"}}},
-                 .why = "use_cache: {model} has no cache of keys and values that is planned in "
-                        "training; set use_cache=false",
+                 .why = "use_cache: the cache of {model} is not supported in training; set "
+                        "use_cache=false",
                  .instead = {{"use_cache", "false"}}},
                 {.when = {{"use_cache", true, {"true"}}, {"checkpointing.mode", false, {"none"}}},
-                 .why = "transformers switches the cache off under checkpointing, which it "
-                        "would undo",
+                 .why = "transformers disables the cache with checkpointing, because it would undo "
+                        "its effect",
                  .refuses = false}},
            .assumes = {{.when = {{"use_cache", true, {"false"}},
                                  {"mode", true, {"train"}},
@@ -62,8 +62,8 @@ TechniqueEntry DeclareTechnique_training_cache() {
                                  {"model.family",
                                   true,
                                   {"qwen3", "qwen3-moe", "gemma", "mixtral", "phi", "phi3"}}},
-                        .what = "keys and values are not kept in a cache until the loss is there "
-                                "(use_cache=False)"}}},
+                        .what = "keys and values are not kept in a cache until the loss is "
+                                "computed (use_cache=False)"}}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("use_cache", "true")) return nullptr;

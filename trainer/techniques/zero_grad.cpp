@@ -1,4 +1,4 @@
-// What becomes of gradients after a step: let go, or filled with zeros.
+// What happens to gradients after a step: freed, or filled with zeros.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -18,42 +18,44 @@ class ZeroGradOf final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_zero_grad() {
-  return {.declaration =
-              {.id = "zero-grad",
-               .group = "Gradients",
-               .title = "zero_grad",
-               .explanation = "Filled with zeros, gradients stay through the next forward; let go "
-                              "(PyTorch's default), they are not there when activations peak.",
-               .settings = {{.key = "zero_grad",
-                             .help = "after a step gradients are released (none) or filled with "
-                                     "zeros",
-                             .kind = run::ValueKind::kChoice,
-                             .default_value = "none",
-                             .choices = {{"none", ""}, {"zero", ""}}},
-                            {.key = "zero_grad_when",
-                             .help = "end: after the step; before_backward: when the next loss is "
-                                     "there, so that gradients stay through the forward pass",
-                             .kind = run::ValueKind::kChoice,
-                             .default_value = "end",
-                             .choices = {{"end", "after the step"},
-                                         {"before_backward", "before the next backward"}}}},
-               .toggles = {{.id = "zero-grad",
-                            .title = "Zero gradients in place",
-                            .explanation = "fill with zeros instead of releasing",
-                            .on = {{"zero_grad", true, {"zero"}}},
-                            .ways = {{{"zero_grad", "zero"}}}},
-                           {.id = "zero-grad-late",
-                            .title = "zero_grad before backward",
-                            .explanation = "gradients stay through the next forward",
-                            .on = {{"zero_grad_when", true, {"before_backward"}}},
-                            .ways = {{{"zero_grad_when", "before_backward"}}}}}},
-          .order = 61,
-          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-            const bool keeps = config.Is("zero_grad", "zero");
-            const bool late = config.Is("zero_grad_when", "before_backward");
-            if (!keeps && !late) return nullptr;
-            return std::make_unique<ZeroGradOf>(keeps, late);
-          }};
+  return {
+      .declaration =
+          {.id = "zero-grad",
+           .group = "Gradients",
+           .title = "zero_grad",
+           .explanation =
+               "Gradients that are filled with zeros stay in memory during the next forward. If "
+               "they are released (PyTorch's default), they use no memory when activations peak.",
+           .settings = {{.key = "zero_grad",
+                         .help = "after a step gradients are released (none) or filled with "
+                                 "zeros",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"zero", ""}}},
+                        {.key = "zero_grad_when",
+                         .help = "end: after the step; before_backward: when the next loss is "
+                                 "computed, so gradients stay in memory during the forward pass",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "end",
+                         .choices = {{"end", "after the step"},
+                                     {"before_backward", "before the next backward"}}}},
+           .toggles = {{.id = "zero-grad",
+                        .title = "Zero gradients in place",
+                        .explanation = "fill with zeros instead of releasing",
+                        .on = {{"zero_grad", true, {"zero"}}},
+                        .ways = {{{"zero_grad", "zero"}}}},
+                       {.id = "zero-grad-late",
+                        .title = "zero_grad before backward",
+                        .explanation = "gradients stay through the next forward",
+                        .on = {{"zero_grad_when", true, {"before_backward"}}},
+                        .ways = {{{"zero_grad_when", "before_backward"}}}}}},
+      .order = 61,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const bool keeps = config.Is("zero_grad", "zero");
+        const bool late = config.Is("zero_grad_when", "before_backward");
+        if (!keeps && !late) return nullptr;
+        return std::make_unique<ZeroGradOf>(keeps, late);
+      }};
 }
 
 }  // namespace vramscope::trainer

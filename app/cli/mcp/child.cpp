@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 100;
-constexpr auto kEndsWithin = std::chrono::seconds(10);  // after it was told to
+constexpr auto kEndsWithin = std::chrono::seconds(10);  // after a cancellation
 constexpr size_t kMostNotes = 100, kMostNoteBytes = 4000;
 
 class Descriptor {
@@ -74,8 +74,8 @@ struct Prepared {
   }
 };
 
-// Between fork and exec: only what is safe there. Standard input is empty: the client's messages
-// are not the command's.
+// Runs between fork and exec, so it makes only calls that are safe there. Standard input is empty,
+// because the messages of the client are not for the command.
 [[noreturn]] void Become(const Prepared& prepared, const char* folder, int out, int err,
                          bool stays) {
   const int null = open("/dev/null", O_RDWR);
@@ -97,7 +97,7 @@ absl::Status Failed(const char* what) {
   return absl::InternalError(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-// Reads what there is; false: the other side has closed it.
+// Reads the available bytes. Returns false if the other side has closed the pipe.
 bool ReadMore(int fd, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t got = read(fd, buffer.data(), buffer.size());
@@ -160,7 +160,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   Clock::time_point told{};
   int status = 0;
   pid_t ended = 0;
-  // A grandchild may keep a pipe open: what counts is that the command has ended.
+  // A grandchild may keep a pipe open, so the end of the command counts, not the end of the pipe.
   while (ended == 0 || ((out_open || err_open) && told == Clock::time_point{})) {
     std::array<pollfd, 2> files = {
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};
@@ -183,7 +183,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   }
   TakeLines(said, outcome, true);
   if (outcome.out.size() > kMostOutput)
-    return absl::ResourceExhaustedError("the command answered with more than 64 MiB");
+    return absl::ResourceExhaustedError("the command printed more than 64 MiB");
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }

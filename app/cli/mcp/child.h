@@ -1,4 +1,4 @@
-// A command of this program, or another program, in a process of its own, which a client can
+// Runs a command of this program, or another program, in a process of its own that a client can
 // cancel.
 #pragma once
 
@@ -11,26 +11,28 @@
 namespace vramscope::cli::mcp {
 
 struct ChildOutcome {
-  int status = 0;  // exit status; 128 + n: ended by signal n
+  int status = 0;  // exit status; 128 + n: killed by signal n
   bool cancelled = false;
-  std::string out;                  // at most kMostOutput
-  std::vector<std::string> notes;   // the last lines of stderr
-  std::vector<std::string> errors;  // the command's own errors among them, without their prefix
-  // Those of them that are not the command's own, but of a program that runs under it.
+  std::string out;                 // at most kMostOutput
+  std::vector<std::string> notes;  // the last lines of stderr
+  // the command's own errors among the notes, without their prefix
+  std::vector<std::string> errors;
+  // Those notes that a program under the command printed, not the command itself.
   std::vector<std::string> printed;
 };
 
 inline constexpr size_t kMostOutput = size_t{64} << 20;
 
-// Waits for its end. `cancelled` is asked several times a second: then the command is told to end,
-// and after a while ended. `tick` is called about as often.
+// Waits until the command ends. `cancelled` is called several times a second. After it returns
+// true, the command is asked to end, and killed if it does not end within some seconds. `tick` is
+// called about as often.
 absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
                                       const std::string& folder,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);
 
-// The same of any program, as PATH finds it (127: it does not), or "": this one. `environment`:
-// variables in place of this process's own, as NAME=VALUE; NAME alone: it has none.
+// The same for any program that PATH finds (status 127: not found); "" is this program.
+// `environment` overrides variables of this process: NAME=VALUE sets one, NAME alone removes one.
 absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
                                       const std::vector<std::string>& arguments,
                                       const std::vector<std::string>& environment,
@@ -38,7 +40,8 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);
 
-// Starts a command and leaves it: it outlives this process. Its process id. It writes nowhere.
+// Starts a command without waiting for it, and returns its process id. The command outlives this
+// process, and its output is discarded.
 absl::StatusOr<int> StartDetached(const std::vector<std::string>& arguments);
 
 }  // namespace vramscope::cli::mcp

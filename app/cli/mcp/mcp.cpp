@@ -1,4 +1,4 @@
-// `mcp`: what this program can, for agents, over the Model Context Protocol.
+// `mcp`: offers this program's commands to agents over the Model Context Protocol.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,20 +19,21 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
   for (const std::string& folder : access.folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
-      NoteError(fmt::format("--folder: '{}' is no folder", folder));
+      NoteError(fmt::format("--folder: '{}' is not a folder", folder));
       return kBadInput;
     }
   }
   if (isatty(STDIN_FILENO) == 1)
     Note(
-        "this speaks the Model Context Protocol on standard input and output: it is for a client "
-        "that starts it (docs/mcp.md). Ctrl-D ends it");
-  // Whatever writes to standard output from here on, it is no message.
+        "this command speaks the Model Context Protocol on standard input and output. A client "
+        "must start it (docs/mcp.md). Ctrl-D ends it");
+  // From here on, only the server writes messages to the real standard output; other output goes to
+  // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return ReportError(
         absl::InternalError(fmt::format("standard output: {}", std::strerror(errno))));
-  std::signal(SIGPIPE, SIG_IGN);  // a client that has gone is seen by what write() says
+  std::signal(SIGPIPE, SIG_IGN);  // write() reports a client that has closed the pipe
   const ExitCode code = mcp::Server(access, version, STDIN_FILENO, output).Run();
   close(output);
   return code;
@@ -42,12 +43,12 @@ void DeclareMcp(CLI::App* command, Context& context) {
   auto access = std::make_shared<mcp::Access>();
   command
       ->add_option("--folder", access->folders,
-                   "files are read and written within this folder alone; repeatable (default: "
-                   "whatever the user may read)")
+                   "read and write files only within this folder; repeatable (default: all files "
+                   "that the user may read)")
       ->type_name("FOLDER");
   command->add_flag("--programs", access->programs,
-                    "agents may plan programs, which run: isolated from the user's files, which "
-                    "protects from accidents and not from malice");
+                    "let agents plan programs, which are really run. They are isolated from the "
+                    "user's files, which protects against accidents but not against malice");
   command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
 }
 
@@ -56,7 +57,7 @@ void DeclareMcp(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_mcp() {
   return {.place = 250,
           .name = "mcp",
-          .help = "answer agents over the Model Context Protocol, on standard input and output",
+          .help = "serve agents over the Model Context Protocol, on standard input and output",
           .example = "mcp --folder /data/traces",
           .declare = DeclareMcp};
 }

@@ -1,9 +1,9 @@
-// The lines that a client of the Model Context Protocol sends, and JSON-RPC 2.0 in them. What comes
-// is not trusted: lines have a longest length, JSON a greatest depth.
+// The lines that a client of the Model Context Protocol sends, and the JSON-RPC 2.0 in them. The
+// input is not trusted, so the length of lines and the depth of JSON are limited.
 //
 //   LineReader reader;
 //   reader.Add(bytes, [&](std::optional<std::string_view> line) {
-//     if (line) Handle(ParseMessage(*line));       // none: it was too long
+//     if (line) Handle(ParseMessage(*line));       // nullopt: the line was too long
 //   });
 //
 // One thread at a time.
@@ -25,16 +25,16 @@ inline constexpr size_t kLongestLine = size_t{4} << 20;
 inline constexpr int kGreatestDepth = 32;
 inline constexpr size_t kMostInBatch = 100;
 
-// JSON-RPC's errors.
+// Error codes of JSON-RPC.
 inline constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
                      kInvalidParams = -32602, kInternalError = -32603;
 
-// Bytes as they come, cut into lines. Of one that is too long nothing is kept.
+// Splits incoming bytes into lines. Nothing is kept of a line that is too long.
 class LineReader {
  public:
   explicit LineReader(size_t longest = kLongestLine) : longest_(longest) {}
-  // Calls `use` with every line that has ended, without its end; with nothing for one that is too
-  // long, once. Empty lines are left out.
+  // Calls `use` for every complete line, without its line end. For a line that is too long, calls
+  // `use` once with nullopt. Skips empty lines.
   void Add(std::string_view bytes, const std::function<void(std::optional<std::string_view>)>& use);
 
  private:
@@ -43,19 +43,19 @@ class LineReader {
   bool skipping_ = false;
 };
 
-// A request (it has an id), a notification, or an answer to a request of ours.
+// A request (it has an id), a notification, or a response to one of our requests.
 struct Message {
   enum class Kind { kRequest, kNotification, kAnswer, kWrong };
   Kind kind = Kind::kWrong;
-  Json id;  // null: none
+  Json id;  // null: no id
   std::string method;
   Json params;  // an object
-  // Of one that is wrong.
+  // Set for an invalid message.
   int error = 0;
   std::string why;
 };
 
-// What a line has: one message, or those of a batch (of which each may be wrong).
+// The content of a line: one message, or the messages of a batch. Each may be invalid.
 struct Line {
   bool batch = false;
   std::vector<Message> messages;

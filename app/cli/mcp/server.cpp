@@ -20,19 +20,19 @@
 namespace vramscope::cli::mcp {
 namespace {
 
-// Newest first: what is offered to a client that wants one that is not here.
+// Newest first: the version that is offered to a client that asks for an unsupported one.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 constexpr std::string_view kFirstStructured = "2025-06-18";
 constexpr size_t kMostWaiting = 64, kMostOpen = 4, kMostTraces = 20;
-constexpr size_t kRows = 60;  // of an array in an answer
+constexpr size_t kRows = 60;  // maximum length of an array in a response
 constexpr auto kBetweenProgress = std::chrono::seconds(2);
 
 constexpr char kInstructions[] =
-    "vramscope tells what is in GPU memory while a PyTorch model trains. Sizes are bytes. Start "
-    "with `open` and `peak` on a trace or a memory snapshot; `explain` says why memory ran out; "
-    "`plan` predicts a training's memory without a GPU and gives a trace for the other tools. "
-    "Results say what was measured and what is modelled, and list what they assume.";
+    "vramscope shows the contents of GPU memory while a PyTorch model trains. Sizes are in bytes. "
+    "Start with `open` and `peak` on a trace or a memory snapshot. `explain` shows why memory ran "
+    "out. `plan` predicts the memory of a training without a GPU and returns a trace for the other "
+    "tools. Results distinguish measured from modelled figures and list their assumptions.";
 
 void Append(std::string& text, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) text += (text.empty() ? "" : "\n") + note;
@@ -61,7 +61,7 @@ ExitCode Server::Run() {
     Json answer = Handle(request);
     lock.lock();
     running_.reset();
-    // Nobody waits for the answer to a request that was cancelled.
+    // A cancelled request gets no response.
     if (running_cancelled_) answer = Json();
     lock.unlock();
     Answer(request.answers, std::move(answer));
@@ -83,7 +83,8 @@ void Server::Read() {
     reader_.Add({buffer.data(), static_cast<size_t>(got)},
                 [this](std::optional<std::string_view> line) { TakeLine(line); });
   }
-  // The client has gone: commands that take time are ended (RunningIsCancelled), and then this is.
+  // The client has closed its side. The running command is cancelled (RunningIsCancelled), then the
+  // server ends.
   std::lock_guard lock(mutex_);
   ended_ = true;
   running_cancelled_ = broken_ || running_cancelled_;
@@ -115,7 +116,7 @@ void Server::TakeLine(std::optional<std::string_view> text) {
         if (message.method == "notifications/cancelled") Cancel(message.params);
         break;
       case Message::Kind::kAnswer:
-        break;  // nothing is asked of the client
+        break;  // the server sends no requests to the client
     }
   }
 }
@@ -145,7 +146,7 @@ void Server::Cancel(const Json& params) {
     if (running_ && *running_ == *id) running_cancelled_ = true;
     const auto at = std::ranges::find_if(
         waiting_, [&](const Request& request) { return request.message.id == *id; });
-    // Cancelling `initialize` is not allowed.
+    // The protocol does not allow cancelling `initialize`.
     if (at == waiting_.end() || at->message.method == "initialize") return;
     answers = at->answers;
     waiting_.erase(at);
@@ -171,7 +172,7 @@ void Server::Answer(const std::shared_ptr<Answers>& answers, Json answer) {
 }
 
 void Server::Send(const Json& message) {
-  // Without line ends of its own: what is not printable ASCII in a text is escaped.
+  // Contains no line ends: everything that is not printable ASCII is escaped.
   const std::string line = message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   std::lock_guard lock(output_mutex_);
   for (size_t at = 0; at < line.size() && !broken_;) {
@@ -228,7 +229,7 @@ Json Server::CallTool(const Message& message) {
   const Json arguments = message.params.value("arguments", Json::object());
   if (!arguments.is_object())
     return ErrorOf(message.id, kInvalidParams, "tools/call: \"arguments\" is an object");
-  // What is wrong with a call is its result, so that the model reads it.
+  // Errors in a call are returned as its result, so that the model can read them.
   if (const absl::Status s = CheckArguments(tool->schema(), arguments); !s.ok())
     return ResultOf(message.id, Failed(std::string(s.message())));
   absl::StatusOr<Call> call = tool->call(arguments, access_);
@@ -246,7 +247,7 @@ Json Server::CallTool(const Message& message) {
 
 Json Server::ToolResult(const Json& json, bool failed, const std::string& text) const {
   Json result;
-  // What is structured is an object.
+  // Structured content must be an object.
   const Json shorter =
       json.is_null() ? json : Shortened(json.is_array() ? Json{{"items", json}} : json, kRows);
   std::string said = text;
@@ -260,7 +261,7 @@ Json Server::ToolResult(const Json& json, bool failed, const std::string& text) 
   return result;
 }
 
-// A file may have been written anew since it was opened.
+// A file may have been rewritten since it was opened.
 void Server::ForgetWhatHasChanged(const Call& call) {
   bool forget = false;
   for (const std::string& file : call.files) {
@@ -296,7 +297,7 @@ bool Server::RunningIsCancelled() {
 Json Server::RunInChild(Call call, const Message& message) {
   std::error_code none;
   if (!call.folder.empty() && !std::filesystem::is_directory(call.folder, none))
-    return Failed(fmt::format("folder: '{}' is no folder", call.folder));
+    return Failed(fmt::format("folder: '{}' is not a folder", call.folder));
   std::string trace = call.save_as;
   if (call.makes_trace && trace.empty()) {
     if (traces_ == nullptr) {
@@ -352,7 +353,7 @@ Json Server::Show(const Call& call) {
     return value != nullptr && *value != '\0';
   };
   if (!set("WAYLAND_DISPLAY") && !set("DISPLAY") && !set("QT_QPA_PLATFORM"))
-    return Failed("there is no display for a window where this server runs");
+    return Failed("this server has no display for a window");
   for (const std::string& file : call.files)
     if (!std::filesystem::exists(file)) return Failed(fmt::format("'{}': no such file", file));
   std::vector<std::string> arguments = {"--in-open-window"};

@@ -3,8 +3,8 @@
 //   Server server(access, version, input_fd, output_fd);
 //   return server.Run();          // until the client closes its side
 //
-// Two threads: one reads, answers pings and takes cancellations at once; commands run one after
-// another on the thread that calls Run(). Nothing but messages goes to the output.
+// There are two threads. One reads, and handles pings and cancellations immediately. The thread
+// that calls Run() executes commands one after another. Only messages are written to the output.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,10 @@ class Server {
   ExitCode Run();
 
  private:
-  // The messages of one line; answers to a batch go out together.
+  // The responses to one line. Responses to a batch are sent together.
   struct Answers {
     bool batch = false;
-    size_t expected = 0;  // answers that are to come
+    size_t expected = 0;  // responses that are still missing
     Json answers = Json::array();
   };
   struct Request {
@@ -41,17 +41,17 @@ class Server {
     std::shared_ptr<Answers> answers;
   };
 
-  // Of the reading thread.
+  // Called by the reading thread.
   void Read();
   void TakeLine(std::optional<std::string_view> line);
   void TakeRequest(Message message, const std::shared_ptr<Answers>& answers);
   void Cancel(const Json& params);
 
-  // Of either. `answer`: null where none is given.
+  // Called by either thread. `answer`: null if there is no response.
   void Answer(const std::shared_ptr<Answers>& answers, Json answer);
   void Send(const Json& message);
 
-  // Of the thread that runs commands.
+  // Called by the thread that runs commands.
   Json Handle(const Request& request);
   Json Initialize(const Message& message);
   Json CallTool(const Message& message);
@@ -71,16 +71,17 @@ class Server {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Request> waiting_;
-  std::optional<Json> running_;  // id of the request that is being worked at
+  std::optional<Json> running_;  // id of the request in progress
   bool running_cancelled_ = false, ended_ = false;
 
   std::mutex output_mutex_;
-  std::atomic<bool> broken_{false};  // the client does not read any more
+  std::atomic<bool> broken_{false};  // the client has stopped reading
 
   bool initialized_ = false;
   std::string protocol_;
   selfcheck::Commands commands_;
-  std::map<std::string, std::pair<int64_t, uint64_t>> known_;  // files that are open: time, size
+  // modification time and size of the open files
+  std::map<std::string, std::pair<int64_t, uint64_t>> known_;
   std::unique_ptr<program::ScratchFolder> traces_;
   int next_trace_ = 1;
 };

@@ -37,12 +37,12 @@ Json Words(const char* about) {
           {"maxItems", kMostWords}};
 }
 Json Settings() {
-  return {{"type", "object"},
-          {"description",
-           "settings of the run by their keys, as of `vramscope techniques`: batch, seq, "
-           "precision (amp-bf16), optimizer.name, checkpointing.mode (layer), lora.rank, device, "
-           "..."},
-          {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}};
+  return {
+      {"type", "object"},
+      {"description",
+       "settings of the run by their keys, as listed by `vramscope techniques`: batch, seq, "
+       "precision (amp-bf16), optimizer.name, checkpointing.mode (layer), lora.rank, device, ..."},
+      {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}};
 }
 Json Object(Json properties, std::vector<std::string> required = {}) {
   Json schema{{"type", "object"}, {"properties", std::move(properties)}};
@@ -52,10 +52,10 @@ Json Object(Json properties, std::vector<std::string> required = {}) {
 }
 
 constexpr char kFile[] =
-    "path of a .trace, a CUDA memory snapshot (pickle) or a Kineto trace; .gz and .zst too";
-constexpr char kTop[] = "rows of a table (20)";
-constexpr char kTime[] = "only this part, by time since the beginning, as 1s:2.5s";
-constexpr char kGpu[] = "of a file with several GPUs: the number of one";
+    "path of a .trace, a CUDA memory snapshot (pickle) or a Kineto trace, also as .gz or .zst";
+constexpr char kTop[] = "maximum number of rows of a table (20)";
+constexpr char kTime[] = "only this part, by time since the beginning, such as 1s:2.5s";
+constexpr char kGpu[] = "for a file with several GPUs: the number of one GPU";
 constexpr char kPreset[] = "a built-in model (gpt2, qwen2-0.5b, llama-3.2-1b, ...)";
 constexpr char kModel[] = "path of a Hugging Face config.json";
 
@@ -71,15 +71,16 @@ bool Within(const fs::path& path, const fs::path& folder) {
   return end == folder.end() || (std::next(end) == folder.end() && end->empty());
 }
 
-// Whole, so that no path is taken for an option or for standard input, which is the client's.
+// Returns an absolute path, so that it is not mistaken for an option or for standard input, which
+// belongs to the client.
 absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access) {
   if (text.empty() || text.find('\0') != std::string::npos)
-    return absl::InvalidArgumentError("a path is empty or has a zero byte in it");
+    return absl::InvalidArgumentError("a path is empty or contains a zero byte");
   std::error_code error;
   const fs::path path = fs::absolute(text, error);
   if (error) return absl::InvalidArgumentError(fmt::format("'{}': {}", text, error.message()));
   if (access.folders.empty()) return path.string();
-  // Links are followed first.
+  // Links are resolved first.
   const fs::path real = fs::weakly_canonical(path, error);
   const bool within = !error && std::ranges::any_of(access.folders, [&](const std::string& folder) {
     std::error_code none;
@@ -90,7 +91,7 @@ absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access
       fmt::format("'{}' is outside of the folders that this server may read (--folder)", text));
 }
 
-// Takes what tools have in common.
+// Reads the arguments that the tools share.
 class Builder {
  public:
   Builder(const Json& arguments, const Access& access, std::vector<std::string> words,
@@ -107,7 +108,7 @@ class Builder {
     }
     return *this;
   }
-  // --NAME=VALUE, so that a value is none of another option.
+  // Written as --NAME=VALUE, so that the value is not mistaken for another option.
   Builder& Option(const char* key, const char* name) {
     const auto at = arguments_.find(key);
     if (at == arguments_.end()) return *this;
@@ -134,7 +135,7 @@ class Builder {
   }
   Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
   Call& call() { return call_; }
-  // Nothing, and the first error is kept.
+  // Returns the value, or stores the first error.
   std::optional<std::string> Take(absl::StatusOr<std::string> value) {
     if (value.ok()) return *std::move(value);
     if (status_.ok()) status_ = value.status();
@@ -172,8 +173,7 @@ absl::StatusOr<Call> OpenCall(const Json& arguments, const Access& access) {
 Json PeakSchema() {
   return Object(
       {{"file", Text(kFile)},
-       {"by", OneOf("how blocks are grouped (category); stack: by the line of the program that "
-                    "allocated",
+       {"by", OneOf("grouping of blocks (category); stack: by the source line that allocated",
                     {"category", "module", "op", "stack", "phase"})},
        {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
        {"time", Text(kTime)},
@@ -195,13 +195,12 @@ Json ExplainSchema() {
   return Object(
       {{"file", Text(kFile)},
        {"page",
-        OneOf("one question alone: what is wrong with the memory of the run, with "
-              "bytes and the line to write (findings), who strands free memory in "
-              "segments, what settings would give back, leaks, call sites, why "
-              "it ran out",
+        OneOf("only one page: problems with the run's memory, with bytes and the line to write "
+              "(findings), the blocks that keep free memory in segments, memory that settings "
+              "would release, leaks, call sites, reasons for out of memory",
               {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
        {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
-       {"alloc_conf", Text("settings to try by replay, as of PYTORCH_CUDA_ALLOC_CONF: "
+       {"alloc_conf", Text("settings to try by replay, in the syntax of PYTORCH_CUDA_ALLOC_CONF: "
                            "expandable_segments:True")},
        {"time", Text(kTime)},
        {"device", Number(kGpu, 0, 255)},
@@ -220,12 +219,12 @@ absl::StatusOr<Call> ExplainCall(const Json& arguments, const Access& access) {
 }
 
 Json DiffSchema() {
-  return Object({{"a", Text("the file that is compared with")},
-                 {"b", Text("the other one")},
-                 {"by", OneOf("stack: call sites at both peaks, in place of steps and categories",
-                              {"stack"})},
-                 {"top", Number(kTop, 1, 1000)}},
-                {"a", "b"});
+  return Object(
+      {{"a", Text("the baseline")},
+       {"b", Text("the file to compare with")},
+       {"by", OneOf("stack: call sites at both peaks, instead of steps and categories", {"stack"})},
+       {"top", Number(kTop, 1, 1000)}},
+      {"a", "b"});
 }
 absl::StatusOr<Call> DiffCall(const Json& arguments, const Access& access) {
   return Builder(arguments, access, {"diff"})
@@ -238,7 +237,7 @@ absl::StatusOr<Call> DiffCall(const Json& arguments, const Access& access) {
 
 Json CheckSchema() {
   return Object({{"file", Text(kFile)},
-                 {"budget", Text("what the GPU may hold, as 24GiB")},
+                 {"budget", Text("maximum GPU memory, such as 24GiB")},
                  {"time", Text(kTime)},
                  {"device", Number(kGpu, 0, 255)}},
                 {"file", "budget"});
@@ -253,23 +252,26 @@ absl::StatusOr<Call> CheckCall(const Json& arguments, const Access& access) {
 
 Json PlanSchema() {
   return Object(RunProperties(
-      {{"program", Words("a program and its arguments, as [\"python\", \"train.py\", \"--batch\", "
-                         "\"8\"]; or preset or model. The program really runs, on GPU libraries "
-                         "that compute nothing; what it changes in files is thrown away")},
-       {"folder", Text("that the program runs in")},
+      {{"program", Words("a program and its arguments, such as [\"python\", \"train.py\", "
+                         "\"--batch\", \"8\"]; or use preset or model. The program really runs, on "
+                         "GPU libraries that compute nothing; its changes to files are discarded")},
+       {"folder", Text("working directory of the program")},
        {"device", Text("GPU to plan for, a name of the tool devices (rtx-4090)")},
-       {"steps", Number("optimizer steps after which the program is ended (2); 0: to its end", 0,
-                        1'000'000)},
-       {"ranks", Number("processes, as torchrun starts them", 1, 256)},
-       {"writable", Words("folders that the program really writes to")},
-       {"save_as", Text("path of the trace that is kept; without it the trace is there as long as "
-                        "this server runs")}}));
+       {"steps",
+        Number(
+            "number of optimizer steps after which the program is stopped (2); 0: run to its end",
+            0, 1'000'000)},
+       {"ranks", Number("number of processes, started as by torchrun", 1, 256)},
+       {"writable", Words("folders that the program may really write to")},
+       {"save_as",
+        Text(
+            "path for the trace; if it is missing, the trace is deleted when this server ends")}}));
 }
 absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   const bool program = arguments.contains("program");
   const bool built_in = arguments.contains("preset") || arguments.contains("model");
   if (program == built_in)
-    return absl::InvalidArgumentError("one of program, preset and model is needed");
+    return absl::InvalidArgumentError("one of program, preset and model is required");
   Builder builder(arguments, access, {"plan"}, Call::How::kChild);
   builder.call().makes_trace = true;
   if (arguments.contains("save_as")) {
@@ -285,7 +287,7 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
     for (const char* key : {"folder", "steps", "ranks", "writable"})
       if (arguments.contains(key))
         return absl::InvalidArgumentError(
-            fmt::format("{} goes with a program; of a built-in model use settings", key));
+            fmt::format("{} requires a program; for a built-in model use settings", key));
     builder.Run();
     if (const std::string device = TextOf(arguments, "device"); !device.empty())
       builder.call().arguments.push_back("--set=device=" + device);
@@ -293,10 +295,11 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   }
   if (!access.programs)
     return absl::PermissionDeniedError(
-        "this server runs no programs: a plan really runs the program, and protects from accidents "
-        "alone. Whoever configures it may allow that with `vramscope mcp --programs`");
+        "this server runs no programs, because a plan really runs the program and protects only "
+        "against accidents. To allow it, configure the server as `vramscope mcp --programs`");
   if (arguments.contains("settings"))
-    return absl::InvalidArgumentError("settings go with preset or model; a program has its own");
+    return absl::InvalidArgumentError(
+        "settings require preset or model; a program has its own settings");
   builder.Option("device", "--device").Option("steps", "--steps").Option("ranks", "--ranks");
   const auto writable = arguments.find("writable");
   if (writable != arguments.end())
@@ -311,7 +314,7 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
 }
 
 Json FitSchema() {
-  return Object(RunProperties({{"budget", Text("what the GPU may hold, as 24GiB")}}), {"budget"});
+  return Object(RunProperties({{"budget", Text("maximum GPU memory, such as 24GiB")}}), {"budget"});
 }
 absl::StatusOr<Call> FitCall(const Json& arguments, const Access& access) {
   return Builder(arguments, access, {"fit"}, Call::How::kChild)
@@ -327,10 +330,11 @@ absl::StatusOr<Call> EstimateCall(const Json& arguments, const Access& access) {
 
 Json DevicesSchema() {
   return Object(
-      {{"family", Text("those of an architecture (turing, ampere, ada, ...) or line (geforce, "
-                       "laptop, workstation, datacenter, integrated)")},
-       {"memory", Text("those with so much memory, as >=16GiB")},
-       {"compute_capability", Text("those of this compute capability, as 8.6 or >=8.0")}});
+      {{"family", Text("only GPUs of this architecture (turing, ampere, ada, ...) or product line "
+                       "(geforce, laptop, workstation, datacenter, integrated)")},
+       {"memory", Text("only GPUs with this much memory, such as >=16GiB")},
+       {"compute_capability",
+        Text("only GPUs with this compute capability, such as 8.6 or >=8.0")}});
 }
 absl::StatusOr<Call> DevicesCall(const Json& arguments, const Access& access) {
   return Builder(arguments, access, {"devices"})
@@ -341,59 +345,56 @@ absl::StatusOr<Call> DevicesCall(const Json& arguments, const Access& access) {
 }
 
 Json ShowSchema() {
-  return Object({{"file", Text(kFile)}, {"baseline", Text("a file that it is compared with")}},
-                {"file"});
+  return Object({{"file", Text(kFile)}, {"baseline", Text("the baseline file")}}, {"file"});
 }
 absl::StatusOr<Call> ShowCall(const Json& arguments, const Access& access) {
   Builder builder(arguments, access, {}, Call::How::kShow);
   absl::StatusOr<Call> call = builder.File("baseline").File("file").Done();
-  if (call.ok()) call->arguments = call->files;  // no --json
+  if (call.ok()) call->arguments = call->files;  // `show` has no --json
   return call;
 }
 
 constexpr std::array<Tool, 10> kTools = {{
     {"open", "What is in a file",
      "Reads a GPU memory trace, PyTorch memory snapshot or Kineto trace: peak of allocated and "
-     "reserved memory, device, steps, model, allocator settings, warnings. Bytes are bytes.",
+     "reserved memory, device, steps, model, allocator settings, warnings. Sizes are in bytes.",
      true, &OpenSchema, &OpenCall},
     {"peak", "What is in GPU memory at the peak",
-     "What was live when most GPU memory was allocated, or at a moment: by category (parameters, "
-     "gradients, activations, optimizer state, ...), module, operator, call site or phase, with "
-     "the largest blocks.",
+     "The live memory at the peak, or at another time: by category (parameters, gradients, "
+     "activations, optimizer state, ...), module, operator, call site or phase, with the largest "
+     "blocks.",
      true, &PeakSchema, &PeakCall},
-    {"explain", "Why memory is not available",
-     "Fragmentation and who pins segments, what is reserved and unused and what would give it "
-     "back, leaks from step to step, call sites, and why it ran out of memory with ways that "
-     "would have helped, each computed by replay.",
+    {"explain", "Explain memory use",
+     "Fragmentation and the blocks that pin segments, reserved but unused memory and what would "
+     "release it, leaks from step to step, call sites, and why the run ran out of memory, with "
+     "remedies, each computed by replay.",
      true, &ExplainSchema, &ExplainCall},
     {"diff", "Compare two files",
-     "Compares two traces or snapshots: peaks, and every step's phases by category; or call sites. "
-     "delta is b minus a.",
+     "Compares two traces or snapshots: peaks, and the phases of every step by category, or call "
+     "sites. delta is b minus a.",
      true, &DiffSchema, &DiffCall},
-    {"check", "Does it fit a budget",
-     "Whether what a file shows fits into so much GPU memory, the CUDA context included, and by "
-     "how much.",
+    {"check", "Check against a budget",
+     "Checks whether the run in a file fits into this much GPU memory, including the CUDA context, "
+     "and by how much.",
      true, &CheckSchema, &CheckCall},
     {"plan", "Plan a training run without a GPU",
-     "Runs the first steps of a training on a GPU that is not there: the peak byte by byte, "
-     "categories, phases, whether it fits. Of a built-in model, or of any PyTorch program where "
-     "the server allows it. Gives the path of its trace for the other tools. Takes seconds to "
-     "minutes.",
+     "Runs the first steps of a training on an emulated GPU: the exact peak, categories, phases, "
+     "whether it fits. For a built-in model or, if the server allows it, for any PyTorch program. "
+     "Returns the path of its trace for the other tools. Takes seconds to minutes.",
      false, &PlanSchema, &PlanCall},
-    {"fit", "Make it fit",
+    {"fit", "Find techniques that make a run fit",
      "Plans combinations of techniques (mixed precision, checkpointing, LoRA, another optimizer) "
-     "for a built-in model or a config.json and proposes those that fit the budget, those that "
-     "leave the training as it is first. Takes up to a minute.",
+     "for a built-in model or a config.json and proposes those that fit the budget. Those that do "
+     "not change the training come first. Takes up to a minute.",
      true, &FitSchema, &FitCall},
-    {"estimate", "Closed formulas",
+    {"estimate", "Estimate by closed formulas",
      "Parameters, weights, gradients and optimizer state of a built-in model or a config.json by "
-     "closed formulas, at once.",
+     "closed formulas. Returns immediately.",
      true, &EstimateSchema, &EstimateCall},
     {"devices", "Known GPUs", "The GPUs that plans can be made for, with their memory and rates.",
      true, &DevicesSchema, &DevicesCall},
     {"show", "Show it in the window",
-     "Opens a file in vramscope's window on the user's screen, in the one that is open or in a new "
-     "one.",
+     "Opens a file in vramscope's window on the user's screen, in the open window or in a new one.",
      false, &ShowSchema, &ShowCall},
 }};
 
@@ -421,7 +422,7 @@ absl::Status CheckValue(const std::string& name, const Json& schema, const Json&
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
     if (text.size() > schema.value("maxLength", kLongestText)) return wrong("too long");
-    if (text.find('\0') != std::string::npos) return wrong("a zero byte is in it");
+    if (text.find('\0') != std::string::npos) return wrong("contains a zero byte");
   }
   if (value.is_number_integer() && schema.contains("minimum")) {
     const bool large = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
@@ -469,7 +470,7 @@ absl::Status CheckArguments(const Json& schema, const Json& arguments) {
       std::vector<std::string> names;
       for (const auto& [name, unused] : properties.items()) names.push_back(name);
       return absl::InvalidArgumentError(
-          fmt::format("{}: there is no such argument; there are {}", key.substr(0, 100),
+          fmt::format("{}: unknown argument; the arguments are {}", key.substr(0, 100),
                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
     if (absl::Status s = CheckValue(key, *known, value); !s.ok()) return s;
@@ -485,7 +486,7 @@ absl::Status CheckArguments(const Json& schema, const Json& arguments) {
     for (const Json& name : schema["required"])
       if (!arguments.contains(name.get<std::string>()))
         return absl::InvalidArgumentError(
-            fmt::format("{}: this argument is needed", name.get<std::string>()));
+            fmt::format("{}: this argument is required", name.get<std::string>()));
   return absl::OkStatus();
 }
 

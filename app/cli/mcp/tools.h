@@ -1,10 +1,10 @@
-// What an agent may ask for: each tool is a command of this program, its arguments checked against
-// the schema that clients are shown.
+// The tools that an agent may call. Each tool is a command of this program. Its arguments are
+// checked against the schema that clients see.
 //
 //   const Tool* tool = FindTool("peak");
 //   ASSIGN_OR_RETURN(const Call call, tool->call(arguments, access));
 //
-// Pure functions but for looking at paths; thread-safe.
+// Pure functions, apart from reading paths; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,26 +17,28 @@
 
 namespace vramscope::cli::mcp {
 
-// What a server allows, beside the tools themselves.
+// What a server permits, in addition to the choice of tools.
 struct Access {
-  std::vector<std::string> folders;  // files are read and written within these alone; none: all
-  bool programs = false;             // `plan` may run programs
+  // files are read and written only within these folders; empty: anywhere
+  std::vector<std::string> folders;
+  bool programs = false;  // `plan` may run programs
 };
 
 // A command to run.
 struct Call {
   enum class How {
-    kHere,   // within this process: it reads
-    kChild,  // in one of its own: it takes time, and a client may cancel it
-    kShow,   // in a window
+    kHere,   // within this process, for commands that only read
+    kChild,  // in a process of its own, for commands that take long and that a client may cancel
+    kShow,   // in the window
   };
   How how = How::kHere;
-  std::vector<std::string> arguments;  // of the command line, its name first
-  std::vector<std::string> program;    // behind --
-  std::vector<std::string> files;      // that it reads
-  std::string folder;                  // that it runs in; "": this one's
-  bool makes_trace = false;            // -o is to be added
-  std::string save_as;                 // where; "": among this server's own
+  std::vector<std::string> arguments;  // of the command line, starting with the command's name
+  std::vector<std::string> program;    // the words after --
+  std::vector<std::string> files;      // the files that it reads
+  std::string folder;                  // working directory; "": that of the server
+  bool makes_trace = false;            // -o must be added
+  // where the trace is saved; "": among the server's own traces
+  std::string save_as;
 };
 
 struct Tool {
@@ -49,16 +51,16 @@ struct Tool {
 };
 
 std::span<const Tool> Tools();
-const Tool* FindTool(std::string_view name);  // null: there is none
+const Tool* FindTool(std::string_view name);  // null: no such tool
 
-// kInvalidArgument: what is wrong with them, by name.
+// kInvalidArgument names the arguments that are wrong.
 absl::Status CheckArguments(const Json& schema, const Json& arguments);
 
-// The tools as `tools/list` has them.
+// The tools in the form of `tools/list`.
 Json ToolsJson();
 
-// The same with at most `most` elements of every array; the number of those left out under
-// "left_out" {path: count} of the object.
+// Returns the JSON with at most `most` elements in every array. The object's "left_out" {path:
+// count} says how many elements were removed from each array.
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp

@@ -68,7 +68,7 @@ void CheckExplained(const Subject& s, const Json& peak) {
                    At(s.info, "allocations").get<uint64_t>() - older);
   s.report.Equal("call sites: count, list", At(sites, "count"), At(sites, "sites").size());
   const Answer reclaim = s.Ask("explain", {"--page", "reclaim"});
-  if (!reclaim.ok()) return;  // cannot be replayed: replay_checks say why
+  if (!reclaim.ok()) return;  // cannot be replayed; replay_checks reports why
   const Json& r = At(reclaim.json, "reclaim");
   const Json then = At(
       s.Ask("explain", {"--page", "fragmentation", "--no-replay", "--event", At(r, "event").dump()})
@@ -103,7 +103,7 @@ void CheckBudget(const Subject& s) {
   s.Begin("check passes at what is needed and fails below");
   const Answer judged = s.Ask("check", {"--budget", "1048575TiB"});
   if (!judged.json.is_object()) {
-    // Refused, which is right where no memory of a GPU was recorded.
+    // The refusal is right if no GPU memory was recorded.
     if (s.peak.reserved == 0) return s.report.Skip(judged.error);
     return s.report.True("check answers", false, judged.error);
   }
@@ -122,7 +122,7 @@ void CheckBudget(const Subject& s) {
   s.report.True(
       "needed: at least reserved and the context",
       bytes >= At(c, "peak", "reserved").get<uint64_t>() + At(c, "context").get<uint64_t>());
-  if (bytes <= uint64_t{1} << 20) return;  // the least that --budget takes
+  if (bytes <= uint64_t{1} << 20) return;  // the minimum that --budget accepts
   const bool out_of_memory = At(c, "out_of_memory") == true && At(c, "went_on") != true;
   const Answer enough = s.Ask("check", {"--budget", fmt::format("{}", bytes)});
   s.report.Equal("exit status with what is needed", enough.exit_code,

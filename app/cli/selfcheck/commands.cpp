@@ -29,7 +29,7 @@ Answer Commands::Run(std::vector<std::string> arguments) {
   CapturedOutput output;
   Answer answer;
   try {
-    std::ranges::reverse(arguments);  // as CLI11 takes them
+    std::ranges::reverse(arguments);  // CLI11 takes arguments in reverse order
     app.parse(std::move(arguments));
     answer.exit_code = context.exit_code;
   } catch (const CLI::ParseError& error) {

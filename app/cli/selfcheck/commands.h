@@ -1,5 +1,5 @@
-// Runs the commands of the command line inside this process and hands over what they say, as JSON
-// and not as text. One at a time, on the main thread.
+// Runs commands of the command line inside this process and returns their output as JSON. One
+// command at a time, on the main thread.
 //
 //   Commands commands;
 //   const Answer info = commands.Run({"info", file, "--json"});
@@ -15,12 +15,12 @@ namespace vramscope::cli::selfcheck {
 
 struct Answer {
   int exit_code = kInternalFailure;
-  Json json;          // null: it printed none
-  std::string error;  // the last note, of a command that failed
+  Json json;          // null: no JSON was printed
+  std::string error;  // the last note of a command that failed
   bool ok() const { return exit_code == kDone || exit_code == kNo; }
 };
 
-// A folder that goes with the object. path() is empty where none could be made.
+// A folder that is deleted with the object. path() is empty if the folder could not be made.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -36,10 +36,10 @@ class ScratchFolder {
 
 class Commands {
  public:
-  // A command that goes wrong in itself (an exception) is an Answer as well.
+  // If a command throws an exception, that is also returned as an Answer.
   Answer Run(std::vector<std::string> arguments);
   const ScratchFolder& folder() const { return folder_; }
-  // Of a file that has been written anew under the same name.
+  // For a file that has been rewritten under the same name.
   void Forget() { opened_.Forget(); }
 
  private:
@@ -47,7 +47,8 @@ class Commands {
   ScratchFolder folder_;
 };
 
-// The value behind keys and indexes, null where there is none: At(json, "peak", "allocated").
+// Returns the value at the given keys and indexes, null if there is none: At(json, "peak",
+// "allocated").
 const Json& At(const Json& json);
 template <class... Rest>
 const Json& At(const Json& json, const char* key, const Rest&... rest) {
@@ -55,8 +56,8 @@ const Json& At(const Json& json, const char* key, const Rest&... rest) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return json.is_object() && found != json.end() ? At(*found, rest...) : none;
 }
-// The sum of one key of the objects of an array, or of an object's values; null where one is
-// missing or no number.
+// Sums one key over the objects of an array, or over an object's values. null if a value is missing
+// or is not a number.
 Json Sum(const Json& array, const char* key);
 Json Sum(const Json& object);
 

@@ -12,7 +12,7 @@ Answer Diff(const Subject& s, std::vector<std::string> options) {
   return s.Ask("diff", std::move(options));
 }
 
-// A and B of every pair of figures that is found anywhere.
+// Compares "a" with "b" in every object of `json` that has both, at any depth; "delta" must be 0.
 void CheckSides(const Subject& s, const Json& json, const std::string& where) {
   if (json.is_object() && json.contains("a") && json.contains("b")) {
     s.report.Equal(where + ": a, b", json["a"], json["b"]);
@@ -45,9 +45,9 @@ void CheckDiff(const Subject& s) {
   for (const Json& site : At(sites.json, "sites"))
     s.report.Equal("--by stack: delta of a site", At(site, "delta"), 0);
 
-  if (!s.device.empty()) return;  // --requests takes no --device
+  if (!s.device.empty()) return;  // --requests has no --device
   const Answer requests = s.commands.Run({"diff", "--requests", s.file, s.file, "--json"});
-  if (requests.exit_code == kBadInput) return;  // no whole step to compare
+  if (requests.exit_code == kBadInput) return;  // there is no complete step to compare
   s.report.Equal("--requests: exit status", requests.exit_code, int{kDone});
   s.report.Equal("--requests: equal, total", At(requests.json, "requests", "equal"),
                  At(requests.json, "requests", "total"));

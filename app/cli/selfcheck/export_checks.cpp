@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostText = size_t{4} << 30;
 
-// The exported file's path; nullopt, with a failure in the report, where it could not be written.
+// Returns the exported file's path. If the export fails, reports that and returns nullopt.
 std::optional<std::string> Export(const Subject& s, const std::string& format) {
   const std::string path = s.commands.folder() / ("export." + format);
   std::vector<std::string> arguments = {"export", s.file, "--to", format, "-o", path};
@@ -27,7 +27,7 @@ std::optional<std::string> Export(const Subject& s, const std::string& format) {
   return std::nullopt;
 }
 
-// One of info's `peaks`: the device that was exported is alone in the file.
+// `info`: one of info's `peaks`. The exported file contains only that device.
 void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
@@ -65,7 +65,7 @@ void CheckSnapshot(const Subject& s) {
                    At(before, key));
 }
 
-// Of the JSON itself: the highest of a counter.
+// Checks the highest value of a counter in the JSON itself.
 void CheckCounters(const Subject& s, const Json& events) {
   std::map<std::string, uint64_t> highest;
   for (const Json& event : events) {
@@ -90,13 +90,14 @@ void CheckChrome(const Subject& s) {
   CheckCounters(s, At(json, "traceEvents"));
   const Json info = Read(s, "info", *path);
   ComparePeaks(s, info, true);
-  if (!s.device.empty()) return;  // work on the host is of all devices
+  if (!s.device.empty()) return;  // work of the host belongs to no single device
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
-    if (s.trace->activities.size() > 0)  // else kernels are written for the operators of a plan
+    // without activities, a plan's export has kernels made from its operators
+    if (s.trace->activities.size() > 0)
       s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
 }
 
-// Fields of one line; quoted ones lose their quotes.
+// Splits one line into its fields, and removes the quotes of quoted ones.
 std::vector<std::string> Fields(std::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -122,7 +123,7 @@ void CheckCsv(const Subject& s) {
   size_t column[3] = {0, 0, 0};
   const std::string_view all(*text);
   for (size_t at = 0; at < all.size();) {
-    size_t end = at;  // a line ends outside of quotes alone
+    size_t end = at;  // only a line end outside of quotes ends a record
     for (bool quoted = false; end < all.size() && (quoted || all[end] != '\n'); ++end)
       quoted ^= all[end] == '"';
     const std::vector<std::string> fields = Fields(all.substr(at, end - at));
@@ -151,8 +152,8 @@ void CheckCsv(const Subject& s) {
                  static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
 }
 
-// [time, action, bytes, category]: actions 1 and 2 add a block, 3 in pairs changes a category, 4
-// takes one away.
+// Entries are [time, action, bytes, category]. Actions 1 and 2 add a block, two entries of action 3
+// change a category, and action 4 removes a block.
 void CheckTimeline(const Subject& s) {
   s.Begin("export --to memory-timeline, added up");
   const std::optional<std::string> path = Export(s, "memory-timeline");
@@ -214,7 +215,7 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
     return s.report.True("it can be written", false, std::string(written.message()));
   s.commands.Forget();
   const Json info = Read(s, "info", path);
-  // A complete trace says the same of everything; who wrote it and what its reader warned of may
+  // A saved trace must give the same figures. Only its producer and its reader's warnings may
   // differ.
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")

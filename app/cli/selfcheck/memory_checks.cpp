@@ -10,10 +10,10 @@ namespace vramscope::cli::selfcheck {
 namespace {
 
 constexpr uint32_t kSamples = 12;
-constexpr char kAll[] = "1000000";  // --top
+constexpr char kAll[] = "1000000";  // for --top
 
-// The peak, the highest reserved, where most is reserved and unused, the end, and events spread
-// over the file.
+// The events of the peak, of the highest reserved memory, of the most unused memory, and of the
+// end, and events spread over the file.
 std::set<trace::EventIndex> SampledEvents(const Subject& s) {
   const uint32_t count = s.trace->events.size();
   if (count == 0) return {};
@@ -67,7 +67,7 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
                    const Json& f) {
   const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
   const Json& segments = At(answer.json, "segments");
-  if (!segments.is_array()) return;  // none at that moment: the sums above are zero then
+  if (!segments.is_array()) return;  // no segments at this event; the sums above are then zero
   s.report.Equal(at + "reserved: segments, fragmentation", Sum(segments, "bytes"),
                  At(f, "reserved"));
   s.report.Equal(at + "allocated: segments, fragmentation", Sum(segments, "live"),
@@ -132,11 +132,11 @@ void CheckMemory(const Subject& s) {
     const Json& memory = At(peak.json, "device_memory");
     s.report.Equal(at + "used on the device: sum of its parts", Sum(At(memory, "parts"), "bytes"),
                    At(memory, "used"));
-    // The latter where what was requested is not recorded.
+    // The second name is used where requested sizes are not recorded.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
     s.report.Equal(at + "requested: device_memory, peak", blocks, At(peak.json, "requested"));
-    // Of a trace that knows how much is reserved and not where, no segment can be checked.
+    // If a trace knows only the total of reserved memory, segments cannot be checked.
     if (trace::SegmentRecordOf(*s.trace) == trace::SegmentRecord::kTotalOnly) {
       s.report.Equal(at + "blocks + not in use = reserved",
                      blocks + Number(PartOf(memory, "reserved, not in use")),

@@ -8,8 +8,7 @@
 namespace vramscope::cli::selfcheck {
 namespace {
 
-// Why a recording cannot be replayed exactly, whatever replays it: "" where nothing speaks against
-// it.
+// Returns why a recording cannot be replayed exactly with any model; "" if nothing prevents it.
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string())
     return fmt::format(
@@ -49,7 +48,7 @@ void CheckReplay(const Subject& s) {
   s.report.Equal("allocated at most: replay, info", At(r, "recorded", "allocated_peak"),
                  At(s.of_device, "allocated"));
 
-  // The same settings, said: a what-if that changes nothing.
+  // A what-if with the same settings must change nothing.
   const Answer said =
       s.Ask("replay", {"--alloc-conf", replay::RecordedConf(*s.trace), "--keep-older"});
   if (said.exit_code == kBadInput) return;

@@ -1,8 +1,8 @@
-// What `selfcheck` compared, group by group, and what differed.
+// The comparisons that `selfcheck` made, in groups, and the differences found.
 //
 //   report.Begin("diff with itself");
 //   report.Equal("peak allocated: diff, info", diff["peak"]["allocated"]["a"], info["allocated"]);
-//   report.Skip("the file has no segments");   // nothing was compared, and why
+//   report.Skip("the file has no segments");   // nothing was compared, for this reason
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace vramscope::cli::selfcheck {
 class Report {
  public:
   struct Difference {
-    std::string what;  // what was compared: "peak allocated: info, peak"
+    std::string what;  // "peak allocated: info, peak"
     std::string a, b;
   };
   struct Group {
     std::string name;
     uint64_t comparisons = 0;
-    std::vector<Difference> differences = {};  // the first kMostKept
+    std::vector<Difference> differences = {};  // the first kMostKept differences
     uint64_t failed = 0;
-    std::string skipped = {};  // why, where nothing could be compared
+    std::string skipped = {};  // why nothing could be compared
   };
   static constexpr size_t kMostKept = 20;
 
   void Begin(std::string name) { groups_.push_back({.name = std::move(name)}); }
-  // A missing value (null) is a difference: what is compared has to be there.
+  // A missing value (null) counts as a difference.
   void Equal(std::string_view what, const Json& a, const Json& b);
   void True(std::string_view what, bool holds, std::string_view detail = "");
   void Skip(std::string why) { groups_.back().skipped = std::move(why); }

@@ -10,7 +10,7 @@ Answer Plan(Commands& commands, const std::vector<std::string>& run, const std::
   arguments.insert(arguments.end(), run.begin(), run.end());
   arguments.insert(arguments.end(), {"-o", output, "--json"});
   Answer answer = commands.Run(std::move(arguments));
-  // How long it took is another each time.
+  // The elapsed time differs between runs.
   if (answer.json.is_object()) {
     answer.json.erase("seconds");
     answer.json.erase("worker_seconds");

@@ -1,5 +1,5 @@
-// `selfcheck FILE|RUN`: every figure of one thing, by every command, compared. What the commands
-// say is taken from the commands themselves (commands.h); what must hold stands in *_checks.cpp.
+// `selfcheck FILE|RUN`: compares every figure of one file or run across all commands. The figures
+// come from the commands themselves (commands.h); the checks are in *_checks.cpp.
 #include <fmt/format.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ struct Options {
   bool json = false;
 };
 
-// RUN as it was given, for the commands that take one.
+// Returns the options of the RUN, for the commands that take one.
 std::vector<std::string> RunArguments(const RunOptions& run) {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : {std::pair("--preset", &run.preset),
@@ -51,7 +51,7 @@ void CheckDevice(const Subject& s) {
   selfcheck::CheckExports(s);
 }
 
-// What keeps the file from being checked; what differs is in the report.
+// Returns an error if the file cannot be checked. Differences are in the report.
 absl::Status CheckFile(Commands& commands, Report& report, const std::string& file) {
   const auto opened = OpenAnything(file, {});
   if (!opened.ok()) return opened.status();
@@ -71,7 +71,8 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
     const bool several = devices.size() > 1;
-    // As the commands open it: an importer numbers the events of one device by themselves.
+    // Opened with the same range as by the commands, because an importer numbers the events of each
+    // device separately.
     RangeOptions range;
     if (several) range.device = devices[i];
     const auto of_device = OpenAnything(file, range);
@@ -131,11 +132,12 @@ ExitCode Execute(const Options& options) {
 
 void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file,
-                      "a .trace, CUDA memory snapshot or Kineto trace; without it RUN is planned");
+  command->add_option(
+      "FILE", options->file,
+      "a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer(i18n::Text("Exit status: 1 when two figures differ.\n") + command->get_footer());
+  command->footer(i18n::Text("Exit status: 1 if two figures differ.\n") + command->get_footer());
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
@@ -144,7 +146,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_selfcheck() {
   return {.place = 190,
           .name = "selfcheck",
-          .help = "compare every figure of a file or run, as every command says it",
+          .help = "compare every figure of a file or run across all commands",
           .example = "selfcheck run.trace",
           .declare = DeclareSelfcheck};
 }

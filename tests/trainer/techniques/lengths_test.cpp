@@ -79,7 +79,7 @@ TEST_F(LengthsFile, SaysWhatIsWrongWithTheFile) {
   config.Set("samples.file", "/no such file");
   EXPECT_NE(message(config).find("not a file on this computer"), std::string::npos);
   config.Set("lengths", "16,32");
-  EXPECT_NE(message(config).find("set one of them"), std::string::npos);
+  EXPECT_NE(message(config).find("set only one of them"), std::string::npos);
 }
 
 }  // namespace

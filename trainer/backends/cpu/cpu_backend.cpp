@@ -1,6 +1,6 @@
-// The cpu backend: LibTorch's CPU allocator, wrapped. Only what is allocated between Start and Stop
-// is recorded, from whatever thread. The host's allocator hands out each block by itself, so every
-// block is a segment of its own: reserved equals allocated, and there is no fragmentation to see.
+// The cpu backend wraps LibTorch's CPU allocator. It records the allocations of all threads between
+// Start and Stop. The host allocator returns separate blocks, so every block is recorded as a
+// segment of its own: reserved equals allocated, and there is no fragmentation.
 #include <c10/core/Allocator.h>
 #include <fmt/format.h>
 
@@ -18,23 +18,23 @@
 namespace vramscope::trainer {
 namespace {
 
-// What LibTorch aligns CPU blocks to (c10/core/alignment.h): the size a block has is its request
-// up to that.
+// LibTorch's alignment of CPU blocks (c10/core/alignment.h). A block's size is the requested size
+// rounded up to it.
 constexpr uint64_t kAlignment = 64;
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Sizes of the live blocks of this run, by address; what was there before it is not.
+// Sizes of the live blocks of this run, by address. Older blocks are not included.
 class LiveBlocks {
  public:
-  // Null recorder: not recording.
+  // null: nothing is recorded.
   void Open(Recorder* recorder) {
     std::lock_guard lock(mutex_);
     recorder_ = recorder;
     blocks_.clear();
     bytes_ = 0;
   }
-  // How many blocks are left, and their bytes.
+  // Returns the number of remaining blocks, and their bytes.
   std::pair<size_t, uint64_t> Close() {
     std::lock_guard lock(mutex_);
     recorder_ = nullptr;
@@ -66,14 +66,15 @@ class LiveBlocks {
   }
 
  private:
-  std::mutex mutex_;  // held while the recorder is told, so that a reused address comes in order
+  // also held while calling the recorder, so that events of a reused address stay in order
+  std::mutex mutex_;
   Recorder* recorder_ = nullptr;
   std::unordered_map<uint64_t, uint64_t> blocks_;
   uint64_t bytes_ = 0;
 };
 
 LiveBlocks& Live() {
-  static auto* live = new LiveBlocks;  // outlives every tensor
+  static auto* live = new LiveBlocks;  // must outlive every tensor
   return *live;
 }
 
@@ -85,8 +86,8 @@ void Delete(void* block) {
   g_base_deleter(block);
 }
 
-// Keeps the base allocator's DataPtr and swaps only its deleter: raw_allocate(), which oneDNN uses,
-// needs data and context to be the same pointer.
+// Returns the base allocator's DataPtr with a replaced deleter. data and context must be the same
+// pointer, because oneDNN uses raw_allocate().
 class WrappingAllocator final : public c10::Allocator {
  public:
   explicit WrappingAllocator(c10::Allocator* base) : base_(base) {}
@@ -143,7 +144,7 @@ class Cpu final : public Backend {
     const auto [blocks, bytes] = Live().Close();
     if (blocks == 0) return absl::OkStatus();
     return absl::InternalError(
-        fmt::format("{} allocations ({} bytes) are left after the run", blocks, bytes));
+        fmt::format("{} allocations ({} bytes) remain after the run", blocks, bytes));
   }
 };
 

@@ -1,14 +1,15 @@
-// How large the caching allocator's blocks are. Its trace says what was asked for; a block is at
-// least that, rounded, and also takes the rest of the free block it came from where that is too
-// small to be split off. So the free blocks are followed, by the allocator's own rules
-// (profiler/allocator/rules.h).
+// Computes the sizes of the caching allocator's blocks. The allocator's trace contains only
+// requested sizes. A block has at least the requested size, rounded. It also includes the rest of
+// the free block that it was taken from, if that rest is too small to be split off. So this class
+// tracks the free blocks by the allocator's rules (profiler/allocator/rules.h).
 //
 //   BlockSizes blocks(conf);
 //   blocks.OnSegment(address, bytes, pool);
 //   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);   // block.bytes,
-//   block.pool blocks.OnFree(address);
+// block.pool
+//   blocks.OnFree(address);
 //
-// Free of LibTorch. Not locked: the allocator tells of a device under its own lock.
+// Does not use LibTorch. Not locked: the allocator reports a device's events under its own lock.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@ class BlockSizes {
     trace::Pool pool = trace::Pool::kSmall;
   };
 
-  // A segment, or a range of an expandable one that was mapped: free from now on. Ranges that meet
-  // are one only where `expandable` says that they are of one segment.
+  // A new segment, or a mapped range of an expandable segment; all of it is free. Adjacent ranges
+  // are merged only if `expandable` says that they belong to one segment.
   void OnSegment(uint64_t address, uint64_t bytes, trace::Pool pool, bool expandable = false);
-  // Gone, or unmapped: what is free of it.
+  // A freed segment, or an unmapped range. Its free pieces are removed.
   void OnSegmentGone(uint64_t address, uint64_t bytes);
-  // What is not in a segment that was told of has the rounded size.
+  // A block outside of the known segments gets the rounded size.
   Block OnAlloc(uint64_t address, uint64_t bytes_requested);
   void OnFree(uint64_t address);
 
@@ -42,13 +43,13 @@ class BlockSizes {
     uint64_t bytes = 0;
     trace::Pool pool = trace::Pool::kSmall;
     bool used = false;
-    bool begins_segment = false;  // does not join what lies before it
+    bool begins_segment = false;  // is not merged with the piece before it
   };
   using Pieces = std::map<uint64_t, Piece>;
   void Join(Pieces::iterator piece);
 
   const run::AllocConf conf_;
-  Pieces pieces_;  // used and free, by address
+  Pieces pieces_;  // used and free pieces, by address
 };
 
 }  // namespace vramscope::trainer::cuda

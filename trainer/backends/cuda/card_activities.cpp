@@ -7,7 +7,7 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// CUPTI's buffers hold seconds of work; asking for what is complete costs a fraction of a
+// CUPTI's buffers hold seconds of work; requesting the complete ones takes a fraction of a
 // millisecond.
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
@@ -48,12 +48,13 @@ void CardActivities::Finish() {
   cupti::Client& client = cupti::Client::The();
   client.Stop();
   if (!counters_.problem().empty())
-    Say("NVML: " + counters_.problem(), "what others have of the card is not shown");
+    Say("NVML: " + counters_.problem(), "GPU memory of other processes is not shown");
   const cupti::ClientCounts counts = client.counts();
   if (const uint64_t dropped = counts.dropped - dropped_before_; dropped > 0)
-    Say(fmt::format("CUPTI had no room for {} records", dropped), "kernels and copies are missing");
+    Say(fmt::format("CUPTI's buffers were too small for {} records", dropped),
+        "kernels and memcpys are missing");
   if (const uint64_t left_out = LeftOut(counts) - left_out_before_; left_out > 0)
-    Say(fmt::format("{} of CUPTI's records made no sense", left_out), "they are left out");
+    Say(fmt::format("{} of CUPTI's records are invalid", left_out), "they are left out");
 }
 
 void CardActivities::Receive(std::span<const trace::Activity> activities,

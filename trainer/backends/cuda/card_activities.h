@@ -1,11 +1,10 @@
-// What the card does while the loop runs on it, as CUPTI and NVML tell it, for the recorder of one
-// run.
+// Reports the GPU's activities, from CUPTI and NVML, to the recorder of one run.
 //
-//   CardActivities activities(recorder, origin_ns);   // listens
-//   activities.Now();                                 // now and then: what is complete arrives
-//   activities.Finish();                              // the rest; lets go of CUPTI
+//   CardActivities activities(recorder, origin_ns);   // starts listening
+//   activities.Now();                                 // from time to time: reports completed work
+//   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
-// What could not be had is said in the trace. The run's thread alone.
+// The trace says what could not be collected. Used only on the run's thread.
 #pragma once
 
 #include <chrono>
@@ -23,7 +22,7 @@ namespace vramscope::trainer::cuda {
 
 class CardActivities final : public cupti::Receiver {
  public:
-  // `origin_ns`: the recorder's 0 on cupti::ClockOfProcess().
+  // `origin_ns`: time 0 of the recorder on cupti::ClockOfProcess().
   CardActivities(Recorder& recorder, int64_t origin_ns);
   ~CardActivities() override { Finish(); }
   CardActivities(const CardActivities&) = delete;
@@ -42,9 +41,9 @@ class CardActivities final : public cupti::Receiver {
   const int64_t origin_ns_;
   cupti::MemoryCounters counters_;
   std::vector<std::string> first_names_;
-  std::vector<trace::StringId> names_;  // the recorder's, by the client's numbers
+  std::vector<trace::StringId> names_;  // the recorder's ids, by the ids of the CUPTI client
   std::vector<trace::Activity> rows_;
-  std::optional<uint32_t> default_stream_;  // CUPTI's number of it; the recorder's is 0
+  std::optional<uint32_t> default_stream_;  // CUPTI's id of the default stream; the recorder's is 0
   std::chrono::steady_clock::time_point last_;
   uint64_t dropped_before_ = 0, left_out_before_ = 0;
   bool finished_ = false;

@@ -68,14 +68,14 @@ using cuda::CudaLibrary;
 using cuda::Emulated;
 using cuda::RecordedRun;
 
-// LibTorch keeps the settings of the run before where the next ones don't name them (and resets the
-// others): those are named here.
+// LibTorch keeps the previous run's value for some settings that are not named (and resets the
+// others). Those settings are always named here.
 std::string Settings(const run::AllocConf& conf) {
   const std::string text = run::ToString(conf);
   const auto unless_named = [&](std::string_view key, std::string_view value) {
     return text.find(key) == std::string::npos ? fmt::format("{}:{},", key, value) : std::string();
   };
-  // Less than a segment is refused.
+  // LibTorch refuses values below the segment size.
   const std::string rounding =
       fmt::format("{}", std::max<uint64_t>(20, conf.large_segment_size >> 20));
   std::string all = unless_named("expandable_segments", "False") +
@@ -97,7 +97,7 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   return entry();
 }
 
-// The tracker stays attached for the process: what it reports to changes, between runs only.
+// The tracker stays attached for the life of the process. Its target changes only between runs.
 std::atomic<RecordedRun*> g_run{nullptr};
 
 void Track(const AllocatorEntry& entry) {
@@ -109,7 +109,7 @@ void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
   }
 }
 
-// What the platform tells of work, likewise.
+// The same for the work that the platform reports.
 constexpr emulated::Listener kListener{
     .work =
         [](const emulated::Activity& activity, uint64_t stream) {
@@ -134,7 +134,8 @@ class Cuda final : public Backend {
     if (Emulated().there()) {
       return [] { return static_cast<int64_t>(Emulated().now_ns()); };
     }
-    const cupti::ClockFunction now = cupti::ClockOfProcess();  // that of the card's work, too
+    // also the clock of the GPU's activities
+    const cupti::ClockFunction now = cupti::ClockOfProcess();
     origin_ns_ = static_cast<int64_t>(now());
     return [now, origin = origin_ns_] { return static_cast<int64_t>(now()) - origin; };
   }
@@ -151,7 +152,7 @@ class Cuda final : public Backend {
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
-    // What the run before left alive (and was reported) stays where it is.
+    // If the previous run left memory allocated (which was reported), addresses cannot be reset.
     if (Emulated().there() && library_->allocated_bytes(device_) == 0) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
@@ -173,7 +174,7 @@ class Cuda final : public Backend {
   bool rehearses() const override { return Emulated().there(); }
   void FinishWork() override {
     if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
-    // A card that is there is not waited for: when it did what, its activities say.
+    // On a real GPU the host does not wait: the activities contain their own times.
     if (activities_) activities_->Now();
   }
 
@@ -187,7 +188,7 @@ class Cuda final : public Backend {
     library_->synchronize(device_);
     activities_.reset();
     {
-      FreeOrderScope by_address;  // LibTorch has them by a hash of their handles
+      FreeOrderScope by_address;  // LibTorch stores the workspaces by a hash of their handles
       for (void* kept : run_->TakeKept()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
       library_->clear_workspaces(device_);
     }
@@ -203,9 +204,8 @@ class Cuda final : public Backend {
   }
 
  private:
-  // A backward that ended by an exception (a cancelled run) is let go of by autograd's own thread,
-  // which may come to that after this one. The next run must not begin before: it would find its
-  // segments at other addresses.
+  // After an exception (a cancelled run), autograd's own thread frees the graph, possibly later
+  // than this thread. The next run must wait for that, or its segments would get other addresses.
   void AwaitLastFrees() const {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 1s;
@@ -222,7 +222,7 @@ class Cuda final : public Backend {
     const absl::StatusOr<const CudaLibrary*> library = LoadLibrary();
     if (!library.ok()) return library.status();
     if ((*library)->device_count() < 1) {
-      return absl::FailedPreconditionError("no GPU that LibTorch can use is there");
+      return absl::FailedPreconditionError("there is no GPU that LibTorch can use");
     }
     if (!Emulated().there()) {
       const nvml::GpuProbe probe = nvml::ProbeGpu(false);
@@ -233,14 +233,14 @@ class Cuda final : public Backend {
     (*library)->attach(&Track);
     library_ = *library;
     SetHostTime(Emulated().host_works,
-                Emulated().first_optimizer_step);  // null on a card that is there
+                Emulated().first_optimizer_step);  // null on a real GPU
     SetKernelLauncher(Emulated().kernel);
     return absl::OkStatus();
   }
 
-  // LibTorch asks a device once what it is: each kind of GPU has a device number of its own, in the
-  // order in which they come. Number 0 is none of them: it may be asked before the first run says
-  // what it is planned for. Memory is asked for every time: that may differ from run to run.
+  // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
+  // number, in order of first use. Number 0 is not used: LibTorch may read it before the first run
+  // chooses a GPU. The memory size is read every time and may differ between runs.
   absl::Status ChooseCard(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;
@@ -250,15 +250,15 @@ class Cuda final : public Backend {
     const auto device = 1 + static_cast<int>(known - kinds_.begin());
     if (device >= kPlannedDevices) {
       absl::Status full = absl::ResourceExhaustedError(
-          fmt::format("this process has planned for {} kinds of GPU, as many as LibTorch tells "
-                      "apart: start it again for another",
+          fmt::format("this process has planned for {} kinds of GPU, the maximum that LibTorch can "
+                      "distinguish; restart it for another GPU",
                       kinds_.size()));
       full.SetPayload(kNeedsNewProcess, absl::Cord());
       return full;
     }
     if (Emulated().set_card(device, run::EmulatedCard(profile).c_str()) != 0) {
       return absl::InvalidArgumentError(
-          fmt::format("the emulated platform has no card '{}'", profile.key));
+          fmt::format("the emulated platform has no GPU '{}'", profile.key));
     }
     if (known == kinds_.end()) kinds_.push_back(text);
     device_ = device;
@@ -267,12 +267,12 @@ class Cuda final : public Backend {
 
   const CudaLibrary* library_ = nullptr;
   std::unique_ptr<RecordedRun> run_;
-  std::unique_ptr<cuda::CardActivities> activities_;  // on a card that is there
+  std::unique_ptr<cuda::CardActivities> activities_;  // on a real GPU
   std::optional<run::DeviceProfile> card_;
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
-  std::vector<std::string> kinds_;  // of GPUs that were planned for: devices 1, 2, ...
+  std::vector<std::string> kinds_;  // of the planned GPUs: devices 1, 2, ...
 };
 
 }  // namespace

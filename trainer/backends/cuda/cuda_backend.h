@@ -1,12 +1,12 @@
-// The cuda backend: PyTorch's own libtorch_cuda runs, its caching allocator reports every decision.
-// On the real CUDA libraries that is a measured run. On the emulated platform (emulated/: libraries
-// that know a card and compute nothing) it is a plan made by the same host code: the same requests,
-// scratch of every operator included.
+// The cuda backend runs PyTorch's own libtorch_cuda, whose caching allocator reports every
+// decision. On the real CUDA libraries this makes a recording. On the emulated platform
+// (emulated/), whose libraries present a GPU but compute nothing, it makes a plan. The host code is
+// the same, so the allocations are the same, including every operator's workspaces.
 //
-// Which of the two it is was settled when the process started (emulated/README.md, "Redirection"):
-// OnEmulatedPlatform().
+// The choice between the two is made when the process starts (emulated/README.md, "Redirection");
+// see OnEmulatedPlatform().
 //
-// Thread rule: Backend's; the tracker is called from every thread that allocates.
+// Threads: as Backend. The tracker is called from every thread that allocates.
 #pragma once
 
 #include "trainer/backends/backend.h"
@@ -16,12 +16,11 @@ namespace vramscope::trainer {
 // Whether this process was started on the emulated platform.
 bool OnEmulatedPlatform();
 
-// Before anything else: from here on the libraries that the process has are a card's that is there,
-// and runs are measured, also where they are the emulated platform's (which is how this is tested
-// without a card).
+// Call this before anything else. It declares that the process has the CUDA libraries of a real
+// GPU, so runs are recordings. Tests without a GPU call it with the emulated platform's libraries.
 void UseCardThatIsThere();
 
-// One a process. Start() says kFailedPrecondition where libtorch_cuda can't be loaded.
+// One per process. Start() returns kFailedPrecondition if libtorch_cuda can't be loaded.
 Backend& CudaBackend();
 
 }  // namespace vramscope::trainer

@@ -11,7 +11,7 @@
 
 #include "trainer/backends/cuda/nccl_backend.h"
 
-// Of ATen/cuda/CUDAContextLight.h, which wants cuBLAS's headers.
+// Declared in ATen/cuda/CUDAContextLight.h, which includes cuBLAS's headers.
 namespace at::cuda {
 void clearCublasWorkspaces();
 size_t getChosenWorkspaceSize();

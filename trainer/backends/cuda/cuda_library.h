@@ -1,7 +1,7 @@
-// What the loop needs of libtorch_cuda, as plain functions: so that the worker does not link it and
-// a process loads it only where it runs on it. `cuda_library.cpp` is a module of its own
-// (libvramscope_torch_cuda.so), loaded by cuda_backend.cpp after the CUDA libraries are settled:
-// the real ones, or the emulated platform's.
+// The functions of libtorch_cuda that the loop needs, as plain function pointers. So the worker
+// does not link libtorch_cuda, and a process loads it only when it runs on it. `cuda_library.cpp`
+// is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it after the CUDA
+// libraries have been chosen: the real ones, or the emulated platform's.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
@@ -29,33 +29,34 @@ struct AllocatorEntry {
   };
   Action action;
   int device;
-  uint64_t address;  // out of memory: what the device had free
-  uint64_t bytes;    // as asked for; of a segment: its size
+  uint64_t address;  // for out of memory: the device's free bytes
+  uint64_t bytes;    // requested size; for segments, their size
   uint64_t stream;
 };
-// Called with the allocator's lock held, from every thread that allocates.
+// Called from every thread that allocates, with the allocator's lock held.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
-// Of each thread that multiplies matrices, kept until they are cleared.
+// Sizes of the workspaces of each thread that multiplies matrices. They are kept until they are
+// cleared.
 struct WorkspaceBytes {
   uint64_t cublas = 0, cublas_lt = 0;
 };
 
 struct CudaLibrary {
   int (*device_count)();
-  // For the rest of the process: LibTorch has no way to take a tracker away.
+  // Attached for the life of the process, because LibTorch cannot detach a tracker.
   void (*attach)(AllocatorTracker tracker);
-  // As PYTORCH_CUDA_ALLOC_CONF, every key that differs from LibTorch's defaults or from the
-  // settings before. Throws c10::Error.
+  // `text`: in the syntax of PYTORCH_CUDA_ALLOC_CONF, with every key that differs from LibTorch's
+  // defaults or from the previous settings. Throws c10::Error.
   void (*set_allocator_settings)(const char* text);
   void (*set_memory_fraction)(double fraction, int device);
-  WorkspaceBytes (*workspace_bytes)(int device);  // by the card: more on Hopper
+  WorkspaceBytes (*workspace_bytes)(int device);  // depends on the GPU: larger on Hopper
   void (*clear_workspaces)(int device);
   void (*empty_cache)(int device);
   int64_t (*allocated_bytes)(int device);
   void (*synchronize)(int device);
-  void (*finish_work)(int device);  // of its present stream
-  // LibTorch's ProcessGroupNCCL; to be shut down before the last reference goes.
+  void (*finish_work)(int device);  // on its current stream
+  // LibTorch's ProcessGroupNCCL. It must be shut down before the last reference is released.
   c10::intrusive_ptr<c10d::Backend> (*make_nccl)(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int ranks);
 };

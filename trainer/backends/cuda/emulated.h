@@ -1,4 +1,4 @@
-// The emulated platform's own functions, found in the process where it is there.
+// The emulated platform's own functions, looked up in the process.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,19 @@
 
 namespace vramscope::trainer::cuda {
 
-// Null members: this process runs on the real CUDA libraries.
+// All members are null if the process runs on the real CUDA libraries.
 struct EmulatedPlatform {
   using Observer = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
 
   int (*set_card)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
-  // What moves the clock, told and made once more; `move` as in emulated/core/streams.h.
+  // Moves are the calls that advance the virtual clock. They are reported to an observer, and can
+  // be repeated; `move` as in emulated/core/streams.h.
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
   void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;
-  // All work and all memory, told for the rest of the process.
+  // Reports all work and all memory, for the life of the process.
   void (*listen)(const emulated::Listener* listener) = nullptr;
   const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;
@@ -30,7 +31,7 @@ struct EmulatedPlatform {
 };
 
 inline constexpr int kWaitMove = 1;
-// Moves that can't be repeated.
+// Moves that cannot be repeated.
 inline constexpr int kOtherMove = 2;
 
 const EmulatedPlatform& Emulated();

@@ -12,16 +12,17 @@ namespace vramscope::trainer {
 absl::Status SetEmulatedEnvironment(const std::string& folder) {
   const std::string audit = folder + "/libvramscope-audit.so";
   if (!std::filesystem::exists(audit)) {
-    return absl::FailedPreconditionError("the emulated platform is not there: " + audit);
+    return absl::FailedPreconditionError("the emulated platform is missing: " + audit);
   }
-  // Which GPU each of them is, is said before a run is planned on it (cuda_backend.cpp).
+  // The GPU of each device is set before a run is planned on it (cuda_backend.cpp).
   const absl::StatusOr<run::DeviceProfile> first = run::FindDevice("rtx-4090");
   if (!first.ok()) return first.status();
   const std::string card = run::EmulatedCard(*first);
   setenv("LD_AUDIT", audit.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_CARD", card.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_DEVICES", std::to_string(kPlannedDevices).c_str(), 1);
-  setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);  // a run is one rank, however many it says there are
+  // the process is a single rank, whatever the number of ranks
+  setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);
   const int now = personality(0xffffffff);
   if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
   return absl::OkStatus();

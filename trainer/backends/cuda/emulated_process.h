@@ -1,11 +1,11 @@
-// Which CUDA libraries a process has is settled before its first library is loaded. So a program
-// that plans says it in its environment and starts once more; one that only starts another
-// (vramscope-worker) says it and starts that.
+// The CUDA libraries of a process must be chosen before its first library is loaded. So a program
+// that plans sets its environment and executes itself again. A program that only starts another one
+// (vramscope-worker) sets the environment and executes that program.
 //
 //   if (absl::Status status = SetEmulatedEnvironment(build / "emulated"); !status.ok()) ...
 //   execv(program, argv);
 //
-// Free of LibTorch, which wants libcudart already. Before there are threads.
+// Does not use LibTorch, which already needs libcudart. Call it before any thread is started.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,16 +14,16 @@
 
 namespace vramscope::trainer {
 
-// Devices of a process that plans: each kind of GPU that it plans for has a number of its own.
+// Number of devices in a planning process. Each kind of planned GPU gets its own number.
 constexpr int kPlannedDevices = 38;
-// Payload of a status: this process has planned for as many kinds as it can, another one can make
-// the run.
+// Payload key of a status: this process has used all its device numbers, and a new process can
+// execute the run.
 constexpr char kNeedsNewProcess[] = "vramscope/needs-new-process";
 
-// What a process started from here inherits: every library of CUDA's comes from `folder`, there are
-// kPlannedDevices devices (planning for another GPU needs no new process), and addresses are the
-// same every time (orders that come of hashes of them, too).
-// kFailedPrecondition: the platform is not there.
+// Sets the environment for child processes: all CUDA libraries come from `folder`, and there are
+// kPlannedDevices devices, so that planning for another GPU needs no new process. Addresses are the
+// same in every run, and so are orders that depend on hashes of addresses. kFailedPrecondition: the
+// platform is missing.
 absl::Status SetEmulatedEnvironment(const std::string& folder);
 
 }  // namespace vramscope::trainer

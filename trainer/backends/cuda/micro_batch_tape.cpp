@@ -49,7 +49,8 @@ class CudaTape final : public MicroBatchTape {
       const at::Tensor& grad = trained[i].grad();
       if (!grad.defined()) continue;
       const uint64_t id = recorder_->IdOf(StorageKey(grad));
-      if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;  // older: stays
+      // older than the tape: stays
+      if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;
       kept.push_back(id);
       gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
                             grad.sizes().vec(), grad.strides().vec(), grad.storage_offset(),
@@ -102,7 +103,7 @@ class CudaTape final : public MicroBatchTape {
       }
       throw;
     }
-    // Gradients may share a storage (views of one that was made for several).
+    // Gradients may share a storage (as views of one tensor).
     std::unordered_map<uint64_t, c10::Storage> storages;
     for (const Gradient& g : gradients_) {
       if (void* at = std::exchange(address[g.allocation], nullptr)) {
@@ -121,7 +122,7 @@ class CudaTape final : public MicroBatchTape {
 
  private:
   struct Gradient {
-    size_t parameter = 0;     // of the trained ones
+    size_t parameter = 0;     // index into the trained tensors
     uint64_t allocation = 0;  // number within the tape
     size_t bytes = 0;         // of its storage
     std::vector<int64_t> sizes, strides;
@@ -129,12 +130,12 @@ class CudaTape final : public MicroBatchTape {
     caffe2::TypeMeta dtype;
   };
 
-  // Gradients of the two units in the middle are those of all between them.
+  // Copies the gradients of the two middle units to all units between them.
   bool ExtendGradients(const ShortenedStack& stack, const ExtendedTape& whole) {
     std::unordered_map<std::string_view, size_t> index;
     for (size_t i = 0; i < stack.trained.size(); ++i) index.emplace(stack.trained[i], i);
     const size_t units = stack.units.size();
-    // Unit, layer within it and the rest of a parameter's name.
+    // Splits a parameter's name into its unit, the layer within the unit, and the rest.
     const auto locate = [&](std::string_view name) -> std::tuple<size_t, size_t, std::string_view> {
       for (size_t unit : {size_t{0}, size_t{1}, units - 2, units - 1}) {
         for (size_t layer = 0; layer < stack.units[unit].size(); ++layer) {
@@ -151,7 +152,7 @@ class CudaTape final : public MicroBatchTape {
       const auto [unit, layer, rest] = locate(stack.trained[gradient.parameter]);
       const bool middle = unit == 1 || unit == units - 2;
       if (middle) ++of_middle[unit == 1 ? 0 : 1];
-      if (unit == 1) continue;  // with the other one
+      if (unit == 1) continue;  // copied with unit units - 2
       for (size_t to = middle ? 1 : unit; to <= unit; ++to) {
         Gradient copy = gradient;
         if (middle) {
@@ -169,7 +170,8 @@ class CudaTape final : public MicroBatchTape {
     return of_middle[0] == of_middle[1];
   }
 
-  // A gradient may be as large as a workspace, and a product makes both: what is kept is none.
+  // A gradient may have the size of a workspace, and a matrix product may allocate both.
+  // Allocations that are kept are not workspaces.
   bool CheckTape(const std::vector<uint64_t>& kept) {
     if (!tape_.Check(kept)) return false;
     for (uint64_t id : kept) tape_.skipped[id - tape_.first_allocation] = false;
@@ -182,7 +184,7 @@ class CudaTape final : public MicroBatchTape {
     recording_ = false;
   }
 
-  // `address`: where each of the tape's allocations is that is alive.
+  // `address`: the addresses of the tape's live allocations.
   void PlayEvents(std::vector<void*>& address) {
     const auto row = [&](const trace::Event& e) { return e.id - tape_.first_allocation; };
     const auto free = [&](const trace::Event& like, void* at) {
@@ -196,7 +198,8 @@ class CudaTape final : public MicroBatchTape {
       if (i % 256 == 0) ThrowIfCancelled();
       for (; work != tape_.works.end() && work->first <= i; ++work) Repeat(*work);
       if (sorted != tape_.sorted.end() && sorted->first == i) {
-        // Those that were freed by address then are freed by their addresses of now.
+        // Frees that were recorded in order of address are repeated in the order of the present
+        // addresses.
         std::vector<void*> addresses;
         for (; addresses.size() < sorted->frees; ++i) {
           const trace::Event& one = tape_.events[i];
@@ -205,7 +208,7 @@ class CudaTape final : public MicroBatchTape {
         }
         std::sort(addresses.begin(), addresses.end());
         for (void* at : addresses) free(e, at);
-        ++sorted;  // i is at the last one's completion
+        ++sorted;  // i is now at the completion of the last one
         continue;
       }
       switch (e.kind) {
@@ -254,7 +257,7 @@ class CudaTape final : public MicroBatchTape {
   std::vector<Gradient> gradients_;
   bool recording_ = false;
   bool ready_ = false;
-  bool makes_workspaces_ = false;  // nothing was executed in this run that did
+  bool makes_workspaces_ = false;  // nothing that allocates workspaces was executed in this run
 };
 
 }  // namespace

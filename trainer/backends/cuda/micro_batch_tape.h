@@ -1,5 +1,6 @@
-// Repeats a micro-batch on the emulated platform: its requests go to LibTorch's own allocator
-// again, its work to the platform's clock; addresses, segments and times are those of an execution.
+// Repeats a micro-batch on the emulated platform. Its allocations are made in LibTorch's allocator
+// again, and its work is scheduled on the platform's clock. Addresses, segments and times are the
+// same as in an execution.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace vramscope::trainer::cuda {
 
-// `run`: the backend's present one, whichever that is when the tape is played.
+// `run`: refers to the backend's current run at the time of playing.
 std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder,
                                                    const std::unique_ptr<RecordedRun>& run,
                                                    c10::Device device);

@@ -1,4 +1,4 @@
-#define USE_C10D_NCCL 1  // as LibTorch was built
+#define USE_C10D_NCCL 1  // as in the build of LibTorch
 #include "trainer/backends/cuda/nccl_backend.h"
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>

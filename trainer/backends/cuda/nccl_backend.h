@@ -1,5 +1,5 @@
-// LibTorch's own group over NCCL, in a unit of its own: its header is large and wants types of
-// NVIDIA's libraries, which opaque/ declares.
+// LibTorch's NCCL process group. It has a source file of its own, because its header is large and
+// needs types of NVIDIA's libraries, which opaque/ declares.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>

@@ -33,7 +33,8 @@ MemorySpace SpaceOf(emulated::Place place) {
   return MemorySpace::kUnknown;
 }
 
-// Demangled, by the address of a kernel's name; both live as long as the process.
+// Returns the demangled name, cached by the address of the mangled one. Both live as long as the
+// process.
 std::string_view KernelName(const char* mangled) {
   static auto* names = new std::unordered_map<const char*, std::string>;
   static std::mutex mutex;
@@ -53,7 +54,7 @@ DeviceWork WorkOf(emulated::Call call, int64_t begin_ns, int64_t end_ns) {
   return work;
 }
 
-// Operators that ask cuBLAS.
+// Operators that call cuBLAS.
 bool MultipliesMatrices(std::string_view op) {
   for (const char* name : {"mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot", "linear",
                            "_addmm_activation", "_scaled_mm"}) {
@@ -86,7 +87,8 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
         recorder_.OnFree(entry.address);
       }
       break;
-    case Action::kFreeCompleted:  // right after its request, but for what other streams use
+    // directly after the request, unless another stream uses the block
+    case Action::kFreeCompleted:
       blocks_.OnFree(entry.address);
       if (holding_) {
         held_.push_back(entry.address);
@@ -131,7 +133,7 @@ void RecordedRun::Alloc(const AllocatorEntry& entry) {
   if (workspace) recorder_.PopCategory();
 }
 
-// cuBLAS's workspaces are asked for by whichever product a thread makes first.
+// The first matrix product on a thread allocates cuBLAS's workspaces.
 bool RecordedRun::IsWorkspace(uint64_t bytes) const {
   return (bytes == workspaces_.cublas || bytes == workspaces_.cublas_lt) &&
          MultipliesMatrices(recorder_.CurrentOp());
@@ -154,7 +156,7 @@ void RecordedRun::ReleaseFrees() {
 }
 
 void RecordedRun::OutOfMemory(uint64_t bytes, uint64_t device_free) {
-  // On a GPU the run would have ended at the first one.
+  // Only the first one is recorded, because a real run would have ended there.
   if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free, playing_);
 }
 
@@ -184,7 +186,8 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
       work.what.kind = ActivityKind::kMemset;
       break;
   }
-  // A kernel's are what the platform reckons its time by, and in no record of a card.
+  // For kernels, `bytes` is an estimate for the platform's time model and does not occur in a
+  // recording.
   if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
   work.what.stream = Stream(stream);
   work.what.from = SpaceOf(activity.from);
@@ -197,8 +200,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
 }
 
 void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
-  // LibTorch keeps pinned memory of the host from run to run: which of them asks for it says
-  // nothing of it.
+  // LibTorch reuses pinned host memory across runs, so the run that allocates it is arbitrary.
   if (activity.call == emulated::Call::kHostAlloc || activity.call == emulated::Call::kFreeHost)
     return;
   if (activity.device != device_) return;
@@ -239,7 +241,7 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The first range says whose pool it is: a page of the small pool or of the large one.
+  // The size of the first range tells the pool: it is a page of the small or of the large pool.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);

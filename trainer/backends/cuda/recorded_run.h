@@ -1,11 +1,12 @@
-// What the allocator's tracker tells the recorder of one run, between the backend's Start and Stop.
+// Passes the allocator tracker's entries to the recorder of one run, between the backend's Start
+// and Stop.
 //
 //   RecordedRun run(recorder, device, conf, memory_bytes, workspaces);
 //   run.Entry(entry);                                    // from the tracker
-//   { PlayedEvent scope(run, event); allocate(...); }    // its event is like that one
+//   { PlayedEvent scope(run, event); allocate(...); }    // its event gets the fields of `event`
 //
-// Frees of a moment whose order is that of a hash are told of by address. The tracker calls under
-// the allocator's lock, from every thread that allocates; the rest is the run's thread's.
+// Simultaneous frees whose order depends on a hash are reported by address. The tracker calls under
+// the allocator's lock from every thread that allocates; all else is called on the run's thread.
 #pragma once
 
 #include <atomic>
@@ -31,14 +32,14 @@ class RecordedRun final : public FreeOrder {
               const WorkspaceBytes& workspaces);
 
   void Entry(const AllocatorEntry& entry);
-  // What the platform does. Streams are known by their handles, as the allocator knows them.
+  // Reports the platform's work. Streams are identified by their handles, as in the allocator.
   void Work(const emulated::Activity& activity, uint64_t stream);
   void Memory(const emulated::MemoryActivity& activity);
   void Wait(const emulated::Synchronization& wait, uint64_t stream);
   void HoldFrees() override { holding_ = true; }
   void ReleaseFrees() override;
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
-  // A workspace that was made for nobody: to be freed with LibTorch's own.
+  // A workspace that playback allocated; it is freed together with LibTorch's own.
   void KeepUntilStop(void* workspace) { workspaces_made_.push_back(workspace); }
   std::vector<void*> TakeKept() { return std::move(workspaces_made_); }
 
@@ -47,10 +48,11 @@ class RecordedRun final : public FreeOrder {
   void Alloc(const AllocatorEntry& entry);
   void Free(uint64_t address);
   bool IsWorkspace(uint64_t bytes) const;
-  // 0 is the default stream, the others are numbered as they come: handles differ from run to run.
+  // 0 is the default stream. Others are numbered in order of first use, because handles differ
+  // between runs.
   uint32_t Stream(uint64_t handle);
-  // An expandable segment maps the addresses that it reserves (allocator::ReservedAddresses) from
-  // its beginning on: the first range that is mapped tells where it begins.
+  // An expandable segment maps its reserved addresses (allocator::ReservedAddresses) from the
+  // beginning, so the first mapped range shows where the segment begins.
   struct Expandable {
     trace::Pool pool = trace::Pool::kSmall;
     uint64_t bytes = 0;
@@ -64,19 +66,19 @@ class RecordedRun final : public FreeOrder {
   const uint64_t memory_bytes_;
   const WorkspaceBytes workspaces_;
   BlockSizes blocks_;
-  std::map<uint64_t, Expandable> expandable_;  // by where each begins
+  std::map<uint64_t, Expandable> expandable_;  // by start address
   std::atomic<bool> out_of_memory_{false};
   bool holding_ = false;
-  std::vector<uint64_t> held_;  // addresses whose frees are kept back
+  std::vector<uint64_t> held_;  // addresses whose frees are deferred
   const trace::Event* playing_ = nullptr;
   std::vector<void*> workspaces_made_;
 
-  std::mutex mutex_;  // of what follows; innermost
+  std::mutex mutex_;  // protects the members below; always locked last
   std::vector<uint64_t> streams_;
   std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // by address
 };
 
-// What is allocated or freed during its life is a repetition of `like`.
+// During its life, allocations and frees are recorded as repetitions of `like`.
 class PlayedEvent {
  public:
   PlayedEvent(RecordedRun& run, const trace::Event& like) : run_(run) { run_.playing_ = &like; }

@@ -1,18 +1,22 @@
-// The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written out with
-// elementary operators and einsum, as the programs behind the recorded snapshots have it. Every
-// tensor lives exactly as long as it does in that Python program, so that in a plan the
-// request stream of a step equals a recorded one event for event.
+// The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written with
+// elementary operators and einsum, as in the programs behind the recorded snapshots. Every tensor
+// lives exactly as long as in that Python program, so that the allocations and frees of a planned
+// step equal a recorded one event for event.
 //
-// How Python's lifetimes are kept (they decide the order of the frees):
-//   - an operand that is a temporary dies right after the operator, the left one before the right;
-//     C++ would keep it to the end of the full expression. `Operands` consume their tensors.
-//   - operands are evaluated left to right: braces, not function arguments (GCC goes right to left)
-//   - a frame's variables die when it returns, arguments first, then by order of first assignment;
-//     C++ goes the other way round. `Drop` at the end of each function.
-//   - the arguments of a *module* call are held by its caller until the call has returned; those of
-//     a plain function are not.
-//   - a rebound name keeps its old tensor until the new one exists.
-// A sequence longer than the model's context is no error: the rotary table is made for the run's.
+// How Python's lifetimes are reproduced (they determine the order of the frees):
+//   - A temporary operand is freed right after the operator, the left one before the right; C++
+// would
+//     keep it to the end of the full expression. `Operands` consume their tensors.
+//   - Operands are evaluated left to right: braces, not function arguments (GCC goes right to
+// left).
+//   - A frame's variables are freed when it returns, arguments first, then by order of first
+//     assignment; C++ uses the reverse order. `Drop` at the end of each function does this.
+//   - The caller of a *module* holds the call's arguments until the call has returned; the caller
+// of a
+//     plain function does not.
+//   - A rebound name keeps its old tensor until the new one exists.
+// A sequence longer than the model's context is allowed: the rotary table is made for the run's
+// length.
 #include <torch/types.h>
 
 #include <cmath>
@@ -31,7 +35,7 @@ namespace {
 
 using at::Tensor;
 
-// --- operators that let go of their operands as Python does
+// --- operators that release their operands as Python does
 
 struct Operands {
   Tensor left, right;
@@ -99,12 +103,12 @@ Tensor MeanOfRows(Tensor x) {
 Tensor SumOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return at::sum(a, {-1}, /*keepdim=*/true); });
 }
-// Values of the maximum; the indices are dropped here and live on in the graph only.
+// The maxima of the rows. The indices are dropped here and remain only in the graph.
 Tensor MaxOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return std::get<0>(at::max(a, -1, /*keepdim=*/true)); });
 }
 
-// Variables of a frame that returns, in the order in which Python lets them go.
+// Frees the variables of a returning frame in Python's order.
 template <class... Tensors>
 void Drop(Tensors&... tensors) {
   (tensors.reset(), ...);
@@ -271,7 +275,7 @@ class BasicsFeedForward : public Module {
     ModuleScope scope(name());
     Tensor gate = Silu(w1_.Forward(x));
     Tensor up = w3_.Forward(x);
-    // The product is a temporary in the call of w2, and held until that returns.
+    // The product is a temporary in the call of w2, which holds it until it returns.
     Tensor product = Mul({std::move(gate), std::move(up)});
     Tensor result = w2_.Forward(product);
     product.reset();
@@ -399,7 +403,7 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // Only the plain form has a script of its own; foreach and fused are PyTorch's.
+    // Only the loop form follows a script of its own; foreach and fused are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }
@@ -440,7 +444,9 @@ Family DeclareFamily_basics_lm() {
            .title = "Basics model",
            .model_types = {"basics"},
            .inputs = "token ids and next tokens, [batch, seq]",
-           .limits = {{"attention", {"eager"}, "the basics model writes its attention out"},
+           .limits = {{"attention",
+                       {"eager"},
+                       "the basics model computes attention with elementary operators"},
                       {"precision",
                        {"fp32", "amp-bf16", "amp-fp16"},
                        "the basics model keeps its parameters in fp32"}}},

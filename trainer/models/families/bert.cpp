@@ -43,7 +43,7 @@ class Embeddings : public Module {
         AddBuffer({.name = "position_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                      return at::arange(n, at::kLong).unsqueeze(0);
                    }});
-    // Read where a batch has no token types.
+    // Used if a batch has no token types.
     AddBuffer({.name = "token_type_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                  return at::zeros({1, n}, at::kLong);
                }});
@@ -182,7 +182,8 @@ class Bert : public Module {
   std::vector<Module*> Layers() { return encoder_.Layers(); }
 
  private:
-  // Additive [batch, 1, 1, seq] of zeros; undefined for SDPA, which is looked at and not needed.
+  // The additive mask [batch, 1, 1, seq] of zeros. Undefined for SDPA, which checks the given mask
+  // but does not need it.
   at::Tensor Mask(const at::Tensor& given) const {
     if (!config_.eager) {
       at::all(given == 1);

@@ -1,7 +1,8 @@
-// BigBird as a sequence classifier: BERT's layers with attention between blocks, some neighbours,
-// some at random, the first and the last. Mirrors Hugging Face transformers 4.51:
-// models/big_bird/modeling_big_bird.py, with the attention mask of sequences without padding. A
-// sequence that is too short for its blocks is given full attention, as there.
+// BigBird as a sequence classifier: BERT's layers with block-sparse attention, in which each block
+// attends to its neighbours, some random blocks, the first and the last. Mirrors Hugging Face
+// transformers 4.51: models/big_bird/modeling_big_bird.py, with the attention mask of sequences
+// without padding. A sequence that is too short for its blocks gets full attention, as in
+// transformers.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -52,8 +53,8 @@ absl::StatusOr<BigBirdConfig> Read(std::string_view json, const ModelOptions& op
   const absl::StatusOr<run::Activation> activation = run::ActivationOf(name, "hidden_act");
   if (!activation.ok()) return activation.status();
   c.activation = *activation;
-  // The model changes to full attention for good with the first sequence that is too short; those
-  // of a run are all of one length.
+  // The original switches to full attention permanently at the first sequence that is too short.
+  // All sequences of a run have the same length.
   c.block_sparse = kind == "block_sparse" && options.seq > (5 + 2 * c.random_blocks) * c.block;
   if (c.block_sparse && (options.seq + c.block - 1) / c.block * c.block > c.positions) {
     reader.Fail("seq = " + std::to_string(options.seq) + " is longer than the model's " +
@@ -86,7 +87,7 @@ class Embeddings : public Module {
                    }});
   }
 
-  // Zeros, of a batch that has no token types.
+  // Zeros, for a batch without token types.
   at::Tensor TypeIds(const at::Tensor& ids) const {
     return type_ids_->tensor.slice(1, 0, ids.size(1)).expand({ids.size(0), ids.size(1)});
   }
@@ -113,13 +114,13 @@ class Embeddings : public Module {
   Buffer *position_ids_, *type_ids_;
 };
 
-// What every layer of one forward pass shares.
+// Masks that all layers of one forward pass share.
 struct Masks {
-  at::Tensor full;                     // of full attention
-  at::Tensor blocked, band, from, to;  // of blocks
+  at::Tensor full;                     // for full attention
+  at::Tensor blocked, band, from, to;  // for attention between blocks
 };
 
-// [..., a, b] x [..., c, b] transposed, and [..., a, b] x [..., b, c]: one batch of products.
+// [..., a, b] x [..., c, b] transposed, and [..., a, b] x [..., b, c], as one batch of products.
 // Operands are made left to right.
 at::Tensor ProductTransposed(const at::Tensor& a, const at::Tensor& b) {
   std::vector<int64_t> sizes = a.sizes().vec();
@@ -163,7 +164,7 @@ at::Tensor Gather(const at::Tensor& blocks, const at::Tensor& indices) {
   return out.reshape({blocks.size(0), blocks.size(1), picked, blocks.size(-2), blocks.size(-1)});
 }
 
-// "self", where attention is between blocks.
+// "self": attention between blocks.
 class BlockSparseAttention : public FullAttention {
  public:
   BlockSparseAttention(const BigBirdConfig& c, int64_t seed)
@@ -182,8 +183,8 @@ class BlockSparseAttention : public FullAttention {
   }
 
  private:
-  // Which blocks each block sees at random, [heads, blocks - 2, random_blocks] on the CPU: none of
-  // those that it sees anyway.
+  // The random blocks that each block attends to, [heads, blocks - 2, random_blocks] on the CPU.
+  // They exclude the blocks that it attends to anyway.
   at::Tensor RandomBlocks(int64_t count) const {
     std::mt19937_64 random(seed_);
     const int64_t rows = count - 2, chosen = blocks_.random_blocks;
@@ -218,7 +219,7 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The second block, or the last but one: blocks `near` of the sequence, and those at random.
+  // The second block or the last but one. It attends to the blocks `near` and to random ones.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;
   };
@@ -243,7 +244,7 @@ class BlockSparseAttention : public FullAttention {
     at::Tensor random_values = Gather(values, chosen);
     random_values = random_values.view(gathered);
 
-    // The first block sees everything, and so does the last.
+    // The first and the last block attend to everything.
     const auto everything = [&](int64_t which, at::Tensor& product, at::Tensor& weights) {
       product = ProductTransposed(queries.select(2, which), key);
       product = product * scale;
@@ -288,7 +289,7 @@ class BlockSparseAttention : public FullAttention {
     at::Tensor first = everything(0, first_product, first_weights);
     Edge second = edge(1, {0, 1, 2, -1}, 0, to.slice(3, 0, 3 * block), to.slice(3, -block));
 
-    // Blocks in the middle: their neighbours, some at random, the first and the last.
+    // Blocks in the middle attend to their neighbours, some random blocks, the first and the last.
     const auto neighbours = [](const at::Tensor& all) {
       return at::cat({all.slice(2, 1, -3), all.slice(2, 2, -2), all.slice(2, 3, -1)}, 3);
     };
@@ -561,22 +562,21 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_big_bird() {
-  return {{.id = "big-bird",
-           .title = "BigBird, sequence classification",
-           .architectures = {"BigBirdForSequenceClassification"},
-           .model_types = {"big_bird"},
-           .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
-           .batch = 2,
-           .seq = 1024,
-           .lora = {{"query, value", {"query", "value"}},
-                    {"query, key, value", {"query", "key", "value"}},
-                    {"all linear", {"query", "key", "value", "dense"}}},
-           .limits = {{"attention",
-                       {"eager"},
-                       "BigBird computes its attention between blocks by itself"}},
-           .assumes = {"all sequences of a run are of one length: one that is too short for its "
-                       "blocks would change the model to full attention for good"}},
-          &Make};
+  return {
+      {.id = "big-bird",
+       .title = "BigBird, sequence classification",
+       .architectures = {"BigBirdForSequenceClassification"},
+       .model_types = {"big_bird"},
+       .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
+       .batch = 2,
+       .seq = 1024,
+       .lora = {{"query, value", {"query", "value"}},
+                {"query, key, value", {"query", "key", "value"}},
+                {"all linear", {"query", "key", "value", "dense"}}},
+       .limits = {{"attention", {"eager"}, "BigBird has its own block-sparse attention"}},
+       .assumes = {"all sequences of a run have the same length, because a sequence that is too "
+                   "short for its blocks would switch the model to full attention permanently"}},
+      &Make};
 }
 
 }  // namespace vramscope::trainer

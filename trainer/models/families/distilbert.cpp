@@ -140,7 +140,7 @@ class Attention : public Module {
       query = query / std::sqrt(static_cast<double>(width));
       scores = at::matmul(query, key.transpose(2, 3));
       hidden = (mask == 0).view({batch, 1, 1, key.size(2)}).expand_as(scores);
-      // A scalar of the host, as the original has it.
+      // A scalar on the host, as in the original.
       scores = scores.masked_fill(
           hidden, at::scalar_tensor(LowestFinite(scores.scalar_type()), at::kFloat));
       weights = at::softmax(scores, -1);
@@ -233,7 +233,7 @@ class Trunk : public Module {
     ModuleScope scope(name());
     const at::Tensor embeddings = embeddings_.Forward(batch["input_ids"], require_grad);
     const at::Tensor& mask = batch["attention_mask"];
-    if (!config_.eager) at::all(mask == 1);  // looked at, and not needed
+    if (!config_.eager) at::all(mask == 1);  // the original checks the mask, too
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {

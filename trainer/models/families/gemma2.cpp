@@ -1,4 +1,4 @@
-// Gemma 2: as Gemma, with norms around each part and a window in every other layer; scores and
+// Gemma 2: like Gemma, with norms around each part and a window in every other layer; scores and
 // logits are capped. Mirrors Hugging Face transformers 4.51: models/gemma2/modeling_gemma2.py
 // (trainer/models/gemma_layer.h).
 #include "profiler/run/config_reader.h"
@@ -38,7 +38,7 @@ Family DeclareFamily_gemma2() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = GatedDecoderAdapters(),
            .limits = {GemmaAttention()},
-           .assumes = {"scores are capped with attention=eager alone: SDPA has no cap"}},
+           .assumes = {"scores are capped only with attention=eager, because SDPA has no cap"}},
           &Make};
 }
 

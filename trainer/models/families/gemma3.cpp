@@ -1,6 +1,7 @@
-// Gemma 3, text: as Gemma, with norms around each part and a window in most layers, which have
-// rotary positions of their own; each head's query and key are normed. Mirrors Hugging Face
-// transformers 4.51: models/gemma3/modeling_gemma3.py (trainer/models/gemma_layer.h).
+// Gemma 3, text only: like Gemma, with norms around each part and a window in most layers. Layers
+// with a window have their own rotary positions, and each head's query and key are normalized.
+// Mirrors Hugging Face transformers 4.51: models/gemma3/modeling_gemma3.py
+// (trainer/models/gemma_layer.h).
 #include "profiler/run/config_reader.h"
 #include "trainer/models/family.h"
 #include "trainer/models/gemma_layer.h"
@@ -19,7 +20,7 @@ absl::StatusOr<GemmaConfig> Read(std::string_view json) {
   c.head_norms = DecoderConfig::HeadNorms::kAfterProjections;
   c.embedding_scaling = DecoderConfig::Scaling::kBuffer;
   if (absl::Status status = ReadGemma(*object, c); !status.ok()) return status;
-  c.attention_cap = 0;  // the class reads it and hands it to nobody
+  c.attention_cap = 0;  // the class reads the key but does not use it
   run::ConfigReader reader(*object);
   c.window_pattern = reader.Integer({"sliding_window_pattern"}, 1, run::kMaxLayers, 6);
   c.local_rope_theta = reader.Number("rope_local_base_freq", 1, 1e12, 10'000);

@@ -1,7 +1,7 @@
 // GPT-2: learned positions, LayerNorm, one matrix for query, key and value, GELU, dropout. Mirrors
 // Hugging Face transformers 4.51: models/gpt2/modeling_gpt2.py, attn_implementation "eager" or
-// "sdpa", no cache and no attention mask in training; in generation keys and values in tuples, and
-// the mask of the tokens that are there.
+// "sdpa". Training uses no cache and no attention mask. Generation keeps keys and values in tuples
+// and has a mask of the present tokens.
 #include <torch/types.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                        int64_t outputs, bool residual = false) {
-  // Layers that add to the residual stream start smaller, by the number of such layers.
+  // Layers that add to the residual stream start with smaller weights, scaled by the number of such
+  // layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -41,7 +42,7 @@ class Attention : public Module {
     mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
-    // A second buffer that nothing reads any more, but that is on the device.
+    // A second buffer that is no longer used, but still on the device.
     AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
                  return torch::tensor(-1e4F).to(type);
                }});
@@ -49,7 +50,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  // `mask`: of what is eager, added to the scores; undefined: none.
+  // `mask`: added to the scores of eager attention; undefined: none.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
@@ -258,7 +259,7 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  // No token is masked, which SDPA is told by nothing; eager attention adds zeros.
+  // No token is masked. SDPA then gets no mask; eager attention adds zeros.
   at::Tensor MaskOf(const GenerationPass& pass) const {
     if (options_.attention != AttentionKind::kEager) {
       const at::Tensor there = [&] { return at::all(pass.mask == 1); }();

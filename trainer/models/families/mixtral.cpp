@@ -1,4 +1,4 @@
-// Mixtral: as Mistral, with experts in place of the feed-forward part. Mirrors Hugging Face
+// Mixtral: like Mistral, with experts in place of the feed-forward part. Mirrors Hugging Face
 // transformers 4.51: models/mixtral/modeling_mixtral.py (trainer/models/decoder.h, experts.h).
 #include <algorithm>
 
@@ -33,7 +33,7 @@ absl::StatusOr<MixtralConfig> Read(std::string_view json) {
   c.chosen = reader.Integer({"num_experts_per_tok"}, 1, c.experts, std::min<int64_t>(2, c.experts));
   c.sliding_window = reader.Integer({"sliding_window"}, 1, run::kMaxPositions, 0);
   if (reader.Number("router_jitter_noise", 0, 1, 0) > 0) {
-    reader.Fail("router_jitter_noise above 0 is not planned");
+    reader.Fail("router_jitter_noise above 0 is not supported");
   }
   RefuseRouterLoss(reader);
   if (!reader.status().ok()) return reader.status();

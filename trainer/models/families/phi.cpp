@@ -1,4 +1,4 @@
-// Phi (1, 1.5, 2): attention and feed-forward part beside each other on one norm's output, rotary
+// Phi (1, 1.5, 2): attention and feed-forward part in parallel on the output of one norm, rotary
 // positions on a part of each head, biases. Mirrors Hugging Face transformers 4.51:
 // models/phi/modeling_phi.py (trainer/models/decoder.h).
 #include <torch/types.h>
@@ -31,7 +31,7 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   c.residual_dropout = reader.Number("resid_pdrop", 0, 0.999, 0);
   c.embedding_dropout = reader.Number("embd_pdrop", 0, 0.999, 0);
   c.rotary_dim = run::RotaryWidth(reader, c.head_dim, 0.5);
-  if (reader.Bool("qk_layernorm", false)) reader.Fail("qk_layernorm = true is not planned");
+  if (reader.Bool("qk_layernorm", false)) reader.Fail("qk_layernorm = true is not supported");
   if (!reader.status().ok()) return reader.status();
   return c;
 }

@@ -1,4 +1,4 @@
-// Phi-3: as Mistral, with query, key and value in one projection and gate and up in another, and
+// Phi-3: like Mistral, with query, key and value in one projection, gate and up in another, and
 // rotary positions on a part of each head. Mirrors Hugging Face transformers 4.51:
 // models/phi3/modeling_phi3.py (trainer/models/decoder.h).
 #include <torch/types.h>
@@ -57,10 +57,10 @@ class Attention : public AttentionLayer {
       *part = part->view({batch, seq, -1, config_.head_dim}).transpose(1, 2);
     }
     {
-      // The first part of a head is turned, the rest follows as it is (there may be none).
+      // The first part of a head is rotated; the rest, which may be empty, is unchanged.
       const at::Tensor c = cos.unsqueeze(1), s = sin.unsqueeze(1);
       const int64_t turned = c.size(-1);
-      // As Python's indexing, which slices nothing where all of a dimension is asked for.
+      // Like Python's indexing, which does not slice if a whole dimension is requested.
       const auto front = [&](const at::Tensor& x) {
         return turned == x.size(-1) ? at::alias(x) : x.slice(-1, 0, turned);
       };

@@ -1,4 +1,4 @@
-// Qwen3 with experts: layers of experts, and plain ones where the file says so. Mirrors Hugging
+// Qwen3 with experts: layers with experts, and plain ones where the config says so. Mirrors Hugging
 // Face transformers 4.51: models/qwen3_moe/modeling_qwen3_moe.py (trainer/models/decoder.h,
 // experts.h).
 #include <algorithm>
@@ -53,7 +53,7 @@ absl::StatusOr<Qwen3MoeConfig> Read(std::string_view json) {
       for (const nlohmann::json& layer : *plain) {
         if (!layer.is_number_unsigned() ||
             layer.get<uint64_t>() >= static_cast<uint64_t>(c.layers)) {
-          reader.Fail("mlp_only_layers names a layer that is not there");
+          reader.Fail("mlp_only_layers names a layer that does not exist");
           break;
         }
         c.plain_layers.push_back(layer.get<int64_t>());

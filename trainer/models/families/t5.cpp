@@ -1,8 +1,8 @@
-// T5 and mT5 for conditional generation: an encoder and a decoder with RMS norms, a bias by
-// relative position that the first layer of each makes for all, cross-attention, a gated MLP.
+// T5 and mT5 for conditional generation: an encoder and a decoder with RMS norms, cross-attention
+// and a gated MLP. The first layer of each computes a bias by relative position for all layers.
 // Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and models/t5/modeling_t5.py
-// (which have no sdpa), no cache, with the attention mask of sources without padding; decoder ids
-// are the labels, shifted.
+// (which have no sdpa), without cache, with the attention mask of sources without padding. Decoder
+// ids are the shifted labels.
 #include <torch/types.h>
 
 #include <memory>
@@ -67,7 +67,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
   } else if (feed == "gated-silu") {
     c.act = Act::kSilu;
   } else {
-    reader.Fail("feed_forward_proj is relu, gated-gelu or gated-silu");
+    reader.Fail("feed_forward_proj must be relu, gated-gelu or gated-silu");
   }
   if (c.max_distance <= c.buckets / 4) {
     reader.Fail("relative_attention_max_distance is too small for its buckets");
@@ -85,7 +85,7 @@ at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   return at::dropout(x, p, Training());
 }
 
-// Statistics in fp32; without a mean and a bias.
+// Statistics in fp32, without mean and bias.
 class Norm : public Module {
  public:
   Norm(std::string name, const Config& c) : Module(std::move(name)), eps_(c.eps) {
@@ -217,7 +217,7 @@ class FeedForwardLayer : public Module {
   Norm norm_;
 };
 
-// Places in what the layers hand on.
+// Indexes into the tensors that the layers carry.
 enum : size_t { kBias, kMemory, kCrossBias };
 
 class Block : public Module {
@@ -260,8 +260,8 @@ class T5Stack : public Module {
     AddChild(&norm_);
   }
 
-  // `memory` and `memory_mask`: the encoder's output and the sources' mask, of a decoder. In
-  // generation `embedded` is of the tokens that come after those of the cache.
+  // For a decoder, `memory` and `memory_mask` are the encoder's output and the sources' mask. In
+  // generation, `embedded` contains the tokens after those in the cache.
   at::Tensor Forward(const at::Tensor& embedded, const at::Tensor& given_mask,
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
@@ -289,7 +289,7 @@ class T5Stack : public Module {
       });
     }
     at::Tensor hidden = Dropout("dropout", embedded, config_.dropout);
-    Carried carried{at::Tensor(), memory, at::Tensor()};  // for as long as this frame
+    Carried carried{at::Tensor(), memory, at::Tensor()};  // lives as long as this frame
     if (runner) {
       hidden = runner(std::move(hidden), functions, name(), carried);
     } else {
@@ -363,7 +363,7 @@ class T5 : public Model {
             {.name = "attention_mask", .shape = {rows, seq}},
             {.name = "labels", .shape = {rows, seq}}};
   }
-  // The source is to be repeated.
+  // The task is to repeat the source.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     at::Tensor tokens[] = {host[0], host[2]};
     FillTokens(tokens, config_.vocab, Labels::kCopies, random);
@@ -450,23 +450,22 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_t5() {
-  return {
-      {.id = "t5",
-       .title = "T5, mT5",
-       .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
-       .model_types = {"t5", "mt5"},
-       .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
-       .batch = 8,
-       .seq = 128,
-       .lora = {{"q, v", {"q", "v"}},
-                {"attention", {"q", "k", "v", "o"}},
-                {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
-       .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores by itself"},
-                  {"precision",
-                   {"fp32", "bf16", "amp-bf16", "amp-fp16"},
-                   "T5's activations overflow in fp16, against which transformers has a path of "
-                   "its own"}}},
-      &Make};
+  return {{.id = "t5",
+           .title = "T5, mT5",
+           .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
+           .model_types = {"t5", "mt5"},
+           .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
+           .batch = 8,
+           .seq = 128,
+           .lora = {{"q, v", {"q", "v"}},
+                    {"attention", {"q", "k", "v", "o"}},
+                    {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
+           .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores"},
+                      {"precision",
+                       {"fp32", "bf16", "amp-bf16", "amp-fp16"},
+                       "T5's activations overflow in fp16; the workaround of transformers is not "
+                       "supported"}}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

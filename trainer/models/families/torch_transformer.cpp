@@ -1,11 +1,12 @@
 // torch.nn.Transformer on float inputs: post-norm encoder and decoder layers of
-// nn.MultiheadAttention and a ReLU MLP, a norm after each stack; dense targets, cross entropy over
-// dimension 1 as nn.CrossEntropyLoss has it. Mirrors torch 2.11: nn/modules/transformer.py.
+// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Dense targets, with cross
+// entropy over dimension 1 as in nn.CrossEntropyLoss. Mirrors torch 2.11:
+// nn/modules/transformer.py.
 //
 // config.json: nn.Transformer's own argument names under "model_type": "torch_transformer".
 // "transposed": inputs are [batch, seq, d_model] and transposed inside, instead of the class's
-// [seq, batch, d_model]. "adapter": {"placement", "rank", "scale"}: adapters alone are trained,
-// "embedded" beside every decoder layer, or "decoupled" in a tower of their own that reads the
+// [seq, batch, d_model]. "adapter": {"placement", "rank", "scale"}: only adapters are trained,
+// either "embedded" in every decoder layer, or "decoupled" in a separate tower that reads the
 // decoder's outputs.
 #include <torch/types.h>
 
@@ -56,7 +57,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
     reader.Fail("d_model " + std::to_string(c.width) + " is not a multiple of nhead " +
                 std::to_string(c.heads));
   }
-  if (reader.Bool("norm_first", false)) reader.Fail("norm_first = true is not planned");
+  if (reader.Bool("norm_first", false)) reader.Fail("norm_first = true is not supported");
   if (!reader.status().ok()) return reader.status();
   if (const auto adapter = object->find("adapter");
       adapter != object->end() && !adapter->is_null()) {
@@ -67,7 +68,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
     c.scale = inner.Number("scale", -1e6, 1e6, 1);
     if (!inner.status().ok()) return inner.status();
     if (placement != "embedded" && placement != "decoupled") {
-      return run::InvalidModelConfig("adapter.placement is embedded or decoupled");
+      return run::InvalidModelConfig("adapter.placement must be embedded or decoupled");
     }
     c.placement = placement == "embedded" ? Placement::kEmbedded : Placement::kDecoupled;
   }
@@ -92,7 +93,7 @@ MultiheadAttention::Options Heads(const Config& c) {
   return {.width = c.width, .heads = c.heads, .dropout = c.dropout, .dtype = c.dtype};
 }
 
-// A layer of either stack; a decoder's attends to the encoder's output, too.
+// A layer of either stack. A decoder's layer also attends to the encoder's output.
 class Layer : public Module {
  public:
   Layer(std::string name, const Config& c, bool decoder)
@@ -152,7 +153,7 @@ class Layer : public Module {
   LayerNorm norm1_, norm2_, norm3_;
 };
 
-enum : size_t { kMemory, kTower };  // places in what the decoder's layers hand on
+enum : size_t { kMemory, kTower };  // indexes into the tensors that the decoder's layers carry
 
 class LayersAndNorm : public Module {
  public:
@@ -248,9 +249,9 @@ class TorchTransformer : public Model {
             {.name = "tgt", .shape = shape, .dtype = config_.dtype},
             {.name = "labels", .shape = shape, .dtype = config_.dtype}};
   }
-  // Where the target is large the label is likely.
+  // The label is likely where the target is large.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
-    const int64_t samples = config_.transposed ? 0 : 1;  // their dimension
+    const int64_t samples = config_.transposed ? 0 : 1;  // dimension of the samples
     for (int64_t row = 0; row < host[0].size(samples); ++row) {
       at::Generator generator = at::detail::createCPUGenerator(random());
       host[0].select(samples, row).normal_(0, 1, generator);
@@ -264,7 +265,7 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // A re-entrant checkpoint passes on no gradient where its input needs none.
+    // A re-entrant checkpoint passes on no gradient if its input needs none.
     if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);
@@ -305,7 +306,7 @@ Family DeclareFamily_torch_transformer() {
            .lora = {{"MLP", {"linear1", "linear2"}}},
            .limits = {{"attention",
                        {"math", "efficient", "flash"},
-                       "nn.MultiheadAttention asks scaled_dot_product_attention"}}},
+                       "nn.MultiheadAttention uses scaled_dot_product_attention"}}},
           &Make};
 }
 

@@ -66,7 +66,7 @@ absl::StatusOr<Config> Read(std::string_view json) {
   const std::string pool = reader.String("pool", c.class_token ? "class" : "mean");
   c.mean = pool == "mean";
   if (!reader.status().ok()) return reader.status();
-  if (pool != "mean" && pool != "class") reader.Fail("pool is \"class\" or \"mean\"");
+  if (pool != "mean" && pool != "class") reader.Fail("pool must be \"class\" or \"mean\"");
   if (!c.mean && !c.class_token) reader.Fail("pool \"class\" needs class_token true");
   if (c.height % c.patch != 0 || c.width % c.patch != 0) {
     reader.Fail("image_size is not a multiple of patch_size " + std::to_string(c.patch));
@@ -230,7 +230,7 @@ class Patches : public Module {
   std::shared_ptr<Parameter> weight_, bias_;
 };
 
-// Weight and bias start at zero, as torchvision's.
+// Weight and bias start at zero, as in torchvision.
 class Heads : public Module {
  public:
   Heads(const Config& c, at::ScalarType dtype)
@@ -276,7 +276,7 @@ class VisionTransformer : public Model {
             {.name = "labels", .shape = {rows}}};
   }
 
-  // A class is a brightness of its own.
+  // Each class has its own brightness.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t classes = std::min<int64_t>(config_.classes, 4);
     auto* label = host[1].mutable_data_ptr<int64_t>();
@@ -332,7 +332,7 @@ Family DeclareFamily_vit() {
            .lora = {{"MLP", {"mlp.0", "mlp.3"}}},
            .limits = {{"attention",
                        {"math", "efficient", "flash"},
-                       "nn.MultiheadAttention asks scaled_dot_product_attention"},
+                       "nn.MultiheadAttention uses scaled_dot_product_attention"},
                       {"seq", {}, "the patches of an image are its sequence"}}},
           &Make};
 }

@@ -20,16 +20,16 @@ namespace {
 using torch::autograd::SavedVariable;
 using torch::autograd::SavedVariableHooks;
 
-// Everything that is needed has been computed; ends the second run.
+// Thrown when everything needed has been computed; ends the second run.
 struct StopRecomputation {};
 
-// What stands in a node of the graph for a tensor that it saves.
+// Held by a graph node in place of a tensor that it saves.
 struct Placeholder {
-  at::Tensor tensor;  // from the second run until it is used
+  at::Tensor tensor;  // set in the second run, until it is used
   std::unique_ptr<SavedMark> mark;
 };
 
-// A segment that has run; lives as long as a node of it has something saved.
+// A segment that has run; lives as long as one of its nodes has something saved.
 struct Frame {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -37,12 +37,13 @@ struct Frame {
   RandomState random;
   std::optional<AutocastState> autocast;  // of the first run
   SavedVariable input;
-  std::vector<std::optional<SavedVariable>> carried;  // nothing: undefined, or closed over
+  std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or closed over
   Carried closed_over;
-  std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: nothing is kept
+  std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: no outputs are kept
   OpCache kept;
-  std::vector<std::weak_ptr<Placeholder>> placeholders;  // in the order of saving
-  size_t next = 0;                                       // of them, in the second run
+  std::vector<std::weak_ptr<Placeholder>> placeholders;  // in the order in which they were saved
+  // index of the next placeholder in the second run
+  size_t next = 0;
   bool ran_again = false;
 
   at::Tensor Run(at::Tensor hidden, Carried& now, OpCacheScope::Mode mode) {
@@ -59,7 +60,7 @@ struct Frame {
   void RunAgain();
 };
 
-// In the second run: what is saved goes to the place that waits for it.
+// In the second run: a saved tensor is stored in the placeholder that waits for it.
 class FillingHook final : public SavedVariableHooks {
  public:
   explicit FillingHook(Frame& frame) : frame_(frame) {}
@@ -77,11 +78,11 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor call_unpack_hook() override { return tensor_; }
 
  private:
-  Frame& frame_;  // runs, and so lives
+  Frame& frame_;  // is running, so it is alive
   at::Tensor tensor_;
 };
 
-// In the first run: nothing is kept but the way back.
+// In the first run: keeps only a placeholder.
 class EmptyHook final : public SavedVariableHooks {
  public:
   explicit EmptyHook(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
@@ -152,20 +153,20 @@ class ProductsPolicy final : public OpPolicy {
   int products_ = 0;
 };
 
-// Which calls of a segment are kept, by their place among the calls that could be.
+// The calls of a segment whose outputs are kept, by index among the candidates.
 struct BudgetPlan {
   struct Call {
     double bytes = 0, operations = 0;
   };
   double share = 0;
-  std::vector<Call> calls;  // of a first segment
+  std::vector<Call> calls;  // of the first segment
   std::vector<bool> kept;
   bool solved = false;
 
-  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), its rounding and its ties:
-  // shares to the nearest ten-thousandth, an even one where two are as near; sums in fp32, where
-  // products that cost little are lost beside those that cost much, so that which of two is kept
-  // follows from the order of the sums as well.
+  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), with its rounding and its
+  // ties. Shares are rounded to the nearest ten-thousandth, ties to even. Sums are fp32, in which
+  // the cost of cheap products is lost next to expensive ones, so the order of the sums also
+  // affects which calls are kept.
   void Solve() {
     solved = true;
     constexpr double kWhole = 10000;
@@ -193,12 +194,12 @@ struct BudgetPlan {
       kept[i] = true;
       left -= size[i];
     }
-    // All of it fits where rounding says that it does not.
+    // Everything fits, even if rounding says otherwise.
     if (share >= 1) kept.assign(calls.size(), true);
   }
 };
 
-// Nothing where the operator is none that is kept.
+// nullopt if the operator's outputs are never kept.
 std::optional<BudgetPlan::Call> CallOf(std::string_view op, std::span<const c10::IValue> given) {
   const auto tensor = [&](size_t i) { return given[i].toTensor(); };
   const auto count = [](int64_t n) { return static_cast<double>(n); };

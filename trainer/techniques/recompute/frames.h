@@ -1,11 +1,11 @@
-// Activation checkpointing in torch.utils.checkpoint's non-re-entrant form: the graph is made in
-// the first run, what its nodes save is not kept; the first node of a segment that backward comes
-// to runs the segment again, up to the last tensor that is needed, and no further.
+// Activation checkpointing in torch.utils.checkpoint's non-re-entrant form. The first run creates
+// the graph, but tensors that its nodes save are not kept. The first node of a segment that
+// backward reaches runs the segment again, up to the last tensor that is needed.
 //
 //   model->layer_runner = MakeFrameRunner({.layers_per_segment = 1, .device = device}, {});
 //
-// With a policy, outputs of the operators that it names are kept, and handed on in the second run
-// in place of being computed: torch.utils.checkpoint.create_selective_checkpoint_contexts.
+// With a policy, outputs of the operators that it selects are kept, and reused in the second run
+// instead of being computed: torch.utils.checkpoint.create_selective_checkpoint_contexts.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -19,24 +19,26 @@
 
 namespace vramscope::trainer {
 
-// Of one run of a segment: asked for each operator in turn ("aten::mm"), in both runs alike.
+// The policy for one run of a segment. It is called for each operator in order ("aten::mm"),
+// equally in both runs.
 class OpPolicy {
  public:
   OpPolicy() = default;
   virtual ~OpPolicy() = default;
   OpPolicy(const OpPolicy&) = delete;
   OpPolicy& operator=(const OpPolicy&) = delete;
-  // `arguments`: what the operator is called with.
+  // `arguments`: the operator's arguments.
   virtual bool Keeps(std::string_view op, std::span<const c10::IValue> arguments) = 0;
 };
-// Of a segment; `first`: of its stack.
+// Makes the policy of a segment; `first`: the first of its stack.
 using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
-// torchtitan's list (torchtitan/distributed/activation_checkpoint.py): attention in one operator,
-// and every second matrix product.
+// torchtitan's list (torchtitan/distributed/activation_checkpoint.py): attention operators, and
+// every second matrix product.
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
-// Of the outputs of products and attention those that cost most to compute again, as many as take
-// `share` of their bytes: a knapsack for a segment, solved from the first one's, which keeps none.
+// Keeps those outputs of products and attention that are most expensive to recompute, within
+// `share` of their bytes. It solves a knapsack problem from the calls of the first segment, which
+// keeps nothing.
 MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);

@@ -1,10 +1,10 @@
-// Outputs of chosen operators of a stretch of code, kept in its first run, handed on in its second.
+// Outputs of selected operators of a code section, kept in its first run and reused in its second.
 //
 //   OpCache cache;
 //   { OpCacheScope first(&cache, policy.get(), OpCacheScope::Mode::kKeep); out = segment(); }
 //   { OpCacheScope again(&cache, same_policy.get(), OpCacheScope::Mode::kReuse); segment(); }
 //
-// On the thread that makes the scope; below autograd, where a TorchDispatchMode stands in Python.
+// Acts on the scope's thread, below autograd, like a TorchDispatchMode in Python.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -24,7 +24,7 @@ namespace vramscope::trainer {
 class OpCache {
  public:
   void Keep(const std::string& op, const c10::IValue* outputs, size_t count);
-  // What the same call gave in the first run, which is let go here.
+  // Returns the outputs of the same call in the first run, and removes them.
   std::vector<c10::IValue> Take(const std::string& op);
 
  private:

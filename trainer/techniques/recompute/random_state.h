@@ -1,8 +1,9 @@
-// State of the random-number generators that a segment draws from, so that it draws the same again.
+// State of the random-number generators that a segment uses, so that a second run draws the same
+// numbers.
 //
 //   const RandomState before = RandomState::Now(device);  ...  before.Restore(device);
 //
-// CPU tensors, whatever the device. Any thread.
+// The state is CPU tensors for any device. Any thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -16,7 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// What a segment needs to run again; lives in its graph node.
+// The inputs that a segment needs to run again; lives in its graph node.
 struct Segment : torch::CustomClassHolder {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -25,10 +25,10 @@ struct Segment : torch::CustomClassHolder {
   std::optional<AutocastState> autocast;  // of the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
-  Carried closed_over;  // undefined: saved, or not there
+  Carried closed_over;  // undefined: saved, or missing
 
-  // `given`: those of what is carried that there are, which are at `present`. The new hidden state,
-  // then those that a layer made or replaced, whose places it notes.
+  // `given`: the defined elements of `carried`, at the indexes `present`. Returns the new hidden
+  // state, then the elements that a layer created or replaced, whose indexes it stores.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
     Carried carried = closed_over;
     carried.resize(slots);

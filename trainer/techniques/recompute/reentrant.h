@@ -1,11 +1,11 @@
-// Gradient checkpointing: only what enters a segment of layers is kept; backward runs the segment
-// again. As torch.utils.checkpoint in its re-entrant form, the default of Hugging Face's
-// gradient_checkpointing_enable(): the segment runs without a graph, its random numbers and
-// autocast are restored for the second run, which is differentiated by a nested backward.
+// Gradient checkpointing: only the inputs of a segment of layers are kept, and backward runs the
+// segment again. Like torch.utils.checkpoint in its re-entrant form, the default of Hugging Face's
+// gradient_checkpointing_enable(): the segment runs without a graph. The second run restores random
+// numbers and autocast, and is differentiated by a nested backward.
 //
 //   model->layer_runner = MakeCheckpointRunner({.layers_per_segment = 1, .device = device});
 //
-// The segment's input must require a gradient, or nothing in it trains: see
+// If the segment's input requires no gradient, nothing in the segment is trained: see
 // Model::inputs_require_grad.
 #pragma once
 
@@ -18,9 +18,9 @@ namespace vramscope::trainer {
 struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  // What layers share and no gradient flows through (masks) is kept as a closure keeps it, until
-  // the graph goes. Else it is saved as the arguments of a checkpointed call are: until its node is
-  // done, and where saved tensors go.
+  // How shared values without gradients (masks) are kept. True: in a closure, until the graph is
+  // freed. False: saved like the arguments of a checkpointed call, until the node is done, and
+  // subject to saved-tensor hooks.
   bool closes_over = false;
 };
 

@@ -1,5 +1,4 @@
-// What LibTorch's header of the process group needs of cuBLAS, declared here: handles that nobody
-// looks into.
+// Opaque handles of cuBLAS that LibTorch's process group header needs.
 #pragma once
 
 using cublasHandle_t = struct cublasContext*;
