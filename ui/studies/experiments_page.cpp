@@ -29,7 +29,7 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// With as many decimals as every other one of its column, where it has any.
+// Scaled values (GiB, %) get three decimals, so that all values of a column have equally many.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);
@@ -146,7 +146,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;
     const QJsonObject config = e.value(QLatin1String("config")).toObject();
-    // The model first: it brings defaults that the others change.
+    // The model first: it sets defaults that the other settings change.
     if (config.contains(QLatin1String("model")))
       settings.emplace_back("model", Text(config, "model"));
     for (auto it = config.begin(); it != config.end(); ++it) {

@@ -63,7 +63,7 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // A proposal that was taken is still one of these.
+  // A run that is one of the proposals was applied from here: the result is still valid.
   const std::string now = run::ToJson(config_);
   const bool of_now =
       now == run::ToJson(asked_) ||
