@@ -15,8 +15,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// What a PDF or SVG has as a picture (blocks that are too small to be shapes) has so many pixels a
-// point.
+// Pixels per point of the images in a PDF or SVG (blocks too small to be drawn as shapes).
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
@@ -49,7 +48,7 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
     QPdfWriter writer(&buffer);
     writer.setCreator(QStringLiteral("vramscope"));
     writer.setTitle(QString::fromStdString(options.title));
-    writer.setResolution(kPointsPerInch);  // a logical pixel is a point
+    writer.setResolution(kPointsPerInch);  // one logical pixel is one point
     writer.setPageMargins({});
     writer.setPageSize(QPageSize(QSizeF(options.width, options.height), QPageSize::Point, QString(),
                                  QPageSize::ExactMatch));
