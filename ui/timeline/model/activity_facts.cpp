@@ -17,7 +17,7 @@ using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostRelated = 64;
-// Of an op's kernels and allocations so many are looked at for a sum.
+// A sum over an op's kernels or allocations includes at most this many.
 constexpr size_t kMostSummed = 10'000;
 
 std::string Blocks(size_t count) {
@@ -35,7 +35,7 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
                      i18n::Text(trace::Name(a.main_category[id])));
 }
 
-// By address, where anybody said what kernels work on.
+// Adds the blocks whose addresses the kernel was given, where the trace records kernel operands.
 void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
   const query::OperandLinks& links = d.activities()->operands();
   if (!links.any()) return;
@@ -141,7 +141,8 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
     out.facts.push_back({i18n::Text("launched by"), i18n::Text("its call was not recorded")});
   }
-  // The trace's slices say who ran; else what the producer wrote down.
+  // The op and module come from the trace's slices, else from what the recording says of the
+  // activity.
   const uint32_t op = index.SliceOf(row, SliceKind::kOp);
   const uint32_t module = index.SliceOf(row, SliceKind::kModule);
   if (op != kNoRow) {

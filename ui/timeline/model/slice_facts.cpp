@@ -15,7 +15,7 @@ namespace {
 
 using trace::SliceKind;
 
-// Of what it made and launched so many are looked at.
+// At most this many of a slice's allocations and kernels are examined.
 constexpr uint32_t kMostSummed = 100'000;
 
 std::string_view NounOf(SliceKind kind) {

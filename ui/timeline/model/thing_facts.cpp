@@ -18,7 +18,7 @@ namespace {
 using query::Quoted;
 using query::ThingKind;
 
-// Frames that a person reads: those of Python, else all.
+// The Python frames of the stack if it has any, else all frames.
 std::string StackText(const trace::Trace& trace, trace::AllocationId id) {
   std::string text;
   for (const StackLine& line : StackLines(trace, StackOf(trace, id), 0)) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Short of the view's pixel: enough digits to tell two neighbouring pixels apart.
+// Half a pixel in nanoseconds: enough digits to distinguish adjacent pixels.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }
@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return MomentOf(s.data->trace(), trace_ns, resolution);
 }
 
-// "backward · step 5 · 71.20 ms". `event`: the one that happened then; phases may end and begin at
-// one time, and the order of events says in which it lies.
+// "backward · step 5 · 71.20 ms". `event`: the event at that time. A phase may end when the next
+// begins; the order of events then decides between them.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;
