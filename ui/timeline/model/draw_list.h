@@ -89,7 +89,7 @@ struct StackPrim {
   Rect area;
   uint32_t columns, layers;
   uint32_t first_edge;   // (layers + 1) * columns floats
-  uint32_t first_color;  // layers colours
+  uint32_t first_color;  // layers colors
 };
 // Columns of equal height, edge to edge over `area`, each with its color (not premultiplied); 0:
 // not drawn.

@@ -37,9 +37,10 @@ struct Concession {
   // Shrinks to this many rows, or to one of the constants below.
   static constexpr int kBelowTheFold = 0;  // may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  float until =
-      1;  // applies while the stretching lanes have less than this share of the height they want,
-  float most = std::numeric_limits<float>::infinity();  // but at most this many pixels
+  // Applies while the stretching lanes have less than the share `until` of the height they want,
+  // but at most `most` pixels.
+  float until = 1;
+  float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
 };
 

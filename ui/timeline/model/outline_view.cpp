@@ -113,8 +113,8 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
   const Rect steps{plot.x, kHead, plot.w, kStepHeight};
   const Rect phases{plot.x, kHead + kStepHeight + 1, plot.w, kPhaseHeight};
-  float last_x =
-      -1;  // end of the previous phase; phases that share a pixel with it are not drawn separately
+  // End of the previous phase; phases that share a pixel with it are not drawn separately.
+  float last_x = -1;
   for (const trace::Outline::Slice& slice : o.steps_and_phases) {
     const bool step = slice.kind == trace::SliceKind::kStep;
     const Rect& band = step ? steps : phases;
