@@ -77,7 +77,7 @@ class ExperimentsPage : public StudyPage {
  private:
   QPushButton* plan_;
   QPushButton* open_;
-  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row as it is built
+  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row
   std::vector<std::string> ids_;
 };
 

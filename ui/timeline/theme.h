@@ -43,7 +43,7 @@ struct Theme {
   bool dark = true;
   // Surfaces, from the back to the front.
   Color ground, panel, raised, line;
-  // Text; `faint` is for grid labels and lane explanations only.
+  // Text; `faint` is only for grid labels and the descriptions in lane titles.
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category

@@ -1,7 +1,7 @@
 // Values over time in addition to the allocator's: counters, and memory that the driver has
 // allocated outside of devices (page-locked host memory).
 //
-//   for (const Series& s : SeriesOf(trace)) s.Highest(begin_ns, end_ns);
+//   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
 //
 // Immutable after construction.
 #pragma once

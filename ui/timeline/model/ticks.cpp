@@ -13,7 +13,7 @@ namespace {
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
 constexpr uint64_t kMostBytes = uint64_t{1}
-                                << 61;  // of an axis; with its head it fits into 64 bits
+                                << 61;  // highest value of an axis; fits 64 bits with its head
 
 int64_t RoundStep(double at_least) {
   double step = 1;
