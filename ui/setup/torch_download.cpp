@@ -243,7 +243,7 @@ void TorchDownload::AskIndex() {
                0);
   connect(reply_, &QNetworkReply::downloadProgress, this, [this](qint64 got, qint64) {
     if (got <= static_cast<qint64>(setup::kMostIndexPage)) return;
-    failed_ = absl::DataLossError(i18n::Text("the package index sends a page that is too large"));
+    failed_ = absl::DataLossError(i18n::Text("the package index sent a page that is too large"));
     reply_->abort();
   });
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::IndexAnswered);
@@ -299,7 +299,8 @@ void TorchDownload::HeadersCame() {
   const bool from_start = code == kOk && at > 0;
   const bool elsewhere = code == kPartial && RangeBegin(reply_->rawHeader("Content-Range")) != at;
   if (elsewhere) {
-    failed_ = absl::DataLossError(i18n::Text("the server sends another part of the file"));
+    failed_ =
+        absl::DataLossError(i18n::Text("the server sent another part of the file than requested"));
     part_->resize(0);
     reply_->abort();
   } else if (from_start) {
@@ -437,8 +438,8 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   const auto unavailable = [&](const std::string& text) { return absl::UnavailableError(text); };
   const auto through_proxy = [&](const QString& proxy) {
     return absl::FailedPreconditionError(
-        i18n::Format("the proxy {} does not let it through ({}); the proxy is set in $https_proxy, "
-                     "$http_proxy, $all_proxy or the desktop's settings",
+        i18n::Format("the proxy {} does not allow the connection ({}); the proxy is set in "
+                     "$https_proxy, $http_proxy, $all_proxy or the desktop's settings",
                      Str(proxy), Str(reply.errorString())));
   };
   switch (reply.error()) {

@@ -34,7 +34,7 @@ bool CommandRunner::busy() const { return process_ != nullptr; }
 void CommandRunner::run(const QStringList& arguments, const std::string& config) {
   cancel();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("program 'vramscope' not found beside this program"));
+    Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
     return;
   }
   QStringList words = arguments;

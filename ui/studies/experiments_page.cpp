@@ -103,7 +103,7 @@ void ExperimentsPage::open(int row) {
   if (!status.ok()) {
     return Say(
         !reproduce::OpenNames(run).empty()
-            ? tr("Values missing from its publication are solved for first: choose Plan all.")
+            ? tr("Its publication lacks some values, which are solved for first: choose Plan all.")
             : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
@@ -158,9 +158,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 run; of those with a published number %3 of %4 within tolerance; %5 of %6 "
-         "orders "
-         "and ratios hold.")
+  Say(tr("%1 of %2 experiments run. %3 of %4 published figures are within tolerance. %5 of %6 "
+         "orders and ratios hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

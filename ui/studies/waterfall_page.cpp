@@ -155,15 +155,17 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     connect(made, &QPushButton::clicked, this, run);
   };
   button(tr("Draw"),
-         tr("From the model's defaults to the run on the left, as `vramscope waterfall` does"),
+         tr("Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` "
+            "does"),
          [this] {
            order_.clear();
            selected_.clear();
            draw();
          });
-  button(tr("Up"),
-         tr("Move the selected bar earlier (Alt+Up): its saving depends on what is already on"),
-         [this] { move(-1); });
+  button(
+      tr("Up"),
+      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
+      [this] { move(-1); });
   button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
   for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
     connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,

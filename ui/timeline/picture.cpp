@@ -54,7 +54,7 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
                                  QPageSize::ExactMatch));
     QPainter painter;
     if (!painter.begin(&writer))
-      return absl::InternalError(i18n::Text("the PDF could not be started"));
+      return absl::InternalError(i18n::Text("the PDF could not be created"));
     painter.fillRect(QRectF(0, 0, options.width, options.height),
                      QColor::fromRgba(model->state().theme.ground.argb()));
     renderer->Paint(list, &painter);
@@ -81,10 +81,11 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
       return absl::InvalidArgumentError(i18n::Format("a side of {} pixels: an image has {} to {}",
                                                      side, kLeastPicture, kMostPicture));
   if (!(options.scale >= 0.5 && options.scale <= 4))
-    return absl::InvalidArgumentError(i18n::Text("the scale of an image is from 0.5 to 4"));
+    return absl::InvalidArgumentError(
+        i18n::Text("the scale of an image must be between 0.5 and 4"));
   if (data == nullptr || data->is_state())
     return absl::InvalidArgumentError(
-        i18n::Text("this is a state, not a run: it has no timeline that could be drawn"));
+        i18n::Text("this file is a state, not a run: it has no timeline to draw"));
   const double scale = options.format == PictureFormat::kPng ? options.scale : kPdfScale;
   TimelineModel model;
   model.SetAnimations(false);
@@ -102,7 +103,7 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
     case PictureFormat::kSvg:
       return Svg(&model, &renderer, options);
   }
-  return absl::InternalError(i18n::Text("an unknown format of images"));
+  return absl::InternalError(i18n::Text("unknown image format"));
 }
 
 }  // namespace vramscope::ui::timeline

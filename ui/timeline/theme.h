@@ -51,7 +51,7 @@ struct Theme {
   // whatever the sign of a figure means.
   Color good, bad, warning;
   Color selection;  // outline of the selection
-  Color cached;     // cached memory in the blocks lane
+  Color cached;     // unused memory in the blocks lane
   Color ghost;      // line of the baseline; the reserved line is dashed, in the color of text
 
   // Activities of a device's streams: kernels, memcpys, memsets, collectives.

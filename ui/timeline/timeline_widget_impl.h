@@ -66,9 +66,9 @@ struct TimelineWidget::Impl {
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
       // The previous trace must not stay visible under the new one's name.
       model.SetData(nullptr, false, Now());
-      model.SetStatus(Status::kFailed, tr("Cannot draw this").toStdString(),
+      model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),
-                      tr("Close other programs, or open a part of it").toStdString(), -1);
+                      tr("Close other programs, or open a part of the trace").toStdString(), -1);
     }
     Refresh();
   }

@@ -177,7 +177,7 @@ absl::Status GlRenderer::Initialize(double scale) {
   vao_ = std::make_unique<QOpenGLVertexArrayObject>();
   if (!vao_->create() || !instances_.create()) {
     return absl::FailedPreconditionError(
-        i18n::Text("there are no vertex arrays: OpenGL 3.3 is needed"));
+        i18n::Text("OpenGL has no vertex arrays; OpenGL 3.3 is needed"));
   }
   instances_.setUsagePattern(QOpenGLBuffer::DynamicDraw);
   glGenTextures(1, &texture_);

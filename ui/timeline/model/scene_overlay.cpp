@@ -311,16 +311,16 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     y += height;
   };
   line(i18n::Text("A state, not a run"), Font::kTitle, s.theme.text, 34);
-  line(i18n::Format("{}: what was in memory, without a history.",
+  line(i18n::Format("{}: the memory at one time, without a history.",
                     t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);
-  line(i18n::Text("There is no order in it and no time, so there is no timeline to draw."),
-       Font::kBody, s.theme.dim, 28);
+  line(i18n::Text("It has no order and no times, so there is no timeline."), Font::kBody,
+       s.theme.dim, 28);
   if (t.events.size() == 0 && !t.info.statistics.empty()) {
-    line(i18n::Format("{} figures of torch.cuda.memory_stats(), no blocks and no segments",
+    line(i18n::Format("{} values of torch.cuda.memory_stats(), no blocks and no segments",
                       t.info.statistics.size()),
          Font::kBodyBold, s.theme.text, 24);
-    line(i18n::Text("The State page below has them."), Font::kBody, s.theme.dim, 20);
+    line(i18n::Text("The State page below shows them."), Font::kBody, s.theme.dim, 20);
     return;
   }
   const std::string reserved_text =
@@ -331,7 +331,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
                     FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
-  line(i18n::Text("The State page below has its segments and their owners."), Font::kBody,
+  line(i18n::Text("The State page below shows its segments and their owners."), Font::kBody,
        s.theme.dim, 20);
 }
 

@@ -94,7 +94,7 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.key = fmt::format("memory/{}", trace::Name(of));
     s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of)),
                            of == MemorySpace::kPinned ? i18n::Text("host ") : "");
-    s.about = i18n::Format("given by the driver · at most {}", FormatBytes(s.highest));
+    s.about = i18n::Format("allocated from the driver · at most {}", FormatBytes(s.highest));
     out.push_back(std::move(s));
   }
   for (auto& [of, curve] : counters) {

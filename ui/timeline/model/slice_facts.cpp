@@ -31,7 +31,7 @@ std::string_view NounOf(SliceKind kind) {
     case SliceKind::kMicroBatch:
       return i18n::Text("micro-batch");
     case SliceKind::kAnnotation:
-      return i18n::Text("range that the program named");
+      return i18n::Text("range named by the program");
   }
   return "";
 }
@@ -70,7 +70,7 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* 
   int64_t all = 0;
   for (const uint32_t row : rows) all += takes(row);
   facts->push_back({i18n::Text("launched"),
-                    i18n::Format("{}{} kernels and memcpys, {}",
+                    i18n::Format("{}{} kernels, memcpys and memsets, {}",
                                  rows.size() == kMostSummed ? i18n::Text("more than ") : "",
                                  FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
@@ -104,7 +104,7 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
     facts.push_back({i18n::Text("peak within"), FormatBytes(most.allocated_max[0])});
   const auto delta =
       static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
-  facts.push_back({i18n::Text("leaves behind"), FormatSignedBytes(delta)});
+  facts.push_back({i18n::Text("net change"), FormatSignedBytes(delta)});
   return facts;
 }
 

@@ -66,7 +66,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   tip.swatch = s.theme.category(now);
   std::string category = i18n::Text(trace::Name(now));
   if (a.birth_category[i] != now) {
-    category += i18n::Format(" (born {})", i18n::Text(trace::Name(a.birth_category[i])));
+    category += i18n::Format(" (allocated as {})", i18n::Text(trace::Name(a.birth_category[i])));
   }
   tip.rows.push_back({i18n::Text("category"), category, {}});
   if (std::string rule = CategoryRule(t, hit.allocation, now); !rule.empty())
@@ -141,7 +141,7 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
   }
   if (c.reserved[p] > 0) {
     tip.rows.push_back({i18n::Text("reserved"), FormatBytes(c.reserved[p]), {}});
-    tip.rows.push_back({i18n::Text("cached, free"),
+    tip.rows.push_back({i18n::Text("unused"),
                         FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])),
                         {}});
   }
@@ -149,7 +149,7 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
     double at = s.ghost_map.Map(hit.time);
     int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
     if (at > s.ghost->duration_ns()) {
-      tip.rows.push_back({s.ghost_label, i18n::Text("has ended before"), {}});
+      tip.rows.push_back({s.ghost_label, i18n::Text("has already ended"), {}});
     } else if (g >= 0) {
       uint64_t other = s.ghost->curves().allocated[g];
       tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
@@ -167,7 +167,7 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
   if (!hit.offset) return tip;
   auto address = s.data->address_axis().AddressAt(*hit.offset, s.TraceTime(hit.time));
   if (!address) return tip;
-  tip.title = i18n::Text("cached and free");
+  tip.title = i18n::Text("unused (reserved, not allocated)");
   tip.subtitle = Place(s, s.TraceTime(hit.time));
   tip.swatch = s.theme.cached;
   tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", *address), {}});

@@ -135,7 +135,7 @@ class ActivityLane : public Lane {
         title_ = i18n::Format("{} · collectives of stream {}", device, tracks[first].stream);
         break;
       case Of::kDriverMemory:
-        title_ = i18n::Format("{} · driver's memory", device);
+        title_ = i18n::Format("{} · driver memory", device);
         break;
       case Of::kCalls:
         title_ = i18n::Format("runtime calls · {}", thread);
@@ -232,8 +232,8 @@ class ActivityLane : public Lane {
     std::string text;
     for (const auto& [kind, one, many] :
          {std::tuple{ActivityKind::kKernel, i18n::Text("kernel"), i18n::Text("kernels")},
-          std::tuple{ActivityKind::kMemcpy, i18n::Text("copy"), i18n::Text("memcpys")},
-          std::tuple{ActivityKind::kMemset, i18n::Text("fill"), i18n::Text("memsets")}}) {
+          std::tuple{ActivityKind::kMemcpy, i18n::Text("memcpy"), i18n::Text("memcpys")},
+          std::tuple{ActivityKind::kMemset, i18n::Text("memset"), i18n::Text("memsets")}}) {
       uint64_t count = 0;
       for (uint32_t track = first_; track < first_ + static_cast<uint32_t>(rows_); ++track)
         count += d.ActivitiesOn(track, kind);

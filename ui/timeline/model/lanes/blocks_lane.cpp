@@ -84,17 +84,18 @@ class BlocksLane : public Lane {
     SceneCounts* counts = draw.counts;
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
-    std::string about = i18n::Text("each rectangle is one allocation; hatched is cached and free");
+    std::string about = i18n::Text("each rectangle is one allocation; hatched areas are unused");
     if (!s.data || s.data->address_axis().strips().empty())
-      about =
-          i18n::Text("each rectangle is one allocation, packed by time: segments are not recorded");
+      about = i18n::Text(
+          "each rectangle is one allocation; addresses are packed because segments are not "
+          "recorded");
     if (s.addresses.end > 0) {
-      about = i18n::Format("{} of {} of addresses; double click on the title shows all",
+      about = i18n::Format("{} of {} of addresses; double-click the title to show all",
                            FormatBytes(s.address_end() - s.address_begin()),
                            FormatBytes(s.data->address_axis().size()));
     }
     if (s.marking != nullptr && s.marking->block_count > 0) {
-      about = i18n::Format("{} of {} highlighted; Esc ends it", FormatCount(s.marking->block_count),
+      about = i18n::Format("{} of {} highlighted; Esc clears", FormatCount(s.marking->block_count),
                            FormatCount(s.marking->blocks.size()));
     }
     DrawLaneTitle(draw, i18n::Text(kTitle), about);
@@ -131,7 +132,7 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Cached memory is hatched: every fourth diagonal of the grid is drawn where no block is. The
+      // Unused memory is hatched: every fourth diagonal of the grid is drawn where no block is. The
       // hatching does not move on the screen while the blocks do.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
@@ -232,7 +233,7 @@ class BlocksLane : public Lane {
       }
     }
     if (!segments && view.rects.empty() && counts->block_cells == 0) {
-      list->Text(i18n::Text("nothing is in memory here"), body, Font::kSmall, s.theme.faint,
+      list->Text(i18n::Text("no memory is allocated here"), body, Font::kSmall, s.theme.faint,
                  Align::kCenter);
     }
     list->PopClip();

@@ -43,9 +43,9 @@ class DifferenceLane : public Lane {
     // zero bytes.
     const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
-                  i18n::Format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
-                               FormatSignedBytes(peak - ghost_peak),
-                               ends ? i18n::Text(" · it ends sooner") : ""));
+                  i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
+                               s.ghost_label, FormatSignedBytes(peak - ghost_peak),
+                               ends ? i18n::Text(" · the other run ends earlier") : ""));
     if (body.h < 4) return;
     int columns = DeviceColumns(s, body);
     const std::vector<int64_t> edges = EdgesOfView(s, columns);

@@ -61,7 +61,7 @@ void AddActivities(const TimelineData& d, std::vector<std::unique_ptr<const Lane
   if (all > groups.size())
     lanes->push_back(
         MakeNoticeLane("more", i18n::Format("{} more", all - groups.size()),
-                       i18n::Text("streams and threads, the least busy, are not shown")));
+                       i18n::Text("the least busy streams and threads are not shown")));
 }
 
 class NoticeLane : public Lane {

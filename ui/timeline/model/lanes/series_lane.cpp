@@ -94,13 +94,13 @@ class DeviceLane : public Lane {
     stands_out_ = memory.peak == most_ && with_most == 1;
     about_ = i18n::Format("peak {}", FormatBytes(memory.peak));
     if (stands_out_) {
-      about_ += i18n::Text(" · needs the most");
+      about_ += i18n::Text(" · highest peak");
     } else if (memory.peak < most_) {
       about_ +=
-          i18n::Format(" · {} below the most ({:.1f} %)", FormatBytes(most_ - memory.peak),
+          i18n::Format(" · {} below the highest peak ({:.1f} %)", FormatBytes(most_ - memory.peak),
                        100 * static_cast<double>(most_ - memory.peak) / static_cast<double>(most_));
     } else {
-      about_ += i18n::Text(" · none needs more");
+      about_ += i18n::Text(" · equal to the highest peak");
     }
   }
   std::string_view key() const override { return key_; }
