@@ -78,8 +78,9 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
                                         const PictureOptions& options) {
   for (const int side : {options.width, options.height})
     if (side < kLeastPicture || side > kMostPicture)
-      return absl::InvalidArgumentError(i18n::Format("a side of {} pixels: an image has {} to {}",
-                                                     side, kLeastPicture, kMostPicture));
+      return absl::InvalidArgumentError(
+          i18n::Format("the image has a side of {} pixels; {} to {} are allowed", side,
+                       kLeastPicture, kMostPicture));
   if (!(options.scale >= 0.5 && options.scale <= 4))
     return absl::InvalidArgumentError(
         i18n::Text("the scale of an image must be between 0.5 and 4"));

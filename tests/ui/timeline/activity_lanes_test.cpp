@@ -243,7 +243,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
-      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak within").empty());
+      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak during it").empty());
       break;
     }
 }

@@ -110,7 +110,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   if (kernel && !name.empty() && name != out.title)
     out.facts.push_back({i18n::Text("full name"), std::string(name)});
   const int64_t takes = a.end_ns[row] - a.begin_ns[row];
-  if (takes > 0) out.facts.push_back({i18n::Text("takes"), FormatDuration(takes)});
+  if (takes > 0) out.facts.push_back({i18n::Text("duration"), FormatDuration(takes)});
   out.facts.push_back({i18n::Text("begins"), MomentOf(t, a.begin_ns[row], 1)});
   const bool copy = a.kind[row] == ActivityKind::kMemcpy;
   if (copy)
@@ -130,7 +130,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
                          i18n::Format("{} on {}", ActivityLabel(t, call), PlaceOf(t, call)),
                          {Link::To::kActivity, call}});
     out.facts.push_back(
-        {i18n::Text("waits"),
+        {i18n::Text("launch delay"),
          i18n::Format("{} from its call to its start",
                       FormatDuration(std::max<int64_t>(a.begin_ns[row] - a.begin_ns[call], 0)))});
   } else if (call == row) {

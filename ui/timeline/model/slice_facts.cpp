@@ -91,7 +91,7 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
   std::vector<LinkedFact> facts;
   if (std::string rule = SliceRule(d.trace(), i); !rule.empty())
     facts.push_back({i18n::Text("inferred by"), std::move(rule)});
-  facts.push_back({i18n::Text("takes"), LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i])});
+  facts.push_back({i18n::Text("duration"), LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i])});
   const analysis::MemoryCurves& c = d.curves();
   if (c.size() == 0) return facts;
   const auto value = [&](int64_t time) -> uint64_t {
@@ -101,7 +101,7 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
   const int64_t end = std::max(t.end_ns[i], t.begin_ns[i] + 1);
   const auto most = d.curve_index().Query(t.begin_ns[i], end, 1);
   if (!most.allocated_max.empty())
-    facts.push_back({i18n::Text("peak within"), FormatBytes(most.allocated_max[0])});
+    facts.push_back({i18n::Text("peak during it"), FormatBytes(most.allocated_max[0])});
   const auto delta =
       static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
   facts.push_back({i18n::Text("net change"), FormatSignedBytes(delta)});

@@ -86,7 +86,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   } else {
     tip.rows.push_back({i18n::Text("freed"), Place(s, a.end_ns[i], a.free_event[i]), {}});
   }
-  tip.rows.push_back({i18n::Text("lives"), LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("lifetime"), LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
   tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", a.address[i]), {}});
   if (a.segment[i].valid()) {
     tip.rows.push_back(
